@@ -1,0 +1,112 @@
+# lockbench. `make help` lists what can be asked for; V=1 shows the commands.
+VARIANT ?= release
+B := .build/$(VARIANT)
+CC ?= cc
+PKG := pkg-config
+Q := $(if $(V),,@)
+.DEFAULT_GOAL := all
+
+CFLAGS_release := -O2
+CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+CFLAGS_tsan := -O1 -fsanitize=thread
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer $(WARN) $(if $(CI),-Werror) $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
+
+# A client library that is missing leaves its locks out; `lockbench list` says so and what to install.
+LIBS := $(shell $(PKG) --libs jansson inih zlib 2>/dev/null) -lboost_context -lpthread -lm
+INCS := -I. -I$(B) $(shell $(PKG) --cflags jansson inih zlib 2>/dev/null)
+DEFS :=
+define with # NAME, pkg-config modules
+ifeq ($$(shell $(PKG) --exists $(2) 2>/dev/null && echo yes),yes)
+DEFS += -DLB_HAVE_$(1)
+LIBS += $$(shell $(PKG) --libs $(2))
+INCS += $$(shell $(PKG) --cflags $(2))
+endif
+endef
+$(eval $(call with,HIREDIS,hiredis))
+$(eval $(call with,PQ,libpq))
+$(eval $(call with,MARIADB,libmariadb))
+$(eval $(call with,SQLITE,sqlite3))
+ifneq ($(shell command -v protoc-c 2>/dev/null),)
+$(eval $(call with,ETCD,libcurl libprotobuf-c))
+endif
+# No .pc file; and the package of the -mt library brings the same header, so the library itself is asked for.
+ifeq ($(shell printf '\043include <zookeeper/zookeeper.h>\nint main(void) { return 0; }\n' | \
+         $(CC) -xc - -lzookeeper_st -o /dev/null 2>/dev/null && echo yes),yes)
+DEFS += -DLB_HAVE_ZOOKEEPER
+LIBS += -lzookeeper_st
+endif
+
+SRC := $(sort $(wildcard bench/base/*.c bench/engine/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
+         bench/servers/*.c drivers/*.c results/format/*.c report/*.c) $(filter-out drivers/tests/%,$(wildcard drivers/*/*.c)))
+CLI := $(sort $(wildcard bench/cli/*.c))
+TESTS := $(sort $(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c report/tests/test_*.c))
+OBJ := $(SRC:%.c=$(B)/%.o)
+# What the drivers' tests share: the conformance suite, a lossy proxy, fake servers.
+$(patsubst %.c,$(B)/%,$(filter drivers/tests/%,$(TESTS))): $(patsubst %.c,$(B)/%.o,$(filter-out $(TESTS),$(wildcard drivers/tests/*.c)))
+ifneq ($(filter -DLB_HAVE_ETCD,$(DEFS)),)
+OBJ += $(B)/drivers/etcd/etcd.pb-c.o
+$(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h
+endif
+
+all: lockbench ## build ./lockbench (the default)
+lockbench: $(B)/lockbench
+	$(Q)ln -sf $< $@
+$(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ)
+	@echo "  link $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  cc   $<"
+	$(Q)$(CC) $(CFLAGS) $(DEFS) $(INCS) -MMD -MP -c -o $@ $<
+$(B)/%.pb-c.o: $(B)/%.pb-c.c
+	$(Q)$(CC) $(CFLAGS) $(INCS) -c -o $@ $<
+$(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
+	@mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(B) $<
+$(B)/%: $(B)/%.o $(OBJ)
+	@echo "  link $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LIBS)
+$(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
+	@echo "  link $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+include report/report.mk
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+.SECONDARY:
+
+# Installing and building are two makes: what is found is decided when a Makefile is read.
+BUILD := $(MAKE) --no-print-directory -j$(shell nproc)
+run: ## install what is missing, build, compare every lock on real servers, write results/latest/report.html
+	@compose/install run
+	@$(BUILD) lockbench
+	@code=0; ./lockbench run compare || code=$$?; \
+	    [ $$code -eq 1 ] || ./lockbench report results/latest --html || exit; exit $$code
+test: ## the same for the tests; real servers, every driver
+	@compose/install test
+	@$(BUILD) lockbench tests
+	@bench/tests/run $(B) $(TESTS:%.c=%)
+tests: $(TESTS:%.c=$(B)/%)
+asan: ## the whole suite under AddressSanitizer and UBSan
+	@compose/install test
+	@$(BUILD) VARIANT=asan .build/asan/lockbench tests
+	@bench/tests/run .build/asan $(TESTS:%.c=%)
+THREADED := $(addprefix bench/tests/test_,loop cell recorder stage) drivers/tests/test_conform
+tsan: ## the tests of threads under ThreadSanitizer
+	@compose/install test
+	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
+	@bench/tests/run .build/tsan $(THREADED)
+bench: ## the tool's own cost, as ratios against four clock reads, redis-benchmark and pgbench
+	@compose/install test
+	@$(BUILD) lockbench $(B)/bench/perf/perf
+	@$(B)/bench/perf/perf
+lint: ## clang-format, clang-tidy, cppcheck, include direction
+	@compose/install lint
+	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
+	@bench/lint $(B) '$(DEFS) $(INCS)'
+install: lockbench ## copy the program and its folders to $(DESTDIR)$(PREFIX)
+	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
+clean: ## remove what was built, not the results
+	rm -rf .build lockbench
+help:
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
+.PHONY: all run test tests asan tsan bench lint install clean help

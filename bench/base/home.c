@@ -1,0 +1,79 @@
+/* home: see home.h. It creates nothing. */
+#include "bench/base/home.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_home(const char *folder) {
+    char marker[PATH_MAX];
+    int len = snprintf(marker, sizeof marker, "%s/workloads/compare.ini", folder);
+    return len > 0 && (size_t)len < sizeof marker && access(marker, R_OK) == 0;
+}
+
+/* The program may stand in the root, in .build/<variant>/ (tests deeper), or in PREFIX/bin. */
+static int find_home(char folder[PATH_MAX], bool *ret_installed, struct lb_err *err) {
+    *ret_installed = false;
+    const char *wished = getenv("LOCKBENCH_HOME");
+    if (wished && *wished) {
+        if (!realpath(wished, folder) || !is_home(folder)) {
+            return err_set(err, LB_EXIT_MACHINE,
+                           "LOCKBENCH_HOME=%s: no workloads/compare.ini there; set it to lockbench's folder",
+                           wished);
+        }
+        return 0;
+    }
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (len < 0) {
+        return err_set(err, LB_EXIT_MACHINE, "/proc/self/exe: %s; set LOCKBENCH_HOME to lockbench's folder",
+                       strerror(errno));
+    }
+    self[len] = '\0';
+    char above[PATH_MAX];
+    memcpy(above, self, (size_t)len + 1);
+    for (char *slash; (slash = strrchr(above, '/')) != NULL;) {
+        *slash = '\0';
+        if (is_home(above)) {
+            memcpy(folder, above, strlen(above) + 1);
+            return 0;
+        }
+        int used = snprintf(folder, PATH_MAX, "%s/share/lockbench", above);
+        if (used < PATH_MAX && is_home(folder)) {
+            *ret_installed = true;
+            return 0;
+        }
+    }
+    return err_set(err, LB_EXIT_MACHINE,
+                   "no folder above %s has workloads/compare.ini; set LOCKBENCH_HOME to lockbench's folder",
+                   self);
+}
+
+static int join(const char *folder, const char *name, char *ret_path, size_t size, struct lb_err *err) {
+    if (strlen(folder) + 1 + strlen(name) >= size) {
+        return err_set(err, LB_EXIT_MACHINE, "%s/%s: the path is too long", folder, name);
+    }
+    snprintf(ret_path, size, "%s%s%s", folder, *name ? "/" : "", name);
+    return 0;
+}
+
+int home_path(const char *name, char *ret_path, size_t size, struct lb_err *err) {
+    char folder[PATH_MAX];
+    bool installed;
+    if (find_home(folder, &installed, err)) return -1;
+    return join(folder, name, ret_path, size, err);
+}
+
+int home_results(char *ret_path, size_t size, struct lb_err *err) {
+    char folder[PATH_MAX];
+    bool installed;
+    if (find_home(folder, &installed, err)) return -1;
+    if (installed && !getcwd(folder, sizeof folder)) {
+        return err_set(err, LB_EXIT_MACHINE, "the current folder: %s", strerror(errno));
+    }
+    return join(folder, "results", ret_path, size, err);
+}

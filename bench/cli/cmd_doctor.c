@@ -1,0 +1,115 @@
+/* cmd_doctor: `lockbench doctor`: what is missing on this machine, and what to type. It changes nothing and
+ * starts no server. Its exit code says whether every lock can run. */
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/cli/args.h"
+#include "bench/cli/checks.h"
+#include "bench/cli/cli.h"
+#include "drivers/registry.h"
+
+enum { OPT_JSON, OPT_HELP };
+
+static const struct args_option options[] = {
+    [OPT_JSON] = {"json", NULL, "the same for machines"},
+    [OPT_HELP] = {"help", NULL, "show this"},
+    {0},
+};
+
+static const char *const status_names[] = {"ok", "warn", "missing"};
+
+struct ready {
+    int locks, of;
+    bool all; /* nothing is missing at all */
+};
+
+static struct ready count_ready(struct available *available, const struct checks *checks) {
+    struct ready ready = {.all = true};
+    const char *install;
+    for (; registry_locks()[ready.of]; ready.of++) {
+        ready.locks += !available_why_not(available, registry_locks()[ready.of]->backend, NULL, &install);
+    }
+    for (int i = 0; i < checks->count; i++) ready.all &= checks->item[i].status != CHECK_MISSING;
+    return ready;
+}
+
+static void print_text(const struct checks *checks, const struct ready *ready) {
+    static const char *const colors[] = {"\033[32m", "\033[33m", "\033[31m"};
+    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    for (int i = 0; i < checks->count; i++) {
+        const struct check *check = &checks->item[i];
+        printf("%s%-7s%s  %-18s  %s\n", color ? colors[check->status] : "", status_names[check->status],
+               color ? "\033[0m" : "", check->name, check->detail);
+        if (*check->fix) printf("%29s-> %s\n", "", check->fix);
+    }
+    printf("\n%d of %d locks can run here.\n", ready->locks, ready->of);
+}
+
+static int print_json(const struct checks *checks, const struct ready *ready) {
+    json_t *array = json_array();
+    for (int i = 0; i < checks->count; i++) {
+        const struct check *check = &checks->item[i];
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?}", "name", check->name, "status",
+                                               status_names[check->status], "detail", check->detail, "fix",
+                                               *check->fix ? check->fix : NULL));
+    }
+    json_t *root = json_pack("{s:b, s:i, s:i, s:o}", "ok", ready->all, "locks_ready", ready->locks, "locks",
+                             ready->of, "checks", array);
+    int result = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+    json_decref(root);
+    printf("\n");
+    return result;
+}
+
+static int examine(bool json, struct lb_err *err) {
+    struct available available = {0};
+    struct checks checks = {0};
+    char topologies[PATH_MAX], results[PATH_MAX];
+    if (home_path("compose/local", topologies, sizeof topologies, err)) return -1;
+    if (home_results(results, sizeof results, err)) return -1;
+    if (available_init(&available, topologies, err)) return -1;
+    checks_backends(&checks, &available);
+    checks_machine(&checks, results);
+    struct ready ready = count_ready(&available, &checks);
+    available_done(&available);
+    if (!json) {
+        print_text(&checks, &ready);
+    } else if (print_json(&checks, &ready)) {
+        return err_set(err, LB_EXIT_MACHINE, "doctor: out of memory, or the output could not be written");
+    }
+    return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;
+}
+
+int cmd_doctor(int argc, char **argv) {
+    struct args args;
+    struct lb_err err = {0};
+    const char *value;
+    bool json = false;
+    args_init(&args, argc, argv, options);
+    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END;) {
+        switch (option) {
+        case OPT_JSON:
+            json = true;
+            break;
+        case OPT_HELP:
+            args_help("doctor [--json]",
+                      "Says what this machine lacks to run every lock, what would blur its figures, and what "
+                      "to type."
+                      "\nExit code 0 when nothing is missing, else 2.",
+                      options, stdout);
+            return LB_EXIT_OK;
+        case ARGS_OPERAND:
+            err_set(&err, LB_EXIT_USAGE, "doctor: takes no names, but got '%.60s'", value);
+            break;
+        default:
+            break;
+        }
+        if (err.code) return args_fail(&err);
+    }
+    int result = examine(json, &err);
+    return err.code ? args_fail(&err) : result;
+}

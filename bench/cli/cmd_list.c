@@ -1,0 +1,128 @@
+/* cmd_list: `lockbench list`: which locks, backends and workloads there are, and what each can do here. It
+ * starts nothing and connects to nothing. */
+#include <limits.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/base/nearest.h"
+#include "bench/cli/args.h"
+#include "bench/cli/cli.h"
+#include "bench/cli/list.h"
+#include "drivers/registry.h"
+
+enum { OPT_KEYS, OPT_JSON, OPT_HELP };
+
+static const struct args_option options[] = {
+    [OPT_KEYS] = {"keys", NULL, "every key of a workload file: default, what is allowed, what it does"},
+    [OPT_JSON] = {"json", NULL, "the same for machines"},
+    [OPT_HELP] = {"help", NULL, "show this"},
+    {0},
+};
+
+static int terminal_columns(void) {
+    struct winsize window;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return 0;
+    return window.ws_col;
+}
+
+static int print_json(json_t *root, struct lb_err *err) {
+    if (!root) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int result = json_dumpf(root, stdout, JSON_INDENT(2));
+    json_decref(root);
+    printf("\n");
+    return result == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "the list could not be written");
+}
+
+/* 0 when the name is known. */
+static int look_up(const struct list *list, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    bool known = false;
+    nearest_init(&nearest, list->only);
+    for (int i = 0; registry_locks()[i]; i++) {
+        known |= list_wants_lock(list, registry_locks()[i]);
+        nearest_offer(&nearest, registry_locks()[i]->name);
+    }
+    for (int i = 0; registry_backends()[i]; i++) {
+        known |= list_wants_backend(list, registry_backends()[i]);
+        nearest_offer(&nearest, registry_backends()[i]->name);
+    }
+    for (int i = 0; i < list->workloads.count; i++) {
+        known |= list_wants_workload(list, &list->workloads.item[i]);
+        nearest_offer(&nearest, list->workloads.item[i].name);
+    }
+    if (known) return 0;
+    return err_set(err, LB_EXIT_USAGE, "list: no lock, backend or workload '%.60s'%s", list->only,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int show(const char *only, bool json, struct lb_err *err) {
+    struct list list = {.only = only};
+    char topologies[PATH_MAX], workloads[PATH_MAX];
+    int result = -1;
+    if (home_path("compose/local", topologies, sizeof topologies, err)) goto out;
+    if (home_path("workloads", workloads, sizeof workloads, err)) goto out;
+    if (available_init(&list.available, topologies, err)) goto out;
+    if (workloads_find(workloads, &list.workloads, err)) goto out;
+    if (only && look_up(&list, err)) goto out;
+    result = 0;
+    if (json) {
+        result = print_json(list_json(&list), err);
+    } else if (only) {
+        list_details(&list, stdout);
+    } else {
+        list_tables(&list, terminal_columns(), stdout);
+    }
+out:
+    workloads_done(&list.workloads);
+    available_done(&list.available);
+    return result;
+}
+
+int cmd_list(int argc, char **argv) {
+    struct args args;
+    struct lb_err err = {0};
+    const char *value, *only = NULL;
+    bool json = false, keys = false;
+    args_init(&args, argc, argv, options);
+    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END;) {
+        switch (option) {
+        case OPT_KEYS:
+            keys = true;
+            break;
+        case OPT_JSON:
+            json = true;
+            break;
+        case OPT_HELP:
+            args_help(
+                "list [LOCK|BACKEND|WORKLOAD] [--keys] [--json]",
+                "Shows which locks, backends and workloads there are, and whether they can run here; with a "
+                "name,\neverything about it.",
+                options, stdout);
+            return LB_EXIT_OK;
+        case ARGS_OPERAND:
+            if (only)
+                err_set(&err, LB_EXIT_USAGE, "list: one name at a time, not '%.40s' and '%.40s'", only,
+                        value);
+            only = value;
+            break;
+        default:
+            break;
+        }
+        if (err.code) return args_fail(&err);
+    }
+    if (keys && only) {
+        err_set(&err, LB_EXIT_USAGE, "list: --keys shows all keys; leave out '%.40s' or --keys", only);
+        return args_fail(&err);
+    }
+    if (keys && json) {
+        print_json(list_keys_json(), &err);
+    } else if (keys) {
+        list_keys(stdout);
+    } else {
+        show(only, json, &err);
+    }
+    return err.code ? args_fail(&err) : LB_EXIT_OK;
+}

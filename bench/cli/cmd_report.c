@@ -1,0 +1,179 @@
+/* cmd_report: `lockbench report RUN...`: saved runs as table, Markdown, CSV, JSON or HTML. It reads results
+ * only and asks no server. A file is written whole or not at all.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/cli/args.h"
+#include "bench/cli/cli.h"
+#include "report/report.h"
+
+enum { OPT_FORMAT, OPT_OUT, OPT_TABLE, OPT_MD, OPT_CSV, OPT_JSON, OPT_HTML, OPT_HELP };
+
+static const struct args_option options[] = {
+    [OPT_FORMAT] = {"format", "FORMAT", "one of " REPORT_FORMAT_NAMES "; default: table"},
+    [OPT_OUT] = {"out", "FILE", "where to, - for standard output; default: -, for html RUN/report.html"},
+    [OPT_TABLE] = {"table", NULL, "--format table: for a terminal, 100 columns"},
+    [OPT_MD] = {"md", NULL, "--format md: for a pull request"},
+    [OPT_CSV] = {"csv", NULL, "--format csv: a row a stage, every figure"},
+    [OPT_JSON] = {"json", NULL, "--format json: the same for machines, with the verdict"},
+    [OPT_HTML] = {"html", NULL, "--format html: one page with charts that opens without a network"},
+    [OPT_HELP] = {"help", NULL, "show this"},
+    {0},
+};
+
+struct wish {
+    const char **runs; /* room for argc */
+    int run_count;
+    enum report_format format;
+    const char *out; /* NULL: not said */
+    bool help;
+};
+
+static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
+    struct args args;
+    const char *value;
+    args_init(&args, argc, argv, options);
+    for (int option; (option = args_next(&args, &value, err)) != ARGS_END;) {
+        int format;
+        switch (option) {
+        case OPT_FORMAT:
+            format = report_format_from(value);
+            if (format < 0) {
+                return err_set(err, LB_EXIT_USAGE,
+                               "report: no format '%.40s'; there are " REPORT_FORMAT_NAMES, value);
+            }
+            wish->format = (enum report_format)format;
+            break;
+        case OPT_OUT:
+            wish->out = value;
+            break;
+        case OPT_TABLE:
+        case OPT_MD:
+        case OPT_CSV:
+        case OPT_JSON:
+        case OPT_HTML:
+            wish->format = (enum report_format)(option - OPT_TABLE);
+            break;
+        case OPT_HELP:
+            wish->help = true;
+            return 0;
+        case ARGS_OPERAND:
+            wish->runs[wish->run_count++] = value;
+            break;
+        default:
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* A terminal that wants colour; https://no-color.org. */
+static bool wants_color(FILE *out) {
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (no_color && *no_color) return false;
+    return isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static int write_stdout(const struct report *report, enum report_format format, struct lb_err *err) {
+    if (report_write(report, format, wants_color(stdout), stdout, err)) return -1;
+    if (fflush(stdout) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "report: standard output: %s", strerror(errno));
+}
+
+static int cannot_write(const char *path, struct lb_err *err) {
+    return err_set(err, LB_EXIT_MACHINE, "report: %s: %s", path, strerror(errno));
+}
+
+/* A plain write, for devices and pipes too. called: what the user calls that path. */
+static int write_open(const struct report *report, enum report_format format, const char *path,
+                      const char *called, struct lb_err *err) {
+    FILE *out = fopen(path, "we");
+    if (!out) return cannot_write(called, err);
+    int rc = report_write(report, format, false, out, err);
+    if (rc && err->code == LB_EXIT_MACHINE) err_prefix(err, "report: %s", called);
+    if (fclose(out) && rc == 0) rc = cannot_write(called, err);
+    return rc;
+}
+
+/* Beside its place first, then renamed: who reads it never sees half of it. */
+static int write_file(const struct report *report, enum report_format format, const char *path,
+                      struct lb_err *err) {
+    char *fresh = NULL;
+    if (asprintf(&fresh, "%s.%d.new", path, (int)getpid()) < 0) {
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    int rc = write_open(report, format, fresh, path, err);
+    if (rc == 0 && rename(fresh, path)) rc = cannot_write(path, err);
+    if (rc) unlink(fresh);
+    free(fresh);
+    return rc;
+}
+
+/* A device or pipe (/dev/stdout) can't be renamed onto. */
+static bool is_plain(const char *path) {
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
+static int write_to(const struct report *report, const struct wish *wish, struct lb_err *err) {
+    const char *path = wish->out;
+    char beside[PATH_MAX];
+    if (!path && wish->format == REPORT_HTML) {
+        if (report->run_count > 1) {
+            return err_set(err, LB_EXIT_USAGE,
+                           "report: a page of several runs needs a place: add --out FILE");
+        }
+        snprintf(beside, sizeof beside, "%s/report.html", report->runs[0]->dir);
+        path = beside;
+    }
+    if (!path || strcmp(path, "-") == 0) return write_stdout(report, wish->format, err);
+    int rc = is_plain(path) ? write_file(report, wish->format, path, err)
+                            : write_open(report, wish->format, path, path, err);
+    if (rc) return -1;
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
+    return 0;
+}
+
+static int show(struct wish *wish, struct lb_err *err) {
+    char results[PATH_MAX], latest[PATH_MAX + 8];
+    if (wish->run_count == 0) {
+        if (home_results(results, sizeof results, err)) return -1;
+        snprintf(latest, sizeof latest, "%s/latest", results);
+        if (access(latest, F_OK) != 0) {
+            return err_set(err, LB_EXIT_USAGE,
+                           "report: no run yet in %s: `lockbench run` makes one, or name a run's folder",
+                           latest);
+        }
+        wish->runs[wish->run_count++] = latest;
+    }
+    struct report *report = report_load(wish->runs, wish->run_count, err);
+    int rc = report ? write_to(report, wish, err) : -1;
+    report_free(report);
+    return rc;
+}
+
+int cmd_report(int argc, char **argv) {
+    struct lb_err err = {0};
+    struct wish wish = {.runs = calloc((size_t)argc + 1, sizeof *wish.runs), .format = REPORT_TABLE};
+    if (!wish.runs) {
+        err_set(&err, LB_EXIT_MACHINE, "out of memory");
+    } else if (read_args(argc, argv, &wish, &err) == 0 && !wish.help) {
+        show(&wish, &err);
+    }
+    if (wish.help) {
+        args_help("report [RUN...] [--format FORMAT] [--out FILE]",
+                  "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
+                  "newest.\n"
+                  "Several runs are shown side by side. It reads results only, and asks no server.",
+                  options, stdout);
+    }
+    free(wish.runs);
+    return err.code ? args_fail(&err) : LB_EXIT_OK;
+}

@@ -1,0 +1,251 @@
+/* cmd_run: `lockbench run`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/cli/args.h"
+#include "bench/cli/cli.h"
+#include "bench/cli/interrupt.h"
+#include "bench/cli/progress.h"
+#include "bench/cli/urls.h"
+#include "bench/run/run.h"
+#include "drivers/url.h"
+
+#define SETS_MAX 128
+#define FILES_SPARE 256 /* descriptors for everything that is not a client's */
+
+enum { OPT_LOCK, OPT_SET, OPT_URL, OPT_OUT, OPT_DRY_RUN, OPT_JSON, OPT_HELP };
+
+static const struct args_option options[] = {
+    {"lock", "A,B|all", "the locks to run; default: what the workload says, else all that can run here"},
+    {"set", "SECTION.KEY=VALUE",
+     "set a key of the workload, or of a lock's or backend's section; repeatable"},
+    {"url", "BACKEND=URL",
+     "use a server that runs already, e.g. redis=redis://:password@host:6379; repeatable"},
+    {"out", "DIR", "this run's folder; default: results/<time>-<workload>"},
+    {"dry-run", NULL, "print the plan with every default filled in, and start nothing"},
+    {"json", NULL, "print the plan (--dry-run) or the result's summary as JSON"},
+    {"help", NULL, "this text"},
+    {0},
+};
+
+struct wish {
+    const char *workload, *locks, *out;
+    const char *sets[SETS_MAX];
+    int set_count;
+    struct urls urls;
+    bool dry_run, json, help;
+};
+
+static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
+    struct args args;
+    const char *value = NULL;
+    args_init(&args, argc, argv, options);
+    for (;;) {
+        switch (args_next(&args, &value, err)) {
+        case ARGS_END:
+            return 0;
+        case ARGS_WRONG:
+            return -1;
+        case ARGS_OPERAND:
+            if (wish->workload)
+                return err_set(err, LB_EXIT_USAGE, "run: one workload at a time, not also '%s'", value);
+            wish->workload = value;
+            break;
+        case OPT_LOCK:
+            wish->locks = value;
+            break;
+        case OPT_OUT:
+            if (!*value) return err_set(err, LB_EXIT_USAGE, "run: --out needs a folder's name");
+            wish->out = value;
+            break;
+        case OPT_DRY_RUN:
+            wish->dry_run = true;
+            break;
+        case OPT_JSON:
+            wish->json = true;
+            break;
+        case OPT_HELP:
+            wish->help = true;
+            return 0;
+        case OPT_URL:
+            if (urls_add(&wish->urls, value, err) != 0) return -1;
+            break;
+        case OPT_SET:
+            if (wish->set_count == SETS_MAX)
+                return err_set(err, LB_EXIT_USAGE, "run: at most %d --set", SETS_MAX);
+            wish->sets[wish->set_count++] = value;
+            break;
+        }
+    }
+}
+
+/* As a shell takes it for one word. quoted: four times the text's size. */
+static const char *shell_quote(const char *text, char *quoted) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
+    if (*text && text[strspn(text, plain)] == '\0') return text;
+    char *at = quoted;
+    *at++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else {
+            *at++ = *text;
+        }
+    }
+    *at++ = '\'';
+    *at = '\0';
+    return quoted;
+}
+
+/* The command line as it can be repeated, without passwords and without --out. Quoted for a shell. */
+static void command_text(int argc, char **argv, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "lockbench");
+    for (int i = 0; i < argc && used < size; i++) {
+        if (strcmp(argv[i], "--out") == 0) {
+            i++;
+            continue;
+        }
+        if (strncmp(argv[i], "--out=", 6) == 0) continue;
+        char shown[2048];
+        url_public(argv[i], shown, sizeof shown);
+        char quoted[4 * sizeof shown];
+        used += (size_t)snprintf(text + used, size - used, " %s", shell_quote(shown, quoted));
+    }
+}
+
+/* Each client takes a descriptor or two, each thread two: raise the limit, or say how. */
+static int raise_file_limit(const struct plan *plan, struct lb_err *err) {
+    int most = 0;
+    for (int i = 0; i < plan->clients_count; i++) most = plan->clients[i] > most ? plan->clients[i] : most;
+    rlim_t need = (rlim_t)most * 4 + FILES_SPARE;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return 0;
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= need) return 0;
+    limit.rlim_max = need; /* root may */
+    limit.rlim_cur = need;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE,
+                   "%d clients need %llu file descriptors, the limit is %llu: run "
+                   "`ulimit -n %llu` first, or lower load.clients",
+                   most, (unsigned long long)need, (unsigned long long)before, (unsigned long long)need);
+}
+
+static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err) {
+    if (!as_json) {
+        plan_print(plan, stdout);
+        return 0;
+    }
+    json_t *json = plan_json(plan);
+    if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    json_dumpf(json, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(json);
+    return 0;
+}
+
+/* The same table that `lockbench report` prints. */
+static void print_result(const struct run_end *end, bool as_json) {
+    char *argv[] = {(char *)"report", (char *)end->saved, (char *)(as_json ? "--json" : "--table"), NULL};
+    cmd_report(3, argv);
+}
+
+/* In CI a backend that is left out is a failure: nobody reads the list of what was skipped there. */
+static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
+    const char *ci = getenv("CI");
+    size_t i;
+    json_t *skip;
+    if (!ci || strcmp(ci, "true") != 0) return false;
+    json_array_foreach(plan->skipped, i, skip) {
+        const char *install = json_string_value(json_object_get(skip, "install"));
+        if (!install) continue; /* it can't do what this workload asks: nothing is missing */
+        snprintf(end->why, sizeof end->why, "CI: %s was left out: %s (install: %s)",
+                 json_string_value(json_object_get(skip, "lock")),
+                 json_string_value(json_object_get(skip, "reason")), install);
+        return true;
+    }
+    return false;
+}
+
+static int run_plan(const struct wish *wish, const struct plan *plan, const char *command,
+                    struct lb_err *err) {
+    char results[512], topologies[512];
+    if (home_results(results, sizeof results, err) != 0) return -1;
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
+    if (raise_file_limit(plan, err) != 0) return -1;
+    struct progress progress;
+    progress_init(&progress);
+    struct run_ask ask = {.plan = plan,
+                          .urls = wish->urls.item,
+                          .url_count = wish->urls.count,
+                          .out = wish->out,
+                          .results = results,
+                          .topologies = topologies,
+                          .version = LOCKBENCH_VERSION,
+                          .command = command,
+                          .interrupts = interrupt_watch(),
+                          .news = progress_news,
+                          .done = progress_stage,
+                          .say = progress_say,
+                          .arg = &progress};
+    struct run_end end;
+    if (run_execute(&ask, &end, err) != 0) return -1;
+    progress_end(&progress);
+    if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
+    bool shown = end.stages > 0 && end.saved[0];
+    if (shown) print_result(&end, wish->json);
+    if (end.saved[0]) fprintf(stderr, "saved in %s\n", end.saved);
+    /* Once more behind a table; else it has just been said. */
+    if (end.exit_code && (shown || strcmp(end.why, progress.said) != 0)) {
+        fprintf(stderr, "lockbench: %s\n", end.why);
+    }
+    return end.exit_code;
+}
+
+int cmd_run(int argc, char **argv) {
+    struct lb_err err = {0};
+    struct wish wish = {0};
+    char workloads[512], topologies[512], command[16384];
+    struct available available = {0};
+    struct plan *plan = NULL;
+    int result = -1;
+    if (read_args(argc, argv, &wish, &err) != 0) goto out;
+    if (wish.help) {
+        args_help("run [WORKLOAD|FILE] [OPTIONS]",
+                  "Runs a workload (default: compare) on real servers that it starts itself, checks mutual "
+                  "exclusion, saves\n"
+                  "the result and prints a table. `lockbench list` names workloads and locks.",
+                  options, stdout);
+        return LB_EXIT_OK;
+    }
+    if (home_path("workloads", workloads, sizeof workloads, &err) != 0) goto out;
+    if (home_path("compose/local", topologies, sizeof topologies, &err) != 0) goto out;
+    if (available_init(&available, topologies, &err) != 0) goto out;
+    urls_tell(&wish.urls, &available);
+    struct plan_wish plan_wish = {.workload = wish.workload ? wish.workload : "compare",
+                                  .folder = workloads,
+                                  .locks = wish.locks,
+                                  .sets = wish.sets,
+                                  .set_count = wish.set_count,
+                                  .why_not = available_for_plan,
+                                  .why_not_context = &available};
+    plan = plan_load(&plan_wish, &err);
+    if (!plan) goto out;
+    if (wish.dry_run) {
+        result = print_plan(plan, wish.json, &err);
+    } else {
+        command_text(argc, argv, command, sizeof command);
+        result = run_plan(&wish, plan, command, &err);
+    }
+out:
+    plan_free(plan);
+    available_done(&available);
+    return result < 0 ? args_fail(&err) : result;
+}

@@ -1,0 +1,42 @@
+/* list: what the program knows of its locks, backends and workloads, as text and as JSON. */
+#ifndef BENCH_CLI_LIST_H
+#define BENCH_CLI_LIST_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "bench/cli/available.h"
+#include "bench/plan/workloads.h"
+
+struct list {
+    struct available available;
+    struct workload_list workloads;
+    const char *only; /* one name of a lock, backend or workload; NULL = all */
+};
+
+/* Whether an entry is asked for: all are, or it has the name. */
+bool list_wants_lock(const struct list *list, const struct lb_lock *lock);
+bool list_wants_backend(const struct list *list, const struct lb_backend *backend);
+bool list_wants_workload(const struct list *list, const struct workload_file *file);
+
+/* The capability bits in words, "try, wait, lease"; the claims likewise. Write at most size bytes, return
+ * text. */
+char *list_caps(unsigned caps, char *text, size_t size);
+char *list_claims(unsigned claims, char *text, size_t size);
+
+/* Tables of all, in as many columns as the terminal has (0 = don't cut). */
+void list_tables(struct list *list, int columns, FILE *out);
+
+/* All facts of list->only. */
+void list_details(struct list *list, FILE *out);
+
+/* Every key of a workload file. */
+void list_keys(FILE *out);
+
+/* {"locks", "backends", "workloads"}: new reference, NULL when out of memory. */
+json_t *list_json(struct list *list);
+
+/* {"keys": [{section, key, default, allowed, help}]}: the same. */
+json_t *list_keys_json(void);
+
+#endif

@@ -1,0 +1,82 @@
+/* list_json: the list for machines; see list.h. */
+#include <string.h>
+
+#include "bench/cli/list.h"
+#include "bench/plan/fields.h"
+#include "bench/plan/options.h"
+#include "drivers/registry.h"
+
+/* "try, wait" as ["try", "wait"]. */
+static json_t *words_json(char *text) {
+    json_t *array = json_array();
+    for (char *word; (word = strsep(&text, ","));) {
+        word += strspn(word, " ");
+        if (*word) json_array_append_new(array, json_string(word));
+    }
+    return array;
+}
+
+static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
+    char caps[256], claims[256];
+    const char *install, *reason = available_why_not(&list->available, lock->backend, NULL, &install);
+    return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:o}", "name", lock->name,
+                     "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
+                     "available", !reason, "reason", reason, "install", install, "summary", lock->summary,
+                     "caps", words_json(list_caps(lock->caps, caps, sizeof caps)), "claims",
+                     words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits,
+                     "durability_note", lock->durability_note, "options", options_table_json(lock->options));
+}
+
+static json_t *backend_json(struct list *list, const struct lb_backend *backend) {
+    const char *install, *reason = available_why_not(&list->available, backend, NULL, &install);
+    json_t *schemes = json_array();
+    for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
+        json_array_append_new(schemes, json_string(backend->schemes[i]));
+    }
+    /* `install` is what brings a missing backend here; `packages` is what it needs in any case. */
+    return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name, "available",
+                     !reason, "reason", reason, "install", install, "packages", backend->install, "summary",
+                     backend->summary, "topology", backend->topology, "schemes", schemes, "options",
+                     options_table_json(backend->options));
+}
+
+/* The backend of a lock that is asked for is shown with it. */
+static bool backend_is_wanted(const struct list *list, const struct lb_backend *backend) {
+    if (list_wants_backend(list, backend)) return true;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lock->backend == backend && list_wants_lock(list, lock)) return true;
+    }
+    return false;
+}
+
+json_t *list_json(struct list *list) {
+    json_t *locks = json_array(), *backends = json_array(), *workloads = json_array();
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (list_wants_lock(list, lock)) json_array_append_new(locks, lock_json(list, lock));
+    }
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        if (backend_is_wanted(list, backend)) json_array_append_new(backends, backend_json(list, backend));
+    }
+    for (int i = 0; i < list->workloads.count; i++) {
+        const struct workload_file *file = &list->workloads.item[i];
+        if (!list_wants_workload(list, file)) continue;
+        json_array_append_new(workloads, json_pack("{s:s, s:s, s:s}", "name", file->name, "summary",
+                                                   file->summary, "file", file->path));
+    }
+    return json_pack("{s:o, s:o, s:o}", "locks", locks, "backends", backends, "workloads", workloads);
+}
+
+json_t *list_keys_json(void) {
+    json_t *keys = json_array();
+    for (const struct field *field = fields(); field->section; field++) {
+        char allowed[256];
+        json_array_append_new(keys,
+                              json_pack("{s:s, s:s, s:s?, s:s, s:s}", "section", field->section, "key",
+                                        field->key, "default", field->def, "allowed",
+                                        field_allowed(field, allowed, sizeof allowed), "help", field->help));
+    }
+    return json_pack("{s:o}", "keys", keys);
+}

@@ -1,0 +1,97 @@
+/* context: see context.h. */
+#include "bench/engine/context.h"
+
+#include <stdlib.h>
+
+struct transfer {
+    void *from;
+    void *data;
+};
+extern struct transfer jump_fcontext(void *to, void *data);
+extern void *make_fcontext(void *stack_top, size_t bytes, void (*entry)(struct transfer));
+
+#ifdef LB_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef LB_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+/* What a switch tells the context that it enters: who left, and what to run if it begins here. */
+struct passage {
+    struct context *from, *to;
+};
+
+static void arrived(struct transfer transfer, struct context *self) {
+    struct passage *passage = transfer.data;
+    struct context *from = passage->from;
+    if (from) from->at = transfer.from;
+#ifdef LB_ASAN
+    const void *stack;
+    size_t bytes;
+    __sanitizer_finish_switch_fiber(self->fake, &stack, &bytes);
+    if (from) {
+        from->stack = stack;
+        from->stack_bytes = bytes;
+    }
+#else
+    (void)self;
+#endif
+}
+
+static void trampoline(struct transfer transfer) {
+    struct context *self = ((struct passage *)transfer.data)->to;
+    arrived(transfer, self);
+    self->entry(self->arg);
+    abort();
+}
+
+void context_make(struct context *context, void *stack, size_t bytes, void (*entry)(void *), void *arg) {
+    *context = (struct context){.stack = stack, .stack_bytes = bytes, .entry = entry, .arg = arg};
+    context->at = make_fcontext((char *)stack + bytes, bytes, trampoline);
+#ifdef LB_TSAN
+    context->tsan = __tsan_create_fiber(0);
+#endif
+}
+
+void context_adopt(struct context *context) {
+    *context = (struct context){0};
+#ifdef LB_TSAN
+    context->tsan = __tsan_get_current_fiber();
+#endif
+}
+
+void context_switch(struct context *from, struct context *to) {
+    struct passage passage = {.from = from, .to = to};
+    void *at = to->at;
+#ifdef LB_ASAN
+    __sanitizer_start_switch_fiber(&from->fake, to->stack, to->stack_bytes);
+#endif
+#ifdef LB_TSAN
+    __tsan_switch_to_fiber(to->tsan, 0);
+#endif
+    arrived(jump_fcontext(at, &passage), from);
+}
+
+_Noreturn void context_exit(struct context *from, struct context *to) {
+    struct passage passage = {.from = NULL, .to = to};
+    void *at = to->at;
+    (void)from;
+#ifdef LB_ASAN
+    __sanitizer_start_switch_fiber(NULL, to->stack, to->stack_bytes);
+#endif
+#ifdef LB_TSAN
+    __tsan_switch_to_fiber(to->tsan, 0);
+#endif
+    jump_fcontext(at, &passage);
+    abort();
+}
+
+void context_done(struct context *context) {
+#ifdef LB_TSAN
+    if (context->tsan) __tsan_destroy_fiber(context->tsan);
+    context->tsan = NULL;
+#else
+    (void)context;
+#endif
+}

@@ -1,0 +1,30 @@
+/* heap: the timers of one loop, a binary heap of deadlines; each entry knows its place, so that it can be
+ * taken out again in O(log n) when something else ended the wait. */
+#ifndef BENCH_ENGINE_HEAP_H
+#define BENCH_ENGINE_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct timer {
+    int64_t due_ns;
+    size_t place; /* 1-based; 0 = not in the heap */
+};
+
+struct heap {
+    struct timer **slot; /* 1-based */
+    size_t count, room;
+};
+
+/* Makes room for `room` timers, so that heap_add cannot fail. 0, or -1 when out of memory. */
+int heap_reserve(struct heap *heap, size_t room);
+void heap_done(struct heap *heap);
+
+/* Adds a timer that is in no heap; there must be room. */
+void heap_add(struct heap *heap, struct timer *timer, int64_t due_ns);
+/* Takes it out; no effect on one that is not in. */
+void heap_remove(struct heap *heap, struct timer *timer);
+/* The earliest, or NULL. */
+struct timer *heap_first(const struct heap *heap);
+
+#endif

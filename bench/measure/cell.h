@@ -1,0 +1,120 @@
+/* cell: what a lock guards, one cell a key, in memory that all clients share; and so the check that it
+ * excludes.
+ *
+ * Three checks, each blind where another sees:
+ *   owner word: an atomic exchange on entry must find it free. Sees any overlap while it happens.
+ *   counter: plainly read on entry, plainly written plus one on leaving; at the end it must equal the grants.
+ * Shows damage done, and overlaps whose owner words crossed. token: a fencing token must be greater than the
+ * one before it. "Plain" is a relaxed load and a relaxed store: the same instructions, but a defined race. It
+ * never accuses wrongly: entry and leaving lie inside the time for which the client believes that it holds.
+ */
+#ifndef BENCH_MEASURE_CELL_H
+#define BENCH_MEASURE_CELL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/base/clock.h"
+
+struct cell {
+    _Alignas(64) _Atomic uint64_t owner; /* client + 1; 0 = free */
+    _Atomic uint64_t counter;            /* the guarded value */
+    _Atomic uint64_t grants;             /* entries, counted atomically */
+    /* Written by the holder only; relaxed atomics, since a broken lock makes two holders. */
+    _Atomic int64_t releasing_ns; /* when the last holder called release */
+    _Atomic int64_t acquired_ns, lease_end_ns;
+    _Atomic uint64_t token;
+    _Atomic uint32_t last_client, run; /* the last holder and its grants in a row */
+};
+
+/* One party of an overlap. */
+struct holding {
+    uint32_t client;
+    int64_t acquired_ns, lease_end_ns;
+    uint64_t token;
+};
+
+/* How often a client was found in a cell by another. */
+struct found {
+    _Atomic uint32_t doubled, expired;
+};
+
+/* What was found, over all cells; shared. */
+struct findings {
+    _Atomic uint64_t double_holders;  /* entered while another was inside its lease */
+    _Atomic uint64_t expired_holders; /* entered while another was there past its lease's end */
+    _Atomic uint64_t token_errors;    /* a token that was not greater than the one before */
+    _Atomic int first_state;          /* 0 none, 1 being written, 2 there */
+    uint32_t first_key;
+    struct holding first_holder, first_intruder;
+    struct found *holders; /* a client each, so that the dead can be excused; NULL = not kept */
+};
+
+/* What an entry saw, for the client's own figures. */
+struct entry {
+    uint64_t seen;        /* the counter */
+    int64_t releasing_ns; /* the previous holder's; 0 = there was none */
+    uint32_t run;         /* grants in a row to this client, with this one */
+};
+
+void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
+                  const struct holding *intruder);
+
+/* The holder comes in, right after its acquire returned. */
+static inline struct entry cell_enter(struct cell *cell, struct findings *findings, uint32_t key,
+                                      const struct holding *me) {
+    uint64_t owner = atomic_exchange_explicit(&cell->owner, (uint64_t)me->client + 1, memory_order_acq_rel);
+    if (__builtin_expect(owner != 0, 0)) cell_overlap(cell, findings, key, owner, me);
+    atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
+    struct entry entry = {
+        .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),
+        .seen = atomic_load_explicit(&cell->counter, memory_order_relaxed),
+        .run = 1,
+    };
+    if (atomic_load_explicit(&cell->last_client, memory_order_relaxed) == me->client) {
+        entry.run += atomic_load_explicit(&cell->run, memory_order_relaxed);
+    } else {
+        atomic_store_explicit(&cell->last_client, me->client, memory_order_relaxed);
+    }
+    atomic_store_explicit(&cell->run, entry.run, memory_order_relaxed);
+    atomic_store_explicit(&cell->acquired_ns, me->acquired_ns, memory_order_relaxed);
+    atomic_store_explicit(&cell->lease_end_ns, me->lease_end_ns, memory_order_relaxed);
+    if (me->token) {
+        uint64_t last = atomic_load_explicit(&cell->token, memory_order_relaxed);
+        if (__builtin_expect(me->token <= last, 0)) {
+            atomic_fetch_add_explicit(&findings->token_errors, 1, memory_order_relaxed);
+        }
+        atomic_store_explicit(&cell->token, me->token, memory_order_relaxed);
+    }
+    return entry;
+}
+
+/* The holder goes, right before it calls release at releasing_ns. */
+static inline void cell_leave(struct cell *cell, uint32_t client, const struct entry *entry,
+                              int64_t releasing_ns) {
+    atomic_store_explicit(&cell->counter, entry->seen + 1, memory_order_relaxed);
+    atomic_store_explicit(&cell->releasing_ns, releasing_ns, memory_order_relaxed);
+    /* If it is not ours any more, whoever took it has found us there. */
+    uint64_t mine = (uint64_t)client + 1;
+    atomic_compare_exchange_strong_explicit(&cell->owner, &mine, 0, memory_order_acq_rel,
+                                            memory_order_relaxed);
+}
+
+enum verdict { VERDICT_UNCHECKED, VERDICT_CLEAN, VERDICT_EXPIRED, VERDICT_VIOLATED };
+
+/* The end of a stage: everybody has left. */
+struct exclusion {
+    enum verdict verdict;
+    uint64_t grants, counter, lost_updates;
+    uint64_t double_holders, expired_holders, token_errors;
+};
+
+struct exclusion cells_judge(const struct cell *cells, uint32_t count, const struct findings *findings);
+
+/* Takes back what the death of a client, killed with its process, may have done to a judgement: it never left
+ * the cell that it was in, so its update is missing there and the next holder met its ghost. At most one of
+ * each: a client is in one cell at a time. */
+void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client);
+
+#endif

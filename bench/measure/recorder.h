@@ -1,0 +1,70 @@
+/* recorder: the histograms of one worker thread, written without locks and looked at without stopping.
+ *
+ * The thread is the only writer. There are two sides; a reader that wants what was recorded so far asks, and
+ * the writer turns to the other side between two records. From then on the closed side is the reader's, until
+ * it asks again. So a record costs no atomic operation, and nothing is counted twice or lost. All of it lies
+ * in memory that worker processes share, so a killed worker's records survive it.
+ */
+#ifndef BENCH_MEASURE_RECORDER_H
+#define BENCH_MEASURE_RECORDER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/format/hist.h"
+
+enum metric {
+    METRIC_ACQUIRE,     /* started to acquired */
+    METRIC_ACQUIRE_DUE, /* due to acquired */
+    METRIC_RELEASE,     /* releasing to released */
+    METRIC_HOLD,        /* acquired to releasing */
+    METRIC_HANDOFF,     /* the previous holder's releasing to this acquired, for one who waited then */
+    METRIC_LAG,         /* due to started */
+    METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */
+    METRIC_PING,        /* an empty round trip */
+    METRIC_HICCUP,      /* how late the engine's own 1 ms timer was */
+    METRICS
+};
+
+/* As in run.json: "acquire_due". */
+const char *metric_name(enum metric metric);
+
+struct recorder {
+    struct hist *now[METRICS]; /* the writer's side */
+    struct hist *side[2][METRICS];
+    uint32_t active;                             /* writer's */
+    _Alignas(64) _Atomic uint32_t asked, closed; /* turns asked for and made */
+};
+
+/* Bytes that a recorder's histograms take, and its construction in zeroed memory of that size. */
+size_t recorder_bytes(void);
+void recorder_init(struct recorder *recorder, void *memory);
+
+/* Writer: records one value. */
+static inline void recorder_add(struct recorder *recorder, enum metric metric, int64_t value_ns) {
+    hist_record(recorder->now[metric], value_ns);
+}
+
+void recorder_turn_now(struct recorder *recorder);
+
+/* Writer: turns if a reader asked; between two records, often. */
+static inline void recorder_turn(struct recorder *recorder) {
+    if (atomic_load_explicit(&recorder->asked, memory_order_relaxed) !=
+        atomic_load_explicit(&recorder->closed, memory_order_relaxed)) {
+        recorder_turn_now(recorder);
+    }
+}
+
+/* Reader: asks for what was recorded so far; one ask at a time. */
+void recorder_ask(struct recorder *recorder);
+
+/* Reader: the closed side once the writer turned, else NULL. It must be emptied (hist_reset) before the next
+ * ask. */
+struct hist *const *recorder_taken(const struct recorder *recorder);
+
+/* After the writer has ended: both sides, the active one first. */
+struct hist *const *recorder_side(const struct recorder *recorder, int index);
+
+#endif

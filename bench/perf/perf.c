@@ -1,0 +1,44 @@
+/* perf: what the tool itself costs, as ratios taken in alternating runs, since machines drift: `make bench`.
+ * It judges nothing: the goals are printed beside what was measured. */
+#include "bench/perf/perf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void perf_print(const char *what, const char *goal, double *ratios, int count) {
+    qsort(ratios, (size_t)count, sizeof *ratios, by_size);
+    printf("%-58s %6.2f  (%.2f to %.2f, n=%d)   goal: %s\n", what, ratios[count / 2], ratios[0],
+           ratios[count - 1], count, goal);
+    fflush(stdout);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct lb_err *err);
+} subjects[] = {
+    {"null", perf_null}, {"redis", perf_redis}, {"pg", perf_pg}, {"ping", perf_ping}, {"crowd", perf_crowd}};
+
+int main(int argc, char **argv) {
+    int code = 0;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    printf("%-58s %6s\n", "what (A / B)", "median");
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        if (argc > 1 && strcmp(argv[1], subjects[i].name) != 0) continue;
+        struct lb_err err = {0};
+        if (subjects[i].run(&err) == 0) continue;
+        printf("%s: not measured: %s\n", subjects[i].name, err.text);
+        code = LB_EXIT_MACHINE;
+    }
+    return code;
+}

@@ -1,0 +1,117 @@
+/* perf_redis: redis-setnx on a key a client against redis-benchmark doing the same SET and the same EVALSHA
+ * over as many connections, both on one thread, on one server of ours. A cycle is two commands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/perf/ours.h"
+#include "bench/perf/perf.h"
+#include "bench/perf/theirs.h"
+#include "drivers/url.h"
+
+#define REQUESTS "60000"
+#define REQUESTS_NUMBER 60000
+
+static const char script[] =
+    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
+static const char token[] = "0123456789abcdef0123456789abcdef01234567";
+
+struct figures {
+    double rate_per_s, cpu_ns; /* a command */
+};
+
+/* The requests a second in redis-benchmark's CSV: the second field of its last line. */
+static double csv_rate(const char *text) {
+    const char *line = strrchr(text, '\n');
+    while (line && line > text && line[1] == '\0') {
+        do line--;
+        while (line > text && *line != '\n');
+    }
+    const char *field = line ? strstr(line, "\",\"") : NULL;
+    return field ? strtod(field + 3, NULL) : 0;
+}
+
+static int their_command(const char *port, const char *connections, const char *const *words,
+                         double *ret_seconds, int64_t *ret_cpu_ns, struct lb_err *err) {
+    const char *argv[24] = {"redis-benchmark", "-h", "127.0.0.1", "-p", port,      "-c",
+                            connections,       "-n", REQUESTS,    "-r", "1000000", "--csv"};
+    int count = 12;
+    while (*words) argv[count++] = *words++;
+    static struct theirs theirs;
+    if (theirs_run(&theirs, argv, err) != 0) return -1;
+    double rate = csv_rate(theirs.text);
+    if (theirs.code != 0 || rate <= 0) {
+        return err_set(err, LB_EXIT_MACHINE, "redis-benchmark: %.200s", theirs.text);
+    }
+    *ret_seconds += REQUESTS_NUMBER / rate;
+    *ret_cpu_ns += theirs.cpu_ns;
+    return 0;
+}
+
+static int their_figures(const char *port, const char *connections, const char *sha1,
+                         struct figures *ret_figures, struct lb_err *err) {
+    const char *const set[] = {"SET", "lock:__rand_int__", token, "NX", "PX", "10000", NULL};
+    const char *const evalsha[] = {"EVALSHA", sha1, "1", "lock:__rand_int__", token, NULL};
+    double seconds = 0;
+    int64_t cpu_ns = 0;
+    if (their_command(port, connections, set, &seconds, &cpu_ns, err) != 0) return -1;
+    if (their_command(port, connections, evalsha, &seconds, &cpu_ns, err) != 0) return -1;
+    *ret_figures = (struct figures){2 * REQUESTS_NUMBER / seconds, (double)cpu_ns / (2 * REQUESTS_NUMBER)};
+    return 0;
+}
+
+static int load_script(const char *port, char sha1[41], struct lb_err *err) {
+    const char *const argv[] = {"redis-cli", "-h", "127.0.0.1", "-p", port, "SCRIPT", "LOAD", script, NULL};
+    static struct theirs theirs;
+    if (theirs_run(&theirs, argv, err) != 0) return -1;
+    if (theirs.code != 0 || strlen(theirs.text) < 40) {
+        return err_set(err, LB_EXIT_MACHINE, "redis-cli: %.200s", theirs.text);
+    }
+    snprintf(sha1, 41, "%.40s", theirs.text);
+    return 0;
+}
+
+static int compare(const struct ours *ours, const char *port, const char *sha1, int clients,
+                   struct lb_err *err) {
+    double rates[PERF_ROUNDS], cpus[PERF_ROUNDS];
+    char connections[12], what[80];
+    snprintf(connections, sizeof connections, "%d", clients);
+    for (int i = 0; i < PERF_ROUNDS; i++) {
+        struct figures theirs;
+        struct stage *stage = ours_run(ours, clients, err);
+        if (!stage) return -1;
+        double rate = 2 * (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns;
+        double cpu_ns = stage->client_cpu_ns / (double)stage->commands;
+        stage_free(stage);
+        if (their_figures(port, connections, sha1, &theirs, err) != 0) return -1;
+        rates[i] = rate / theirs.rate_per_s;
+        cpus[i] = cpu_ns / theirs.cpu_ns;
+        if (i == PERF_ROUNDS - 1) {
+            printf("    last pair, %d connections: %.0f against %.0f commands/s, %.1f against %.1f us of "
+                   "client CPU a "
+                   "command\n",
+                   clients, rate, theirs.rate_per_s, cpu_ns / 1e3, theirs.cpu_ns / 1e3);
+        }
+    }
+    snprintf(what, sizeof what, "redis-setnx / redis-benchmark, commands/s, %d conn.", clients);
+    perf_print(what, clients > 1 ? "at least 1.1" : "none", rates, PERF_ROUNDS);
+    snprintf(what, sizeof what, "redis-setnx / redis-benchmark, CPU a command, %d conn.", clients);
+    perf_print(what, clients > 1 ? "at most 0.8" : "none", cpus, PERF_ROUNDS);
+    return 0;
+}
+
+int perf_redis(struct lb_err *err) {
+    static const char *const sets[] = {"run.duration=2s", "run.warmup=200ms", "load.threads=1",
+                                       "load.keys=own",   "load.clients=256", NULL};
+    static const int clients[] = {1, 16, 256};
+    struct ours ours;
+    struct url url;
+    char port[12], sha1[41];
+    int failed = ours_open(&ours, "redis-setnx", sets, err);
+    if (!failed) failed = url_parse(&url, ours.place->urls[0], 0, err);
+    if (!failed) snprintf(port, sizeof port, "%d", url.port[0]);
+    if (!failed) failed = load_script(port, sha1, err);
+    for (size_t i = 0; i < 3 && !failed; i++) failed = compare(&ours, port, sha1, clients[i], err);
+    ours_close(&ours);
+    return failed;
+}

@@ -1,0 +1,111 @@
+/* check: what a plan's values must be to each other. An error names the key that should change; what is
+ * allowed but perhaps not meant becomes a warning. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "bench/plan/draft.h"
+#include "bench/plan/fields.h"
+#include "bench/plan/keys.h"
+
+static int greatest(const struct plan *plan) {
+    int most = 0;
+    for (int i = 0; i < plan->clients_count; i++) {
+        if (plan->clients[i] > most) most = plan->clients[i];
+    }
+    return most;
+}
+
+/* An error at the place where section.key was set, or at its default. */
+__attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft, struct lb_err *err,
+                                                       const char *section, const char *key,
+                                                       const char *format, ...) {
+    const struct field *field = field_find(section, key);
+    const struct setting *from = draft->from[field - fields()];
+    char place[256], value[200], why[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (from) {
+        setting_place(from, place, sizeof place);
+    } else {
+        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, section, key);
+    }
+    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place,
+                   field_text(field, draft->plan, value, sizeof value), from ? "" : " (the default)", why);
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format, ...) {
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    json_array_append_new(draft->plan->warnings, json_string(text));
+}
+
+static int check_shape(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    int most = greatest(plan);
+    if (plan->threads > most) {
+        return wrong(draft, err, "load", "threads", "more threads than clients (%d at most)", most);
+    }
+    if (plan->processes > most) {
+        return wrong(draft, err, "load", "processes", "more processes than clients (%d at most)", most);
+    }
+    if (plan->threads > 0 && plan->processes > plan->threads) {
+        return wrong(draft, err, "load", "processes",
+                     "more processes than load.threads = %d, which counts all processes'", plan->threads);
+    }
+    if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
+        return wrong(draft, err, "acquire", "timeout", "acquire.mode = timed needs one: timeout = 50ms, say");
+    }
+    if (plan->arrival.kind != ARRIVAL_CLOSED && plan->think.mean_ns > 0) {
+        return wrong(draft, err, "load", "think",
+                     "with open arrival the schedule alone says when a client goes on; set think = 0");
+    }
+    return 0;
+}
+
+/* No lock can serve more than one holder a key at a time. */
+static void warn_overload(struct draft *draft) {
+    const struct plan *plan = draft->plan;
+    if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode == MODE_TRY) return;
+    double keys = keys_count(&plan->keys, greatest(plan));
+    double busy = plan->arrival.rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
+    if (busy >= 1) {
+        warn(
+            draft,
+            "load.arrival and load.hold ask for %.2g times the time that the keys have: the queue only grows",
+            busy);
+    }
+}
+
+static void warn_odd(struct draft *draft) {
+    const struct plan *plan = draft->plan;
+    bool leased = false;
+    for (int i = 0; i < plan->lock_count; i++) leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
+    if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
+        warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed", mode_text(plan->mode));
+    }
+    if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED && plan->think.mean_ns == 0) {
+        warn(draft, "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
+    }
+    if (leased && !plan->renew && plan->hold.mean_ns >= plan->lease_ns) {
+        warn(draft,
+             "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
+    }
+    if (plan->renew && !leased) {
+        warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
+    }
+    if (plan->hold.mean_ns > plan->duration_ns) {
+        warn(draft, "load.hold is longer than run.duration: there will be few grants to measure");
+    }
+    warn_overload(draft);
+}
+
+int draft_check(struct draft *draft, struct lb_err *err) {
+    if (check_shape(draft, err)) return -1;
+    warn_odd(draft);
+    return 0;
+}

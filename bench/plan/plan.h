@@ -1,0 +1,141 @@
+/* plan: what a run will do, read from a workload file and the command line, checked, with every default
+ * filled in. Immutable once made; printable; the same plan and seed give the same schedule.
+ *
+ * It knows the tables of locks and options, but starts nothing and asks no server.
+ */
+#ifndef BENCH_PLAN_PLAN_H
+#define BENCH_PLAN_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bench/base/err.h"
+#include "bench/base/rng.h"
+#include "drivers/driver.h"
+
+#define PLAN_CLIENTS_MAX 100000
+#define PLAN_LADDER_MAX 64
+#define PLAN_KEYS_MAX 10000000
+
+enum arrival_kind { ARRIVAL_CLOSED, ARRIVAL_CONSTANT, ARRIVAL_POISSON };
+
+struct arrival {
+    enum arrival_kind kind;
+    double rate_per_s; /* of all clients together; 0 when closed */
+};
+
+enum dist_kind { DIST_CONSTANT, DIST_EXPONENTIAL, DIST_LOGNORMAL };
+
+/* A distribution of durations, by its mean. Text: "0", "5ms", "exponential:5ms", "lognormal:5ms:0.7". */
+struct dist {
+    enum dist_kind kind;
+    int64_t mean_ns;
+    double sigma; /* of the logarithm; lognormal only */
+};
+
+enum key_pick { KEYS_OWN, KEYS_UNIFORM, KEYS_ZIPF };
+
+/* Text: "own" (each client its own), "1", "1000", "1000 uniform", "1000 zipf:0.99". */
+struct keyspace {
+    enum key_pick pick;
+    uint32_t count; /* 0 when own */
+    double zipf_s;
+};
+
+enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
+
+/* What separates the read and the write of the guarded counter, and so what overlap it can see. */
+enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
+
+struct plan_lock {
+    const struct lb_lock *lock;
+    const void *options;         /* lock->options_bytes, owned by the plan */
+    const void *backend_options; /* backend->options_bytes, owned by the plan */
+    bool chosen; /* named by the user, not brought in by "all": a control is then judged like any lock */
+};
+
+struct plan {
+    const char *name; /* of the workload */
+    const char *summary;
+    const char *source; /* the file it was read from */
+    const char *wished; /* the locks as they were asked for: "all", or names */
+
+    int clients[PLAN_LADDER_MAX]; /* one stage each */
+    int clients_count;
+    int processes; /* at most the largest of clients; a stage with fewer clients uses fewer */
+    int threads; /* over all processes; 0 = one for each two processors. A stage uses at most one a client */
+    struct keyspace keys;
+    struct arrival arrival;
+    struct dist hold, think;
+    uint64_t seed;
+
+    enum acquire_mode mode;
+    int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */
+    int64_t lease_ns;   /* above 0; locks without LB_CAP_LEASE ignore it */
+    bool renew;         /* every lock of the plan that has leases can renew them */
+
+    int64_t warmup_ns, duration_ns, drain_ns;
+    int repeat;
+
+    enum check_gap gap;
+    int64_t gap_ns;
+
+    const char *durability; /* "default", "none", "sync": handed to the topology scripts */
+
+    struct plan_lock *locks;
+    int lock_count;
+    json_t *skipped;  /* array of {lock, backend, reason, install}: what "all" left out */
+    json_t *warnings; /* array of texts: allowed, but perhaps not what was meant */
+    void *memory;     /* what owns the texts and option structs */
+};
+
+/* One "SECTION.KEY=VALUE" of the command line. */
+struct plan_set {
+    const char *text;
+};
+
+struct plan_wish {
+    const char *workload; /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
+    const char *folder;   /* where the shipped workloads are: home_path("workloads", ...) */
+    const char *locks;    /* "A,B", "all", or NULL: what the workload says, else all */
+    const char *const *sets;
+    int set_count;
+    /* Why a lock can't run here with this durability (missing server), or NULL if it can. Given by the
+     * caller, since a plan asks no server; may be NULL. ret_install: what to install, or NULL. Both are
+     * copied. */
+    const char *(*why_not)(void *context, const struct lb_lock *lock, const char *durability,
+                           const char **ret_install);
+    void *why_not_context;
+};
+
+/* Reads, fills, checks. NULL with err: file, line, key and what is allowed; the nearest name for an unknown
+ * one. A lock named by the user that can't run is an error (LB_EXIT_MACHINE); one that "all" brought is
+ * skipped. */
+struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err);
+void plan_free(struct plan *plan);
+
+/* Stages, and the time that their warm-up and window take together; connecting and draining come on top. */
+int plan_stages(const struct plan *plan);
+int64_t plan_time_ns(const struct plan *plan);
+
+/* The plan as run.json's .plan: new reference, NULL when out of memory. */
+json_t *plan_json(const struct plan *plan);
+
+/* The plan as a workload file that gives it again, every key filled; for --dry-run. */
+void plan_print(const struct plan *plan, FILE *out);
+
+/* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99"; "5ms".
+ * Each writes at most size bytes and returns text. */
+char *arrival_text(const struct arrival *arrival, char *text, size_t size);
+char *dist_text(const struct dist *dist, char *text, size_t size);
+char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
+char *duration_text(int64_t ns, char *text, size_t size);
+const char *mode_text(enum acquire_mode mode);
+
+/* One draw, 0 ns to one day: a lognormal's far tail is cut there. */
+int64_t dist_draw(const struct dist *dist, struct lb_rng *rng);
+
+#endif

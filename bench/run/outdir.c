@@ -1,0 +1,123 @@
+/* outdir: see outdir.h. */
+#define _GNU_SOURCE
+#include "bench/run/outdir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int cannot(struct lb_err *err, const char *what, const char *path) {
+    return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* A full disk and a read-only one are better found before the measuring than after it. */
+static int try_writing(const char *folder, struct lb_err *err) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/.try", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return cannot(err, "write into", folder);
+    char block[4096] = {0};
+    ssize_t wrote = write(fd, block, sizeof block);
+    int failed = wrote == (ssize_t)sizeof block ? fsync(fd) : -1;
+    if (failed) cannot(err, "write into", folder);
+    close(fd);
+    unlink(path);
+    return failed;
+}
+
+int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
+                struct lb_err *err) {
+    *out = (struct outdir){0};
+    if (wanted) {
+        char old[600];
+        snprintf(out->path, sizeof out->path, "%s", wanted);
+        snprintf(old, sizeof old, "%s/run.json", wanted);
+        if (strlen(wanted) >= sizeof out->path)
+            return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
+        if (access(old, F_OK) == 0) {
+            return err_set(err, LB_EXIT_USAGE, "--out %s: there is a run.json already; name a new folder",
+                           wanted);
+        }
+        if (mkdir(wanted, 0777) != 0 && errno != EEXIST) return cannot(err, "make", wanted);
+        return try_writing(wanted, err);
+    }
+    if (mkdir(root, 0777) != 0 && errno != EEXIST) return cannot(err, "make", root);
+    char stamp[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
+    for (int i = 1; i < 1000; i++) {
+        char more[8] = "";
+        if (i > 1) snprintf(more, sizeof more, "-%d", i);
+        int used = snprintf(out->path, sizeof out->path, "%s/%s-%s%s", root, stamp, workload, more);
+        if (used < 0 || (size_t)used >= sizeof out->path)
+            return err_set(err, LB_EXIT_USAGE, "%s: path too long", root);
+        if (mkdir(out->path, 0777) == 0) {
+            snprintf(out->root, sizeof out->root, "%s", root);
+            return try_writing(out->path, err);
+        }
+        if (errno != EEXIST) return cannot(err, "make", out->path);
+    }
+    return err_set(err, LB_EXIT_MACHINE, "too many runs in %s in this second", root);
+}
+
+static int dump(const json_t *run, const char *path, struct lb_err *err) {
+    FILE *file = fopen(path, "we");
+    if (!file) return cannot(err, "write", path);
+    int failed = json_dumpf(run, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    failed |= fputc('\n', file) == EOF;
+    failed |= fflush(file) != 0;
+    if (!failed) failed = fsync(fileno(file));
+    if (failed) cannot(err, "write", path);
+    if (fclose(file) != 0 && !failed) failed = cannot(err, "write", path);
+    return failed ? -1 : 0;
+}
+
+/* `latest` changes in one step too. A failure is no loss: the folder itself is named in the output. */
+static void point_latest(const struct outdir *out) {
+    char link[600], fresh[600];
+    snprintf(link, sizeof link, "%s/latest", out->root);
+    snprintf(fresh, sizeof fresh, "%s/.latest-%d", out->root, (int)getpid());
+    const char *name = strrchr(out->path, '/') + 1;
+    unlink(fresh);
+    if (symlink(name, fresh) != 0 || rename(fresh, link) != 0) unlink(fresh);
+}
+
+int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err) {
+    char path[600], fresh[620];
+    snprintf(path, sizeof path, "%s/run.json", out->path);
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    if (dump(run, fresh, err) != 0) {
+        unlink(fresh);
+        return -1;
+    }
+    if (rename(fresh, path) != 0) return cannot(err, "write", path);
+    if (out->root[0]) point_latest(out);
+    return 0;
+}
+
+int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err *err) {
+    const char *base = getenv("TMPDIR");
+    const char *const folders[] = {base && base[0] ? base : "/tmp", "/tmp", "/var/tmp", "."};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/lockbench-run-XXXXXX", folders[i]);
+        int fd = mkostemp(path, O_CLOEXEC);
+        if (fd < 0) {
+            cannot(err, "write into", folders[i]);
+            continue;
+        }
+        close(fd);
+        if (dump(run, path, err) == 0) {
+            snprintf(ret_path, size, "%s", path);
+            return 0;
+        }
+        unlink(path);
+    }
+    return -1;
+}

@@ -1,0 +1,190 @@
+/* place: see place.h. */
+#define _GNU_SOURCE
+#include "bench/run/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench/engine/loop.h"
+#include "bench/servers/folder.h"
+#include "bench/servers/guard.h"
+#include "drivers/url.h"
+
+#define READY_NS (90 * LB_S_NS) /* for a server of ours to answer: a first start prepares its data */
+#define REACH_NS (10 * LB_S_NS) /* for one that runs already */
+#define TRY_NS (2 * LB_S_NS)    /* for one try of one session */
+
+/* One session's worth of asking, on a loop of its own. */
+struct inquiry {
+    struct place *place;
+    const struct plan_lock *lock;
+    int64_t deadline_ns;
+    int result; /* as topo_answers_fn: 1 answered, 0 not yet, -1 pointless */
+    struct lb_err err;
+};
+
+static void inquire(void *arg) {
+    struct inquiry *inquiry = arg;
+    struct lb_server *server = &inquiry->place->server;
+    const struct lb_backend *backend = server->backend;
+    const struct lb_lock *lock = inquiry->lock->lock;
+    struct lb_session session = {.server = server,
+                                 .lock = lock,
+                                 .options = inquiry->lock->options,
+                                 .client = 0,
+                                 .lease_ns = 10 * LB_S_NS,
+                                 .traffic_fd = -1};
+    session.state = calloc(1, backend->session_bytes + 1);
+    session.lock_state = calloc(1, lock->session_bytes + 1);
+    rng_seed(&session.rng, (uint64_t)lb_now(), 0);
+    int failed = !session.state || !session.lock_state;
+    if (!failed && backend->connect) failed = backend->connect(&session, inquiry->deadline_ns, &inquiry->err);
+    if (!failed && backend->ping && backend->ping(&session, inquiry->deadline_ns) != LB_OK) {
+        failed = err_set(&inquiry->err, session.err.code, "%s", session.err.text);
+    }
+    if (!failed && backend->describe)
+        failed = backend->describe(&session, &inquiry->place->facts, &inquiry->err);
+    if (backend->disconnect) backend->disconnect(&session);
+    free(session.state);
+    free(session.lock_state);
+    /* A refusal (wrong password, bad URL) will not get better. */
+    inquiry->result = !failed ? 1 : inquiry->err.code == LB_EXIT_USAGE ? -1 : 0;
+}
+
+static int shared_state(struct lb_server *server, struct lb_err *err) {
+    const struct lb_backend *backend = server->backend;
+    server->state = calloc(1, backend->server_bytes + 1);
+    if (!server->state) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (backend->shared_bytes == 0) return 0;
+    server->shared =
+        mmap(NULL, backend->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (server->shared != MAP_FAILED) return 0;
+    server->shared = NULL;
+    return err_set(err, LB_EXIT_MACHINE, "%zu bytes of shared memory: %s", backend->shared_bytes,
+                   strerror(errno));
+}
+
+/* Opens the backend on the URLs known now; again if they changed. */
+static int open_backend(struct place *place, struct lb_err *err) {
+    struct lb_server *server = &place->server;
+    if (server->backend->close && server->state) server->backend->close(server);
+    if (server->state) memset(server->state, 0, server->backend->server_bytes);
+    if (!server->state && shared_state(server, err) != 0) return -1;
+    return server->backend->open ? server->backend->open(server, err) : 0;
+}
+
+static int answers(const struct topo *topo, void *arg, struct lb_err *err) {
+    struct inquiry *inquiry = arg;
+    struct place *place = inquiry->place;
+    place->server.url_count = topo_url_count(topo);
+    for (int i = 0; i < place->server.url_count; i++) place->urls[i] = topo_url(topo, i);
+    if (open_backend(place, err) != 0) return -1;
+    inquiry->deadline_ns = lb_now() + TRY_NS;
+    inquiry->err.code = 0;
+    if (loop_once("inquiry", inquire, inquiry, err) != 0) return -1;
+    if (inquiry->result != 1) err_set(err, inquiry->err.code, "%s", inquiry->err.text);
+    return inquiry->result;
+}
+
+static const volatile sig_atomic_t *watched_interrupts;
+
+static bool interrupted(void *arg) {
+    (void)arg;
+    return *watched_interrupts > 0;
+}
+
+static int start_own(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
+                     struct lb_err *err) {
+    struct topo_info info;
+    const char *name = place->server.backend->topology;
+    if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
+    struct topo_wish wish = {.info = &info, .durability = ask->durability};
+    const char *durability = topo_durability_text(&info, ask->durability, err);
+    if (!durability) return -1;
+    snprintf(place->topology, sizeof place->topology, "%s", name);
+    snprintf(place->durability, sizeof place->durability, "%s", durability);
+    place->started_by = "lockbench";
+    place->topo = topo_start(&wish, err);
+    if (!place->topo) return -1;
+    watched_interrupts = ask->interrupts;
+    struct topo_wait wait = {
+        .deadline_ns = lb_now() + READY_NS, .answers = answers, .give_up = interrupted, .arg = inquiry};
+    return topo_ready(place->topo, &wait, err);
+}
+
+static int reach(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
+    inquiry->deadline_ns = lb_now() + REACH_NS;
+    if (open_backend(place, err) != 0 || loop_once("inquiry", inquire, inquiry, err) != 0) return -1;
+    if (inquiry->result == 1) return 0;
+    return err_set(err, inquiry->err.code ? inquiry->err.code : LB_EXIT_MACHINE, "%s", inquiry->err.text);
+}
+
+struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
+    const struct lb_backend *backend = ask->lock->lock->backend;
+    struct place *place = calloc(1, sizeof *place);
+    if (!place) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    struct inquiry inquiry = {.place = place, .lock = ask->lock};
+    place->server =
+        (struct lb_server){.backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
+    int failed;
+    if (ask->url) {
+        snprintf(place->topology, sizeof place->topology, "url");
+        snprintf(place->durability, sizeof place->durability, "as that server is set up");
+        place->started_by = "url";
+        place->urls[0] = ask->url;
+        place->server.url_count = 1;
+        failed = reach(place, &inquiry, err);
+    } else if (backend->topology) {
+        failed = start_own(place, ask, &inquiry, err);
+    } else {
+        snprintf(place->topology, sizeof place->topology, "embedded");
+        snprintf(place->durability, sizeof place->durability, "nothing to lose: no server");
+        place->started_by = "embedded";
+        failed = guard_start(err);
+        if (!failed) failed = folder_make(NULL, backend->name, place->dir, sizeof place->dir, err);
+        if (!failed) {
+            guard_add_folder(place->dir);
+            place->server.dir = place->dir;
+            failed = reach(place, &inquiry, err);
+        }
+    }
+    if (!failed) return place;
+    /* Drivers' own words name the backend already. */
+    if (strncmp(err->text, backend->name, strlen(backend->name)) != 0) err_prefix(err, "%s", backend->name);
+    place_close(place);
+    return NULL;
+}
+
+void place_close(struct place *place) {
+    if (!place) return;
+    struct lb_server *server = &place->server;
+    if (!place->in_use) {
+        if (server->state && server->backend->close) server->backend->close(server);
+        if (server->shared) munmap(server->shared, server->backend->shared_bytes);
+        free(server->state);
+    }
+    topo_stop(place->topo);
+    if (place->dir[0]) {
+        folder_remove(place->dir);
+        guard_drop_folder(place->dir);
+    }
+    if (!place->in_use) free(place);
+}
+
+json_t *place_json(const struct place *place) {
+    char url[512] = "";
+    if (place->server.url_count > 0) url_public(place->urls[0], url, sizeof url);
+    json_t *facts = json_object();
+    for (int i = 0; i < place->facts.count; i++) {
+        json_object_set_new(facts, place->facts.item[i].name, json_string(place->facts.item[i].value));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "backend", place->server.backend->name, "topology",
+                     place->topology, "durability", place->durability, "started_by", place->started_by, "url",
+                     url[0] ? json_string(url) : json_null(), "facts", facts);
+}

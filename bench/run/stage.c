@@ -1,0 +1,403 @@
+/* stage: the supervisor. See stage.h; the sums are in stage_sum.c, the JSON in stage_json.c. */
+#define _GNU_SOURCE
+#include "bench/run/stage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/run/shared.h"
+#include "bench/run/stage_sum.h"
+#include "bench/run/worker.h"
+#include "results/format/hlog.h"
+
+#define CONNECT_NS (30 * LB_S_NS)     /* for all clients to open their sessions */
+#define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
+#define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
+#define STUCK_NS (10 * LB_S_NS)       /* past the cut-off: a driver that does not come back */
+#define HEAD_START_NS (20 * LB_MS_NS) /* between the word to go and the load's begin */
+
+struct supervisor {
+    const struct stage_ask *ask;
+    struct stage *stage;
+    struct shared *shared;
+    struct workers *workers;
+    struct hist *interval[METRICS];
+    FILE *hlog;
+    int64_t wall_offset_ns; /* wall clock minus monotonic */
+    int64_t harvested_ns;   /* the last interval's end */
+    bool asked;             /* recorders were asked and not all taken yet */
+    int seen_interrupts;
+};
+
+/* The first reason why the stage is not whole. */
+static void spoil(struct supervisor *sup, enum stage_status status, int code, const char *text) {
+    if (sup->stage->status == STAGE_COMPLETE) {
+        sup->stage->status = status;
+        sup->stage->err.code = 0;
+        err_set(&sup->stage->err, code, "%s", text);
+    }
+}
+
+static void sleep_to(int64_t when_ns) {
+    int64_t left_ns = when_ns - lb_now();
+    if (left_ns <= 0) return;
+    nanosleep(&(struct timespec){.tv_sec = left_ns / LB_S_NS, .tv_nsec = left_ns % LB_S_NS}, NULL);
+}
+
+/* Brings the end forward: what is in flight still drains. */
+static void end_early(struct supervisor *sup) {
+    int64_t now_ns = lb_now();
+    struct shared *shared = sup->shared;
+    if (atomic_load(&shared->window_end_ns) > now_ns) atomic_store(&shared->window_end_ns, now_ns);
+    int64_t cutoff_ns = now_ns + sup->ask->plan->drain_ns;
+    if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
+}
+
+/* What may end a stage before its time: Ctrl-C, its server, its workers. */
+static void watch(struct supervisor *sup) {
+    struct lb_err err = {0};
+    if (*sup->ask->interrupts > sup->seen_interrupts) {
+        sup->seen_interrupts = *sup->ask->interrupts;
+        spoil(sup, STAGE_PARTIAL, LB_EXIT_INTERRUPTED, "interrupted");
+        end_early(sup);
+    }
+    if (sup->stage->status != STAGE_COMPLETE) return;
+    bool server_ended = sup->ask->topo && topo_check(sup->ask->topo, &err) != 0;
+    if (server_ended || workers_check(sup->workers, &err) != 0) {
+        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, err.text);
+        end_early(sup);
+        /* Nobody will answer: no need to wait for the drain limit. */
+        if (server_ended) atomic_store(&sup->shared->cutoff_ns, lb_now() + LB_S_NS);
+    }
+}
+
+/* Waits until a counter of clients has reached the goal. False when time ran out, or a worker process ended
+ * so that it never will. */
+static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal, int64_t deadline_ns) {
+    while (atomic_load(counter) < goal) {
+        if (lb_now() >= deadline_ns) return false;
+        sleep_to(lb_now() + LOOK_NS);
+        watch(sup);
+        struct lb_err err = {0};
+        if (workers_check(sup->workers, &err) != 0) return false;
+    }
+    return true;
+}
+
+/* Takes what the workers have closed since the last time, adds it to the totals and to the interval. */
+static bool collect(struct supervisor *sup) {
+    bool all = true;
+    for (int i = 0; i < sup->shared->threads; i++) {
+        struct recorder *recorder = &sup->shared->worker[i].recorder;
+        struct hist *const *side = recorder_taken(recorder);
+        if (!side) {
+            all = false;
+            continue;
+        }
+        for (int metric = 0; metric < METRICS; metric++) {
+            if (side[metric]->count + side[metric]->over + side[metric]->under == 0) continue;
+            hist_add(sup->interval[metric], side[metric]);
+            hist_add(sup->stage->hist[metric], side[metric]);
+            hist_reset(side[metric]);
+        }
+    }
+    return all;
+}
+
+/* The stage goes on without its log. */
+static void lose_log(struct supervisor *sup, const char *why) {
+    err_set(&sup->stage->log_err, LB_EXIT_MACHINE, "cannot write %s: %s", sup->ask->hlog_path, why);
+    if (sup->hlog) fclose(sup->hlog);
+    sup->hlog = NULL;
+}
+
+static void open_log(struct supervisor *sup) {
+    struct lb_err err = {0};
+    sup->hlog = fopen(sup->ask->hlog_path, "we");
+    if (!sup->hlog) {
+        lose_log(sup, strerror(errno));
+    } else if (hlog_begin(sup->hlog, lb_wall_now(), sup->ask->version, &err) != 0) {
+        lose_log(sup, err.text);
+    }
+}
+
+static void write_log(struct supervisor *sup, int64_t begin_ns, int64_t end_ns) {
+    for (int metric = 0; metric < METRICS && sup->hlog; metric++) {
+        struct lb_err err = {0};
+        if (metric == METRIC_PING) continue; /* not in the window */
+        if (hlog_write(sup->hlog, metric_name(metric), begin_ns + sup->wall_offset_ns, end_ns - begin_ns,
+                       sup->interval[metric], &err) != 0) {
+            lose_log(sup, err.text);
+        }
+    }
+    /* Each second is on disk when it is over, and a full disk is noticed with its reason. */
+    if (sup->hlog && fflush(sup->hlog) != 0) lose_log(sup, strerror(errno));
+}
+
+static void close_log(struct supervisor *sup) {
+    FILE *file = sup->hlog;
+    sup->hlog = NULL;
+    if (file && fclose(file) != 0) lose_log(sup, strerror(errno));
+}
+
+/* Asks all workers for what they have recorded and takes what comes. */
+static void gather(struct supervisor *sup, int64_t patience_ns) {
+    for (int i = 0; i < sup->shared->threads; i++) {
+        struct recorder *recorder = &sup->shared->worker[i].recorder;
+        if (recorder_taken(recorder)) recorder_ask(recorder);
+    }
+    int64_t limit_ns = lb_now() + patience_ns;
+    while (!collect(sup) && lb_now() < limit_ns) sleep_to(lb_now() + LB_MS_NS / 2);
+}
+
+/* Closes an interval of the load: a line of the log for each metric, a point of the series, a line of
+ * progress. */
+static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
+    if (last) {
+        /* Twice: the first may only bring an answer to an earlier question. Nothing is measured any more, so
+         * there is time: the log shall have what run.json has. */
+        struct lb_err err = {0};
+        int64_t patience_ns = workers_check(sup->workers, &err) == 0 ? LB_S_NS : 20 * LB_MS_NS;
+        gather(sup, patience_ns);
+        gather(sup, patience_ns);
+    } else {
+        /* A thread that blocks in its lock answers later: what it has is taken with the next interval. */
+        gather(sup, 20 * LB_MS_NS);
+    }
+    struct stage *stage = sup->stage;
+    write_log(sup, begin_ns, end_ns);
+    const struct hist *acquire = sup->interval[METRIC_ACQUIRE];
+    int64_t window_begin_ns = atomic_load(&sup->shared->window_begin_ns);
+    struct stage_second *grown =
+        realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *stage->seconds);
+    if (grown) {
+        stage->seconds = grown;
+        stage->seconds[stage->second_count++] = (struct stage_second){
+            .t_s = (double)(begin_ns - window_begin_ns) / 1e9,
+            .ok = acquire->count,
+            .acquire_p50_ns = hist_quantile(acquire, 0.5),
+            .acquire_p99_ns = hist_quantile(acquire, 0.99),
+        };
+    }
+    if (sup->ask->news) {
+        const struct findings *findings = &sup->shared->findings;
+        struct stage_news news = {
+            .id = sup->ask->id,
+            .elapsed_ns = end_ns - window_begin_ns,
+            .total_ns = sup->ask->plan->duration_ns,
+            .rate_per_s = end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
+            .acquire_p50_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.5),
+            .acquire_p99_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.99),
+            .violations = atomic_load(&findings->double_holders) + atomic_load(&findings->expired_holders) +
+                          atomic_load(&findings->token_errors),
+        };
+        sup->ask->news(sup->ask->news_arg, &news);
+    }
+    for (int metric = 0; metric < METRICS; metric++) hist_reset(sup->interval[metric]);
+    sup->harvested_ns = end_ns;
+}
+
+/* Everybody connected, the first client has pinged: 0. Else the stage has failed and says why. */
+static int get_ready(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
+    int64_t deadline_ns = shared->connect_deadline_ns + 2 * LB_S_NS;
+    bool all = false;
+    while (!all && sup->stage->status == STAGE_COMPLETE && lb_now() < deadline_ns) {
+        all = wait_count(sup, &shared->connected, shared->clients, lb_now() + 100 * LB_MS_NS);
+    }
+    if (sup->stage->status != STAGE_COMPLETE) { /* Ctrl-C, or its server or a worker ended */
+        sup->stage->status = STAGE_FAILED;
+        return -1;
+    }
+    int failed = atomic_load(&shared->failed);
+    if (!all || failed > 0) {
+        char text[600];
+        const struct lb_err *err = NULL;
+        for (int i = 0; i < shared->threads && !err; i++) {
+            if (shared->worker[i].err.code) err = &shared->worker[i].err;
+        }
+        int missing = shared->clients - atomic_load(&shared->connected) + failed;
+        snprintf(text, sizeof text, "%d of %d clients could not connect%s%s", missing, shared->clients,
+                 err ? ": " : " in time", err ? err->text : "");
+        spoil(sup, STAGE_FAILED, err ? err->code : LB_EXIT_MACHINE, text);
+        return -1;
+    }
+    atomic_store(&shared->phase, PHASE_PING);
+    wait_count(sup, &shared->pinged, 1, lb_now() + CONNECT_NS);
+    return 0;
+}
+
+/* Of the operations of all workers; NULL if none failed. */
+static const struct lb_err *first_err(const struct shared *shared) {
+    for (int i = 0; i < shared->threads; i++) {
+        if (shared->worker[i].first_err.code) return &shared->worker[i].first_err;
+    }
+    return NULL;
+}
+
+/* Warm-up, window and drain. */
+static void supervise_load(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
+    const struct plan *plan = sup->ask->plan;
+    shared->go_ns = lb_now() + HEAD_START_NS;
+    int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + plan->duration_ns;
+    atomic_store(&shared->window_begin_ns, begin_ns);
+    atomic_store(&shared->window_end_ns, end_ns);
+    atomic_store(&shared->cutoff_ns, lb_after(end_ns, plan->drain_ns));
+    watch(sup);
+    if (sup->stage->status != STAGE_COMPLETE) end_early(sup); /* spoiled before there was an end to move */
+    atomic_store(&shared->phase, PHASE_GO);
+
+    while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns)) {
+        sleep_to(lb_now() + 50 * LB_MS_NS < begin_ns ? lb_now() + 50 * LB_MS_NS : begin_ns);
+        watch(sup);
+    }
+    struct topo *topo = sup->ask->topo;
+    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
+    sup->harvested_ns = begin_ns;
+    for (;;) {
+        int64_t now_ns = lb_now();
+        end_ns = atomic_load(&shared->window_end_ns);
+        if (now_ns >= end_ns) break;
+        int64_t tick_ns = sup->harvested_ns + LB_S_NS;
+        /* A window's last bit shorter than half a second goes with the interval before it, drained. */
+        if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
+            harvest(sup, sup->harvested_ns, tick_ns, false);
+        }
+        int64_t next_ns = now_ns + 50 * LB_MS_NS;
+        if (next_ns > end_ns) next_ns = end_ns;
+        sleep_to(next_ns);
+        watch(sup);
+    }
+    int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
+    sup->stage->server_cpu_ns =
+        cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
+
+    for (;;) {
+        int64_t limit_ns = lb_after(atomic_load(&shared->cutoff_ns), STUCK_NS);
+        if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) break;
+        struct lb_err err = {0};
+        if (workers_check(sup->workers, &err) != 0) break;
+        if (lb_now() >= limit_ns) {
+            spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
+                  "a client did not come back from its driver after the drain limit");
+            sup->stage->stuck = true;
+            break;
+        }
+    }
+    int adrift = atomic_load(&shared->adrift);
+    if (adrift > 0) { /* a server that is not ours to watch */
+        char text[600];
+        const struct lb_err *err = first_err(shared);
+        snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s", adrift,
+                 shared->clients, err ? ": " : "", err ? err->text : "");
+        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
+    }
+    int64_t drained_ns = lb_now();
+    end_ns = atomic_load(&shared->window_end_ns);
+    sup->stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+    sup->stage->warmup_ns = plan->warmup_ns;
+    sup->stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
+    if (sup->stage->window_ns > 0) harvest(sup, sup->harvested_ns, drained_ns, true);
+}
+
+/* Second ping, farewells. */
+static void part(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
+    int64_t deadline_ns = lb_now() + CLOSE_NS;
+    /* The cut-off moves on, so that pings and farewells may wait for their answers. */
+    atomic_store(&shared->cutoff_ns, deadline_ns);
+    if (sup->stage->status == STAGE_COMPLETE) {
+        atomic_store(&shared->phase, PHASE_PING2);
+        wait_count(sup, &shared->pinged, 2, deadline_ns);
+    }
+    atomic_store(&shared->phase, PHASE_CLOSE);
+    if (!wait_count(sup, &shared->closed, shared->clients, deadline_ns + STUCK_NS) &&
+        shared->processes == 1) {
+        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, "a client did not come back from closing its session");
+        sup->stage->stuck = true;
+    }
+}
+
+static void close_down(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
+    if (!sup->stage->stuck) part(sup);
+    if (sup->stage->stuck && shared->processes == 1) return; /* threads can't be ended from outside ... */
+    workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
+    sup->workers = NULL;
+    sup->stage->stuck = false;
+    for (int i = 0; i < shared->threads; i++) {
+        for (int side = 0; side < 2; side++) {
+            struct hist *const *left = recorder_side(&shared->worker[i].recorder, side);
+            for (int metric = 0; metric < METRICS; metric++) hist_add(sup->stage->hist[metric], left[metric]);
+        }
+    }
+}
+
+static int prepare(struct supervisor *sup, struct lb_err *err) {
+    const struct stage_ask *ask = sup->ask;
+    sup->stage = calloc(1, sizeof *sup->stage);
+    if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = sup->stage->bytes = -1;
+    for (int metric = 0; metric < METRICS; metric++) {
+        sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        sup->stage->hist[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        if (!sup->interval[metric] || !sup->stage->hist[metric]) {
+            return err_set(err, LB_EXIT_MACHINE, "out of memory for histograms");
+        }
+    }
+    sup->wall_offset_ns = lb_wall_now() - lb_now();
+    sup->shared = shared_new(ask->plan, ask->lock, ask->clients, err);
+    if (!sup->shared) return -1;
+    struct shared *shared = sup->shared;
+    shared->server = ask->server;
+    shared->seed = ask->seed;
+    shared->connect_deadline_ns = lb_now() + CONNECT_NS;
+    struct lb_rng rng;
+    rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
+    /* Fresh keys for each stage, so that nothing that an earlier one left can be met; never drawn from the
+     * seed. */
+    snprintf(shared->key_prefix, sizeof shared->key_prefix, "lockbench-%08x-", (unsigned)rng_u64(&rng));
+    shared->key_salt = rng_u64(&rng) >> 2;
+    if (ask->hlog_path) open_log(sup);
+    return 0;
+}
+
+struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
+    struct supervisor sup = {.ask = ask, .seen_interrupts = 0};
+    struct stage *stage = NULL;
+    if (prepare(&sup, err) != 0) goto out;
+    sup.workers = workers_start(sup.shared, &sup.stage->err);
+    if (sup.workers) {
+        if (get_ready(&sup) == 0) {
+            supervise_load(&sup);
+        } else {
+            /* Nobody is to load: the window has ended before it began. */
+            atomic_store(&sup.shared->window_end_ns, 0);
+            atomic_store(&sup.shared->cutoff_ns, 0);
+        }
+        close_down(&sup);
+    } else {
+        sup.stage->status = STAGE_FAILED;
+    }
+    stage_sum(sup.stage, sup.shared);
+    close_log(&sup);
+    stage = sup.stage;
+    sup.stage = NULL;
+out:
+    for (int metric = 0; metric < METRICS; metric++) hist_free(sup.interval[metric]);
+    stage_free(sup.stage);
+    if (!stage || !stage->stuck) shared_free(sup.shared);
+    return stage;
+}
+
+void stage_free(struct stage *stage) {
+    if (!stage) return;
+    for (int metric = 0; metric < METRICS; metric++) hist_free(stage->hist[metric]);
+    free(stage->grants_per_client);
+    free(stage->seconds);
+    free(stage);
+}

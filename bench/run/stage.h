@@ -1,0 +1,91 @@
+/* stage: one lock, one number of clients, one window: run, supervised, summed up.
+ *
+ * The calling thread is the supervisor: it moves the phases on, harvests the recorders each second, watches
+ * the server and Ctrl-C. Load runs in worker threads or processes.
+ */
+#ifndef BENCH_RUN_STAGE_H
+#define BENCH_RUN_STAGE_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "bench/measure/cell.h"
+#include "bench/measure/recorder.h"
+#include "bench/plan/plan.h"
+#include "bench/servers/topo.h"
+
+enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
+
+/* A progress line's content. */
+struct stage_news {
+    const char *id;
+    int64_t elapsed_ns, total_ns;
+    double rate_per_s;
+    int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
+    uint64_t violations;
+};
+
+struct stage_ask {
+    const struct plan *plan;
+    const struct plan_lock *lock;
+    struct lb_server *server;
+    struct topo *topo; /* NULL: not ours to watch */
+    int clients, repeat;
+    char id[96];
+    const char *hlog_path, *version;
+    uint64_t seed;
+    const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
+    void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
+    void *news_arg;
+};
+
+struct stage_second {
+    double t_s;
+    int64_t ok, acquire_p50_ns, acquire_p99_ns;
+};
+
+struct stage {
+    enum stage_status status;
+    struct lb_err err;     /* why not complete; or the first operation that failed, in a complete one */
+    struct lb_err log_err; /* why its .hlog is missing or cut; the figures are not touched by that */
+    int clients, threads, processes;
+    int64_t warmup_ns, window_ns, drain_ns;
+    uint64_t attempts, outcomes[LB_OUTCOMES];
+    uint64_t due, started, missed;
+    struct hist *hist[METRICS];
+    uint64_t *grants_per_client; /* clients */
+    uint64_t grants;
+    double connect_mean_ns;
+    int64_t connect_max_ns, connected;
+    double jain, min_share;
+    int64_t max_wait_ns;
+    uint64_t longest_run;
+    uint64_t commands;
+    double bytes;         /* -1 = not known */
+    double client_cpu_ns; /* -1 = not known */
+    double server_cpu_ns; /* -1 = not known */
+    struct exclusion exclusion;
+    bool has_first;
+    uint32_t first_key;
+    struct holding first_holder, first_intruder;
+    int64_t blocked_max_ns;
+    size_t stack_bytes_max;
+    struct stage_second *seconds;
+    int second_count;
+    bool stuck; /* worker threads did not come back: they and their memory are left alone */
+};
+
+/* Runs it. Always returns a stage, unless out of memory (NULL with err); what went wrong is in it. */
+struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
+void stage_free(struct stage *stage);
+
+/* The stage as an element of run.json's .stages: new reference, NULL with err. topology, durability: in
+ * words. */
+json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
+                   const char *durability, struct lb_err *err);
+
+/* A warning to be read beside the figures, or NULL; index 0, 1, ... until NULL. text: where to write it. */
+const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,
+                          size_t size);
+
+#endif

@@ -1,0 +1,253 @@
+/* stage_json: a stage as run.json has it; results/README.md documents each path. It computes quantiles and
+ * quotients, and nothing else. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/plan/keys.h"
+#include "bench/run/stage.h"
+#include "results/format/hdr.h"
+
+/* value / count, or null when either is not known. */
+static json_t *per(double value, uint64_t count) {
+    return value < 0 || count == 0 ? json_null() : json_real(value / (double)count);
+}
+
+static json_t *latency_json(const struct hist *h, struct lb_err *err) {
+    if (h->count + h->over == 0) return json_null();
+    char *hdr = hdr_encode(h, err);
+    if (!hdr) return NULL;
+    json_t *json =
+        json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "count", (json_int_t)h->count, "min",
+                  (json_int_t)h->min, "mean", hist_mean(h), "p50", (json_int_t)hist_quantile(h, 0.5), "p90",
+                  (json_int_t)hist_quantile(h, 0.9), "p99", (json_int_t)hist_quantile(h, 0.99), "p999",
+                  (json_int_t)hist_quantile(h, 0.999), "max", (json_int_t)h->max, "over", (json_int_t)h->over,
+                  "hdr", hdr);
+    free(hdr);
+    return json;
+}
+
+static json_t *latencies_json(const struct stage *stage, struct lb_err *err) {
+    json_t *all = json_object();
+    for (int metric = 0; metric < METRICS && all; metric++) {
+        if (metric == METRIC_HICCUP) continue; /* the executor's own: it stands there */
+        json_t *one = latency_json(stage->hist[metric], err);
+        if (!one || json_object_set_new(all, metric_name(metric), one) != 0) {
+            json_decref(all);
+            all = NULL;
+        }
+    }
+    return all;
+}
+
+static json_t *outcomes_json(const struct stage *stage) {
+    json_t *outcomes = json_object();
+    for (int i = 0; i < LB_OUTCOMES; i++) {
+        json_object_set_new(outcomes, lb_outcome_name((enum lb_outcome)i),
+                            json_integer((json_int_t)stage->outcomes[i]));
+    }
+    return outcomes;
+}
+
+static json_t *claims_json(const struct lb_lock *lock) {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } claims[] = {{LB_CLAIM_EXCLUDES, "excludes"},
+                  {LB_CLAIM_SAFE_PAUSE, "safe-pause"},
+                  {LB_CLAIM_SAFE_FAILOVER, "safe-failover"},
+                  {LB_CLAIM_CRASH_RELEASE, "crash-release"}};
+    json_t *array = json_array();
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        if (lock->claims & claims[i].bit) json_array_append_new(array, json_string(claims[i].name));
+    }
+    return array;
+}
+
+static json_t *holding_json(const struct holding *holding) {
+    return json_pack("{s:I, s:I, s:o, s:I}", "client", (json_int_t)holding->client, "acquired_ns",
+                     (json_int_t)holding->acquired_ns, "lease_end_ns",
+                     holding->lease_end_ns == LB_NEVER ? json_null()
+                                                       : json_integer((json_int_t)holding->lease_end_ns),
+                     "token", (json_int_t)holding->token);
+}
+
+static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *lock) {
+    static const char *const verdicts[] = {"unchecked", "clean", "expired", "violated"};
+    const struct exclusion *x = &stage->exclusion;
+    const char *verdict = (lock->caps & LB_CAP_BASELINE) ? "baseline" : verdicts[x->verdict];
+    json_t *first = json_null();
+    if (stage->has_first) {
+        first =
+            json_pack("{s:I, s:o, s:o}", "key", (json_int_t)stage->first_key, "holder",
+                      holding_json(&stage->first_holder), "intruder", holding_json(&stage->first_intruder));
+    }
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "verdict", verdict, "grants", (json_int_t)x->grants,
+        "counter", (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates, "double_holders",
+        (json_int_t)x->double_holders, "expired_holders", (json_int_t)x->expired_holders, "token_errors",
+        (json_int_t)x->token_errors, "bound95",
+        x->verdict == VERDICT_CLEAN && !(lock->caps & LB_CAP_BASELINE) ? json_real(3.0 / (double)x->grants)
+                                                                       : json_null(),
+        "first", first);
+}
+
+static json_t *fairness_json(const struct stage *stage) {
+    json_t *each = json_array();
+    for (int i = 0; i < stage->clients && stage->grants_per_client; i++) {
+        json_array_append_new(each, json_integer((json_int_t)stage->grants_per_client[i]));
+    }
+    bool any = stage->grants > 0;
+    return json_pack("{s:o, s:o, s:I, s:I, s:o}", "jain", any ? json_real(stage->jain) : json_null(),
+                     "min_share", any ? json_real(stage->min_share) : json_null(), "max_wait_ns",
+                     (json_int_t)stage->max_wait_ns, "longest_run", (json_int_t)stage->longest_run,
+                     "grants_per_client", each);
+}
+
+static json_t *series_json(const struct stage *stage) {
+    json_t *series = json_array();
+    for (int i = 0; i < stage->second_count; i++) {
+        const struct stage_second *second = &stage->seconds[i];
+        json_array_append_new(series, json_pack("{s:f, s:I, s:I, s:I}", "t_s", second->t_s, "ok",
+                                                (json_int_t)second->ok, "acquire_p50_ns",
+                                                (json_int_t)second->acquire_p50_ns, "acquire_p99_ns",
+                                                (json_int_t)second->acquire_p99_ns));
+    }
+    return series;
+}
+
+static json_t *executor_json(const struct stage *stage, const struct lb_lock *lock, struct lb_err *err) {
+    json_t *hiccup = latency_json(stage->hist[METRIC_HICCUP], err);
+    if (!hiccup) return NULL;
+    /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from it. */
+    bool blocks = lock->caps & LB_CAP_BLOCKS_THREAD;
+    return json_pack("{s:o, s:I, s:o, s:i, s:i, s:b}", "hiccup_ns", hiccup, "stack_bytes_max",
+                     (json_int_t)stage->stack_bytes_max, "blocked_ns_max",
+                     blocks ? json_null() : json_integer((json_int_t)stage->blocked_max_ns), "fibers",
+                     stage->clients, "loops", stage->threads, "pinned", 0);
+}
+
+static json_t *arrivals_json(const struct stage *stage, const struct plan *plan) {
+    if (plan->arrival.kind == ARRIVAL_CLOSED) return json_null();
+    return json_pack("{s:I, s:I, s:I}", "due", (json_int_t)stage->due, "started", (json_int_t)stage->started,
+                     "missed", (json_int_t)stage->missed);
+}
+
+const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,
+                          size_t size) {
+    const struct hist *hiccup = stage->hist[METRIC_HICCUP], *lag = stage->hist[METRIC_LAG];
+    const struct lb_lock *lock = ask->lock->lock;
+    if (stage->blocked_max_ns > 10 * LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
+        snprintf(text, size,
+                 "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): latencies of "
+                 "that moment are ours, not the server's",
+                 (double)stage->blocked_max_ns / 1e6);
+        return text;
+    }
+    int64_t hiccup_ns = hist_quantile(hiccup, 0.99);
+    if (hiccup_ns > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
+        snprintf(
+            text, size,
+            "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
+            "threads or an idler machine would tell more",
+            (double)hiccup_ns / 1e6);
+        return text;
+    }
+    if (ask->plan->arrival.kind != ARRIVAL_CLOSED && index >= 0) {
+        if (stage->missed > 0 && index-- == 0) {
+            snprintf(text, size,
+                     "%llu of %llu slots could not be started before the window's end: the lock does not "
+                     "carry this rate with %d clients",
+                     (unsigned long long)stage->missed, (unsigned long long)stage->due, stage->clients);
+            return text;
+        }
+        int64_t lag_ns = hist_quantile(lag, 0.99);
+        if (lag_ns > LB_MS_NS && index-- == 0) {
+            snprintf(text, size,
+                     "starts were late by %.1f ms at p99: all %d clients were busy when slots fell due",
+                     (double)lag_ns / 1e6, stage->clients);
+            return text;
+        }
+    }
+    return NULL;
+}
+
+static json_t *warnings_json(const struct stage *stage, const struct stage_ask *ask) {
+    json_t *array = json_array();
+    char text[256];
+    for (int i = 0; stage_warning(stage, ask, i, text, sizeof text); i++) {
+        json_array_append_new(array, json_string(text));
+    }
+    return array;
+}
+
+json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
+                   const char *durability, struct lb_err *err) {
+    static const char *const statuses[] = {"complete", "partial", "failed"};
+    const struct plan *plan = ask->plan;
+    const struct lb_lock *lock = ask->lock->lock;
+    char arrival[64], hold[64], think[64], keys[64], distribution[64];
+    uint32_t key_count = keys_count(&plan->keys, stage->clients);
+    keyspace_text(&plan->keys, keys, sizeof keys);
+    const char *space = strchr(keys, ' ');
+    snprintf(distribution, sizeof distribution, "%s",
+             plan->keys.pick == KEYS_OWN ? "own"
+             : space                     ? space + 1
+                                         : "uniform");
+    json_t *latencies = latencies_json(stage, err);
+    json_t *executor = executor_json(stage, lock, err);
+    json_t *json = NULL;
+    if (!latencies || !executor) goto out;
+    json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:s}", "id", ask->id, "lock", lock->name,
+                     "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
+                     "topology", topology, "durability", durability, "control",
+                     (lock->caps & LB_CAP_CONTROL) != 0, "baseline", (lock->caps & LB_CAP_BASELINE) != 0,
+                     "claims", claims_json(lock), "waits", lock->waits);
+    json_t *shape = json_pack(
+        "{s:i, s:i, s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "clients", stage->clients, "processes",
+        stage->processes, "threads", stage->threads, "keys", (json_int_t)key_count, "key_distribution",
+        distribution, "arrival", arrival_text(&plan->arrival, arrival, sizeof arrival), "hold",
+        dist_text(&plan->hold, hold, sizeof hold), "think", dist_text(&plan->think, think, sizeof think),
+        "mode", mode_text(plan->mode), "lease_ns", (json_int_t)plan->lease_ns, "repeat", ask->repeat);
+    json_t *course = json_pack(
+        "{s:s, s:o, s:f, s:f, s:f, s:o}", "status", statuses[stage->status], "error",
+        stage->err.code ? json_string(stage->err.text) : json_null(), "duration_s",
+        (double)stage->window_ns / 1e9, "warmup_s", (double)stage->warmup_ns / 1e9, "drain_s",
+        (double)stage->drain_ns / 1e9, "connect_ns",
+        stage->connected ? json_pack("{s:I, s:f, s:I}", "count", (json_int_t)stage->connected, "mean",
+                                     stage->connect_mean_ns, "max", (json_int_t)stage->connect_max_ns)
+                         : json_null());
+    json_t *figures = json_pack(
+        "{s:I, s:o, s:o, s:I, s:o}", "attempts", (json_int_t)stage->attempts, "outcomes",
+        outcomes_json(stage), "arrivals", arrivals_json(stage, plan), "grants", (json_int_t)stage->grants,
+        "throughput_per_s",
+        stage->window_ns > 0 ? json_real((double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns)
+                             : json_null());
+    bool remote = lock->backend->schemes && lock->backend->topology;
+    json_t *cost = json_pack("{s:o, s:o, s:o, s:o}", "commands_per_grant",
+                             per(remote ? (double)stage->commands : -1, stage->grants), "bytes_per_grant",
+                             per(stage->bytes, stage->grants), "client_cpu_ns_per_grant",
+                             per(stage->client_cpu_ns, stage->grants), "server_cpu_ns_per_grant",
+                             per(stage->server_cpu_ns, stage->grants));
+    json_t *parts[] = {shape, course, figures};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (json && parts[i]) json_object_update(json, parts[i]);
+        json_decref(parts[i]);
+    }
+    if (!json) goto out;
+    /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync says. */
+    json_object_set_new(json, "durability_note",
+                        lock->durability_note ? json_string(lock->durability_note) : json_null());
+    json_object_set(json, "latency_ns", latencies);
+    json_object_set_new(json, "fairness", fairness_json(stage));
+    json_object_set_new(json, "cost", cost);
+    json_object_set_new(json, "exclusion", exclusion_json(stage, lock));
+    json_object_set(json, "executor", executor);
+    json_object_set_new(json, "series", series_json(stage));
+    json_object_set_new(json, "warnings", warnings_json(stage, ask));
+out:
+    json_decref(latencies);
+    json_decref(executor);
+    if (!json) err_set(err, LB_EXIT_MACHINE, "out of memory for a stage's result");
+    return json;
+}

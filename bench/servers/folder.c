@@ -1,0 +1,62 @@
+/* folder: see folder.h. It refuses to follow links: the folders belong to server accounts, and root removes
+ * them. */
+#include "bench/servers/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int folder_make(const char *base, const char *name, char *ret_path, size_t size, struct lb_err *err) {
+    if (!base) base = getenv("TMPDIR");
+    if (!base || !*base) base = "/tmp";
+    char *absolute = realpath(base, NULL);
+    if (!absolute)
+        return err_set(err, LB_EXIT_MACHINE, "temporary folder %s: %s: set TMPDIR to one that can be written",
+                       base, strerror(errno));
+    int result = -1;
+    char path[512];
+    int len = snprintf(path, sizeof path, "%s/lockbench-%s-XXXXXX", absolute, name);
+    if (len < 0 || (size_t)len >= sizeof path || (size_t)len >= size)
+        err_set(err, LB_EXIT_MACHINE,
+                "temporary folder %s: its path is too long: set TMPDIR to a shorter one", base);
+    else if (!mkdtemp(path))
+        err_set(err, LB_EXIT_MACHINE, "temporary folder in %s: %s: set TMPDIR to one that can be written",
+                base, strerror(errno));
+    else {
+        memcpy(ret_path, path, (size_t)len + 1);
+        result = 0;
+    }
+    free(absolute);
+    return result;
+}
+
+/* Empties the folder that dir_fd (taken over) is open on. 0, or -1 if something is left. */
+static int empty(int dir_fd) {
+    DIR *dir = fdopendir(dir_fd);
+    if (!dir) {
+        close(dir_fd);
+        return -1;
+    }
+    int result = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (unlinkat(dirfd(dir), name, 0) == 0 || errno == ENOENT) continue;
+        int fd = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || empty(fd) != 0) result = -1;
+        if (unlinkat(dirfd(dir), name, AT_REMOVEDIR) != 0 && errno != ENOENT) result = -1;
+    }
+    closedir(dir);
+    return result;
+}
+
+int folder_remove(const char *path) {
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT ? 0 : -1;
+    empty(fd);
+    return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
+}

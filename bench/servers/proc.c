@@ -1,0 +1,194 @@
+/* proc: see proc.h. It refuses to change or signal anything. */
+#include "bench/servers/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+
+/* Reads /proc/PID/stat. The second field, the name, may hold blanks and brackets: so go on after the last
+ * ')'. */
+static bool read_stat(pid_t pid, struct proc *ret) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t len = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (len <= 0) return false;
+    text[len] = '\0';
+    const char *rest = strrchr(text, ')');
+    int parent, group;
+    char state;
+    uint64_t user, system;
+    int64_t reaped_user, reaped_system;
+    if (!rest ||
+        sscanf(rest + 1,
+               " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64,
+               &state, &parent, &group, &user, &system, &reaped_user, &reaped_system) != 7)
+        return false;
+    int64_t tick_ns = LB_S_NS / sysconf(_SC_CLK_TCK);
+    *ret = (struct proc){.pid = pid,
+                         .parent = parent,
+                         .group = group,
+                         .state = state,
+                         .used_ns = (int64_t)(user + system) * tick_ns,
+                         .reaped_ns = (reaped_user + reaped_system) * tick_ns};
+    return true;
+}
+
+/* All processes of the machine, in no order. NULL if /proc can't be read. */
+static struct proc *read_all(int *ret_count) {
+    DIR *dir = opendir("/proc");
+    if (!dir) return NULL;
+    struct proc *all = NULL;
+    int count = 0, room = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (!isdigit((unsigned char)entry->d_name[0])) continue;
+        if (count == room) {
+            room = room ? 2 * room : 256;
+            struct proc *more = realloc(all, (size_t)room * sizeof *all);
+            if (!more) break;
+            all = more;
+        }
+        if (read_stat((pid_t)atoi(entry->d_name), &all[count])) count++;
+    }
+    closedir(dir);
+    *ret_count = count;
+    return all;
+}
+
+struct proc *proc_tree(const pid_t *roots, int count, int *ret_count) {
+    int all_count = 0;
+    struct proc *all = read_all(&all_count);
+    if (!all) return NULL;
+    /* Moves the tree to the front of the array, a generation a pass. */
+    int found = 0;
+    for (int i = 0; i < all_count; i++) {
+        for (int r = 0; r < count; r++) {
+            if (all[i].pid != roots[r]) continue;
+            struct proc swap = all[found];
+            all[found++] = all[i];
+            all[i] = swap;
+            break;
+        }
+    }
+    for (int parent = 0; parent < found; parent++) {
+        for (int i = found; i < all_count; i++) {
+            if (all[i].parent != all[parent].pid) continue;
+            struct proc swap = all[found];
+            all[found++] = all[i];
+            all[i] = swap;
+        }
+    }
+    *ret_count = found;
+    return all;
+}
+
+int64_t proc_cpu_ns(const pid_t *roots, int count) {
+    int found = 0;
+    struct proc *tree = proc_tree(roots, count, &found);
+    if (!tree) return -1;
+    int64_t sum_ns = 0;
+    for (int i = 0; i < found; i++) {
+        /* The process's own clock is exact to the ns; /proc counts in ticks of 10 ms, too coarse for a short
+         * stage. A process that just ended has no clock any more. */
+        clockid_t clock;
+        struct timespec used;
+        if (tree[i].state != 'Z' && clock_getcpuclockid(tree[i].pid, &clock) == 0 &&
+            clock_gettime(clock, &used) == 0)
+            sum_ns += (int64_t)used.tv_sec * LB_S_NS + used.tv_nsec;
+        else
+            sum_ns += tree[i].used_ns;
+        sum_ns += tree[i].reaped_ns;
+    }
+    free(tree);
+    return sum_ns;
+}
+
+bool proc_group_runs(pid_t group) {
+    int count = 0;
+    struct proc *all = read_all(&count);
+    bool runs = false;
+    for (int i = 0; i < count && !runs; i++) runs = all[i].group == group && all[i].state != 'Z';
+    free(all);
+    return runs;
+}
+
+/* The inodes and users of the sockets that listen on a port, over IPv4 or IPv6, at most max. */
+static int listeners(int port, uint64_t *inodes, unsigned *users, int max) {
+    static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+    int found = 0;
+    for (int t = 0; t < 2; t++) {
+        FILE *table = fopen(tables[t], "re");
+        if (!table) continue;
+        char line[512];
+        while (found < max && fgets(line, sizeof line, table)) {
+            unsigned local_port, state, user;
+            uint64_t inode;
+            /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode"; 0A = LISTEN */
+            if (sscanf(line,
+                       " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %u %*d %" SCNu64,
+                       &local_port, &state, &user, &inode) == 4 &&
+                state == 0x0A && (int)local_port == port) {
+                inodes[found] = inode;
+                users[found++] = user;
+            }
+        }
+        fclose(table);
+    }
+    return found;
+}
+
+/* Whether pid has the socket open: 1 yes, 0 no, -1 its files can't be looked into. */
+static int has_socket(pid_t pid, uint64_t inode) {
+    char path[64], wanted[64];
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
+    DIR *dir = opendir(path);
+    if (!dir) return errno == EACCES || errno == EPERM ? -1 : 0;
+    int answer = 0;
+    for (struct dirent *entry; answer == 0 && (entry = readdir(dir));) {
+        char target[128];
+        ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1);
+        if (len < 0) {
+            if (errno == EACCES || errno == EPERM) answer = -1;
+            continue;
+        }
+        target[len] = '\0';
+        if (strcmp(target, wanted) == 0) answer = 1;
+    }
+    closedir(dir);
+    return answer;
+}
+
+bool proc_listens(pid_t root, int port) {
+    uint64_t inodes[16];
+    unsigned users[16];
+    int sockets = listeners(port, inodes, users, 16);
+    if (sockets == 0) return false;
+    char path[64];
+    struct stat of_root;
+    snprintf(path, sizeof path, "/proc/%d", (int)root);
+    if (stat(path, &of_root) != 0) return false;
+    int count = 0;
+    struct proc *tree = proc_tree(&root, 1, &count);
+    bool ours = false;
+    for (int i = 0; i < count && !ours; i++) {
+        for (int s = 0; s < sockets && !ours; s++) {
+            int has = has_socket(tree[i].pid, inodes[s]);
+            ours = has == 1 || (has < 0 && users[s] == of_root.st_uid);
+        }
+    }
+    free(tree);
+    return ours;
+}

@@ -1,0 +1,246 @@
+/* spawn: see spawn.h. It refuses to run anything as root that names an account. */
+#define _GNU_SOURCE
+#include "bench/servers/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/guard.h"
+
+#define TEXT_MAX 65536
+#define VARS_MAX 32
+
+int account_find(const char *name, struct account *ret_account, struct lb_err *err) {
+    struct account account = {0};
+    if (geteuid() == 0 && *name) {
+        const struct passwd *entry = getpwnam(name);
+        if (!entry)
+            return err_set(
+                err, LB_EXIT_MACHINE,
+                "there is no account \"%s\": install the server's package, or run as another user than root",
+                name);
+        account.change = 1;
+        account.uid = entry->pw_uid;
+        account.gid = entry->pw_gid;
+        account.group_count = SPAWN_GROUPS_MAX;
+        if (getgrouplist(name, entry->pw_gid, account.groups, &account.group_count) < 0)
+            account.group_count = SPAWN_GROUPS_MAX; /* more groups than fit: the first ones will do */
+    }
+    *ret_account = account;
+    return 0;
+}
+
+/* The environment of all scripts: the user's PATH with the folders where Debian keeps servers, and what a JVM
+ * or a library in an unusual place needs. */
+struct environment {
+    char path[4096], home[600], tmpdir[600], java[600], libraries[4096];
+    const char *vars[VARS_MAX + 1];
+};
+
+static void environment_fill(struct environment *env, const char *dir, const char *const *more) {
+    const char *path = getenv("PATH"), *java = getenv("JAVA_HOME"), *libraries = getenv("LD_LIBRARY_PATH");
+    int count = 0;
+    snprintf(env->path, sizeof env->path, "PATH=%s:/usr/local/sbin:/usr/sbin:/sbin",
+             path ? path : "/usr/local/bin:/usr/bin:/bin");
+    env->vars[count++] = env->path;
+    env->vars[count++] = "LC_ALL=C";
+    snprintf(env->home, sizeof env->home, "HOME=%s", dir);
+    env->vars[count++] = env->home;
+    snprintf(env->tmpdir, sizeof env->tmpdir, "TMPDIR=%s", dir);
+    env->vars[count++] = env->tmpdir;
+    if (java) {
+        snprintf(env->java, sizeof env->java, "JAVA_HOME=%s", java);
+        env->vars[count++] = env->java;
+    }
+    if (libraries) {
+        snprintf(env->libraries, sizeof env->libraries, "LD_LIBRARY_PATH=%s", libraries);
+        env->vars[count++] = env->libraries;
+    }
+    for (int i = 0; more && more[i] && count < VARS_MAX; i++) env->vars[count++] = more[i];
+    env->vars[count] = NULL;
+}
+
+/* Reads fd to its end or until the deadline, into text (TEXT_MAX bytes). 0, or -1 with err. */
+static int read_text(int fd, char *text, int64_t deadline_ns, struct lb_err *err) {
+    size_t used = 0;
+    for (;;) {
+        int64_t left_ns = deadline_ns == LB_NEVER ? 0 : deadline_ns - lb_now();
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        if (left_ns < 0 || (left_ns > 0 && poll(&ready, 1, (int)(left_ns / LB_MS_NS) + 1) == 0))
+            return err_set(err, LB_EXIT_MACHINE, "gave no answer");
+        ssize_t len = read(fd, text + used, TEXT_MAX - 1 - used);
+        if (len < 0 && errno == EINTR) continue;
+        if (len < 0) return err_set(err, LB_EXIT_MACHINE, "%s", strerror(errno));
+        if (len == 0) break;
+        used += (size_t)len;
+        if (used == TEXT_MAX - 1) return err_set(err, LB_EXIT_MACHINE, "is too long");
+    }
+    text[used] = '\0';
+    return 0;
+}
+
+/* In the child of a fork, between fork and exec: only async-signal-safe calls from here on. */
+static void child_common(int in, int out) {
+    sigset_t none;
+    sigemptyset(&none);
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(in, 0);
+    dup2(out, 1);
+    dup2(out, 2);
+    for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0); /* they may have been in place already */
+}
+
+char *spawn_info(const char *script, struct lb_err *err) {
+    struct environment env = {0};
+    environment_fill(&env, "/", NULL);
+    char *text = malloc(TEXT_MAX);
+    int pipe_fds[2];
+    if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0) {
+        free(text);
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
+        return NULL;
+    }
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    pid_t pid = fork();
+    if (pid == 0) {
+        child_common(null, pipe_fds[1]);
+        execle("/bin/sh", "sh", script, "info", (char *)NULL, (char *const *)env.vars);
+        _exit(127);
+    }
+    close(null);
+    close(pipe_fds[1]);
+    int status = 0, result = -1;
+    if (pid < 0)
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
+    else {
+        result = read_text(pipe_fds[0], text, lb_now() + 10 * LB_S_NS, err);
+        if (result != 0) {
+            err_prefix(err, "%s info", script);
+            kill(pid, SIGKILL);
+        }
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        if (result == 0 && status != 0)
+            result =
+                err_set(err, LB_EXIT_MACHINE, "%s info failed: %s", script, *text ? text : "it said nothing");
+    }
+    close(pipe_fds[0]);
+    if (result == 0) return text;
+    free(text);
+    return NULL;
+}
+
+/* Copies the script into the server's folder: the account may not be able to reach the original, say below
+ * /root. */
+static int copy_script(const struct spawn *spawn, const char *copy, struct lb_err *err) {
+    int result = -1;
+    char *text = malloc(TEXT_MAX);
+    int from = open(spawn->script, O_RDONLY | O_CLOEXEC);
+    unlink(copy);
+    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
+    if (!text || from < 0) {
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", spawn->script, strerror(errno));
+        goto out;
+    }
+    if (read_text(from, text, LB_NEVER, err) != 0) {
+        err_prefix(err, "%s", spawn->script);
+        goto out;
+    }
+    size_t len = strlen(text);
+    if (to < 0 || write(to, text, len) != (ssize_t)len ||
+        (spawn->account->change && fchown(to, spawn->account->uid, spawn->account->gid) != 0)) {
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", copy, strerror(errno));
+        goto out;
+    }
+    result = 0;
+out:
+    if (from >= 0) close(from);
+    if (to >= 0) close(to);
+    free(text);
+    return result;
+}
+
+static void say(const char *what) {
+    const char *why = strerror(errno);
+    (void)!write(2, what, strlen(what));
+    (void)!write(2, ": ", 2);
+    (void)!write(2, why, strlen(why));
+    (void)!write(2, "\n", 1);
+}
+
+/* The child: becomes the account, tells the guard, executes. Does not return. */
+static void become_server(const struct spawn *spawn, const char *copy, const struct environment *env,
+                          int null, int log, pid_t parent) {
+    child_common(null, log);
+    setsid(); /* its own session and group: Ctrl-C at the terminal is for lockbench alone */
+    guard_add_group(getpid(), spawn->stop_signal);
+    const struct account *account = spawn->account;
+    if (account->change && (setgroups((size_t)account->group_count, account->groups) != 0 ||
+                            setgid(account->gid) != 0 || setuid(account->uid) != 0)) {
+        say("change of account");
+        _exit(127);
+    }
+    /* After the change of account, which clears it. The parent may have ended before. */
+    prctl(PR_SET_PDEATHSIG, spawn->stop_signal);
+    if (getppid() != parent) _exit(127);
+    prctl(PR_SET_TIMERSLACK, 50000UL); /* Linux's default: ours may be finer, the server's shall not */
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max; /* room for its clients */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    umask(077);
+    if (chdir(spawn->dir) != 0) {
+        say(spawn->dir);
+        _exit(127);
+    }
+    syscall(SYS_close_range, 3U, ~0U, 0U); /* libraries open sockets without close-on-exec */
+    execle("/bin/sh", "sh", copy, "run", (char *)NULL, (char *const *)env->vars);
+    say("/bin/sh");
+    _exit(127);
+}
+
+pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
+    pid_t pid = -1;
+    char copy[600], log_path[600];
+    snprintf(copy, sizeof copy, "%s/run", spawn->dir);
+    snprintf(log_path, sizeof log_path, "%s/log", spawn->dir);
+    if (guard_start(err) != 0 || copy_script(spawn, copy, err) != 0) return -1;
+    struct environment env = {0};
+    environment_fill(&env, spawn->dir, spawn->vars);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (null < 0 || log < 0 ||
+        (spawn->account->change && fchown(log, spawn->account->uid, spawn->account->gid) != 0)) {
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
+        goto out;
+    }
+    pid_t parent = getpid();
+    guard_fork_begin();
+    pid = fork();
+    if (pid == 0) become_server(spawn, copy, &env, null, log, parent);
+    guard_fork_end();
+    if (pid < 0)
+        err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
+    else
+        guard_add_group(pid, spawn->stop_signal); /* the same again, should the child not get that far */
+out:
+    if (null >= 0) close(null);
+    if (log >= 0) close(log);
+    return pid;
+}

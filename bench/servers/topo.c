@@ -1,0 +1,341 @@
+/* topo: see topo.h. It refuses to speak to a server: the drivers do, and the caller asks them. */
+#include "bench/servers/topo.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/folder.h"
+#include "bench/servers/guard.h"
+#include "bench/servers/last_words.h"
+#include "bench/servers/ports.h"
+#include "bench/servers/proc.h"
+#include "bench/servers/shm.h"
+#include "bench/servers/spawn.h"
+#include "bench/servers/urls.h"
+
+#define STARTS_MAX 5          /* on new ports, while they are taken */
+#define STOP_NS (5 * LB_S_NS) /* for the stop signal, before SIGKILL */
+#define KILL_NS (2 * LB_S_NS) /* for SIGKILL to act */
+
+struct node {
+    pid_t pid;  /* 0 = ended, and waited for */
+    pid_t last; /* its pid, also when it has ended */
+    int status; /* how it ended */
+    bool open;  /* it was seen to listen on its first port */
+    char dir[600];
+};
+
+struct topo {
+    struct topo_info info;
+    char durability[16];
+    const char *durability_text; /* in info */
+    struct account account;
+    char dir[512];
+    int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* node by node */
+    struct node nodes[TOPO_NODES_MAX];
+    int starts;
+    struct urls urls;
+};
+
+static void nap_ms(int ms) {
+    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
+}
+
+/* --- starting --- */
+
+static int start_node(struct topo *topo, int n, struct lb_err *err) {
+    const struct topo_info *info = &topo->info;
+    struct node *node = &topo->nodes[n];
+    char dir[640], number[32], nodes[32], ports[128], all_ports[640], durability[64];
+    snprintf(dir, sizeof dir, "LB_DIR=%s", node->dir);
+    snprintf(number, sizeof number, "LB_NODE=%d", n);
+    snprintf(nodes, sizeof nodes, "LB_NODES=%d", info->nodes);
+    snprintf(durability, sizeof durability, "LB_DURABILITY=%s", topo->durability);
+    int used = snprintf(ports, sizeof ports, "LB_PORTS=");
+    for (int i = 0; i < info->ports; i++)
+        used += snprintf(ports + used, sizeof ports - (size_t)used, i ? " %d" : "%d",
+                         topo->ports[n * info->ports + i]);
+    used = snprintf(all_ports, sizeof all_ports, "LB_ALL_PORTS=");
+    for (int i = 0; i < info->nodes * info->ports; i++)
+        used += snprintf(all_ports + used, sizeof all_ports - (size_t)used, i ? " %d" : "%d", topo->ports[i]);
+    const char *const vars[] = {dir, number, nodes, ports, all_ports, durability, NULL};
+    const struct spawn spawn = {.script = info->script,
+                                .dir = node->dir,
+                                .account = &topo->account,
+                                .stop_signal = info->stop_signal,
+                                .vars = vars};
+    pid_t pid = spawn_server(&spawn, err);
+    if (pid < 0) return -1;
+    node->pid = node->last = pid;
+    node->open = false;
+    return 0;
+}
+
+/* Makes the nodes' folders, in the topology's, and starts all of them. */
+static int start_all(struct topo *topo, struct lb_err *err) {
+    const struct topo_info *info = &topo->info;
+    topo->starts++;
+    urls_fill(&topo->urls, info, topo->ports);
+    for (int n = 0; n < info->nodes; n++) {
+        struct node *node = &topo->nodes[n];
+        snprintf(node->dir, sizeof node->dir, "%s/%d", topo->dir, n);
+        if (mkdir(node->dir, 0700) != 0 ||
+            (topo->account.change && chown(node->dir, topo->account.uid, topo->account.gid) != 0))
+            return err_set(err, LB_EXIT_MACHINE, "%s: %s", node->dir, strerror(errno));
+        if (start_node(topo, n, err) != 0) return -1;
+    }
+    return 0;
+}
+
+static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb_err *err) {
+    const struct topo_info *info = wish->info;
+    const char *durability = wish->durability ? wish->durability : "default";
+    topo->info = *info;
+    topo->durability_text = topo_durability_text(&topo->info, durability, err);
+    if (!topo->durability_text) return -1;
+    snprintf(topo->durability, sizeof topo->durability, "%s", durability);
+    if (*info->missing)
+        return err_set(err, LB_EXIT_MACHINE, "%s can't be started, %s is missing: install %s", info->name,
+                       info->missing, info->install);
+    if (wish->ports)
+        memcpy(topo->ports, wish->ports, (size_t)(info->nodes * info->ports) * sizeof *topo->ports);
+    else if (ports_pick(topo->ports, info->nodes * info->ports, err) != 0)
+        return -1;
+    return account_find(info->user, &topo->account, err);
+}
+
+struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
+    struct topo *topo = calloc(1, sizeof *topo);
+    if (!topo) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    if (check_wish(wish, topo, err) != 0 || guard_start(err) != 0) goto failed;
+    if (folder_make(wish->base, topo->info.name, topo->dir, sizeof topo->dir, err) != 0) {
+        topo->dir[0] = '\0';
+        goto failed;
+    }
+    guard_add_folder(topo->dir);
+    if (topo->account.change && chown(topo->dir, topo->account.uid, topo->account.gid) != 0) {
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
+        goto failed;
+    }
+    if (start_all(topo, err) != 0) goto failed;
+    return topo;
+failed:
+    topo_stop(topo);
+    return NULL;
+}
+
+/* --- watching --- */
+
+/* Notes whether the node has ended. */
+static bool node_runs(struct node *node) {
+    if (node->pid <= 0) return false;
+    siginfo_t ended = {0};
+    if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
+        return true;
+    /* What it started goes with it. Only then is it waited for, which frees its number for others. */
+    kill(-node->pid, SIGKILL);
+    waitpid(node->pid, &node->status, 0);
+    guard_drop_group(node->pid);
+    node->pid = 0;
+    return false;
+}
+
+/* "redis", or "redis node 2 of 3 (port 17001)". */
+static char *node_name(const struct topo *topo, int n, char *text, size_t size) {
+    if (topo->info.nodes == 1)
+        snprintf(text, size, "%s", topo->info.name);
+    else
+        snprintf(text, size, "%s node %d of %d (port %d)", topo->info.name, n + 1, topo->info.nodes,
+                 topo_port(topo, n, 0));
+    return text;
+}
+
+int topo_check(struct topo *topo, struct lb_err *err) {
+    for (int n = 0; n < topo->info.nodes; n++) {
+        if (node_runs(&topo->nodes[n])) continue;
+        char name[128], how[64], words[320];
+        last_words(topo->nodes[n].dir, words, sizeof words);
+        return err_set(err, LB_EXIT_MACHINE, "%s ended with %s: %s", node_name(topo, n, name, sizeof name),
+                       status_text(topo->nodes[n].status, how, sizeof how),
+                       *words ? words : "its log is empty");
+    }
+    return 0;
+}
+
+/* --- stopping --- */
+
+static bool any_runs(struct topo *topo) {
+    bool any = false;
+    for (int n = 0; n < topo->info.nodes; n++) any |= node_runs(&topo->nodes[n]);
+    return any;
+}
+
+static void wait_for_end(struct topo *topo, int64_t limit_ns) {
+    int64_t until_ns = lb_now() + limit_ns;
+    for (int ms = 1; any_runs(topo) && lb_now() < until_ns; ms = ms < 10 ? ms + 1 : 10) nap_ms(ms);
+}
+
+static void signal_groups(const struct topo *topo, int signal) {
+    for (int n = 0; n < topo->info.nodes; n++) {
+        pid_t pid = topo->nodes[n].pid;
+        if (pid > 0 && kill(-pid, signal) != 0) kill(pid, signal); /* it leads no group in its first moment */
+    }
+}
+
+/* Ends all nodes and removes what lies in their folders. */
+static void stop_all(struct topo *topo) {
+    signal_groups(topo, topo->info.stop_signal);
+    signal_groups(topo, SIGCONT); /* a paused process acts on no other signal but SIGKILL */
+    wait_for_end(topo, STOP_NS);
+    signal_groups(topo, SIGKILL);
+    wait_for_end(topo, KILL_NS);
+    for (int n = 0; n < topo->info.nodes; n++) {
+        if (topo->nodes[n].last > 0 && topo->nodes[n].pid == 0) shm_remove_of(topo->nodes[n].last);
+        /* A child that lost its parent may write for a moment longer. */
+        for (int tries = 0; topo->nodes[n].dir[0] && tries < 100 && folder_remove(topo->nodes[n].dir) != 0;
+             tries++)
+            nap_ms(10);
+    }
+}
+
+void topo_stop(struct topo *topo) {
+    if (!topo) return;
+    stop_all(topo);
+    if (topo->dir[0] && folder_remove(topo->dir) == 0) guard_drop_folder(topo->dir);
+    urls_done(&topo->urls);
+    free(topo);
+}
+
+void topo_stop_all(void) {
+    guard_finish();
+}
+
+/* --- readiness --- */
+
+/* Whether each node itself listens on its first port. */
+static bool ports_open(struct topo *topo) {
+    bool all = true;
+    for (int n = 0; n < topo->info.nodes; n++) {
+        struct node *node = &topo->nodes[n];
+        int port = topo_port(topo, n, 0);
+        /* First whether anybody does: to see who means to read the machine's whole table of sockets. */
+        if (!node->open) node->open = port_answers(port) && proc_listens(node->pid, port);
+        all &= node->open;
+    }
+    return all;
+}
+
+/* A node has ended, as err says: starts all again on other ports if that may help. 0, or -1 with err. */
+static int start_again(struct topo *topo, struct lb_err *err) {
+    bool taken = false;
+    for (int n = 0; n < topo->info.nodes; n++)
+        taken |= topo->nodes[n].pid == 0 && last_words_blame_port(topo->nodes[n].dir);
+    if (!taken || topo->starts >= STARTS_MAX) return -1;
+    stop_all(topo);
+    *err = (struct lb_err){0};
+    if (ports_pick(topo->ports, topo->info.nodes * topo->info.ports, err) != 0) return -1;
+    return start_all(topo, err);
+}
+
+static int too_late(struct topo *topo, const struct lb_err *last, struct lb_err *err) {
+    char words[320];
+    for (int n = 0; n < topo->info.nodes; n++) {
+        if (topo->nodes[n].open) continue;
+        char name[128];
+        last_words(topo->nodes[n].dir, words, sizeof words);
+        return err_set(err, LB_EXIT_MACHINE, "%s did not open its port in time: %s",
+                       node_name(topo, n, name, sizeof name), *words ? words : "its log is empty");
+    }
+    last_words(topo->nodes[0].dir, words, sizeof words);
+    return err_set(err, LB_EXIT_MACHINE, "%s did not answer in time: %s", topo->info.name,
+                   last->code ? last->text
+                   : *words   ? words
+                              : "its log is empty");
+}
+
+int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *err) {
+    for (;;) {
+        struct lb_err ended = {0}, answer = {0};
+        if (topo_check(topo, &ended) != 0) {
+            if (start_again(topo, &ended) != 0) return err_set(err, ended.code, "%s", ended.text);
+        } else if (ports_open(topo)) {
+            int answers = wait->answers ? wait->answers(topo, wait->arg, &answer) : 1;
+            if (answers > 0 && topo_check(topo, NULL) == 0) return 0;
+            if (answers < 0)
+                return err_set(err, answer.code ? answer.code : LB_EXIT_MACHINE, "%s: %s", topo->info.name,
+                               answer.code ? answer.text : "refused");
+        }
+        if (wait->give_up && wait->give_up(wait->arg))
+            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted while %s was starting", topo->info.name);
+        if (lb_now() >= wait->deadline_ns) return too_late(topo, &answer, err);
+        nap_ms(5);
+    }
+}
+
+/* --- asking and telling --- */
+
+const struct topo_info *topo_about(const struct topo *topo) {
+    return &topo->info;
+}
+
+const char *topo_durability(const struct topo *topo) {
+    return topo->durability_text;
+}
+
+int topo_url_count(const struct topo *topo) {
+    return topo->urls.count;
+}
+
+const char *topo_url(const struct topo *topo, int index) {
+    return topo->urls.url[index];
+}
+
+const char *const *topo_urls(const struct topo *topo) {
+    return (const char *const *)topo->urls.url;
+}
+
+const char *topo_dir(const struct topo *topo, int node) {
+    return topo->nodes[node].dir;
+}
+
+int topo_port(const struct topo *topo, int node, int index) {
+    return topo->ports[node * topo->info.ports + index];
+}
+
+pid_t topo_pid(const struct topo *topo, int node) {
+    return topo->nodes[node].pid;
+}
+
+int64_t topo_cpu_ns(const struct topo *topo) {
+    pid_t roots[TOPO_NODES_MAX];
+    for (int n = 0; n < topo->info.nodes; n++) roots[n] = topo->nodes[n].pid;
+    return proc_cpu_ns(roots, topo->info.nodes);
+}
+
+int topo_signal(struct topo *topo, int node, int signal) {
+    if (!node_runs(&topo->nodes[node])) return -1;
+    int count = 0;
+    struct proc *tree = proc_tree(&topo->nodes[node].pid, 1, &count);
+    if (!tree) return -1;
+    /* The tree, not the group: PostgreSQL's backends are leaders of groups of their own. */
+    for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
+    free(tree);
+    return 0;
+}
+
+int topo_restart(struct topo *topo, int node, struct lb_err *err) {
+    if (node_runs(&topo->nodes[node]))
+        return err_set(err, LB_EXIT_MACHINE, "%s node %d still runs", topo->info.name, node + 1);
+    return start_node(topo, node, err);
+}

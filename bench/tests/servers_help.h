@@ -1,0 +1,68 @@
+/* servers_help: what the tests of bench/servers share: scripts made on the spot, and looking for left-overs.
+ */
+#ifndef BENCH_TESTS_SERVERS_HELP_H
+#define BENCH_TESTS_SERVERS_HELP_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+
+static inline void help_nap_ms(int ms) {
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * LB_MS_NS}, NULL);
+}
+
+/* Whether a process with `text` in its command line or as its working folder's beginning runs. */
+static inline bool help_any_process(const char *text) {
+    DIR *dir = opendir("/proc");
+    bool found = false;
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
+        char path[300], line[8192] = "", folder[4096] = "";
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        int fd = open(path, O_RDONLY);
+        if (fd < 0) continue;
+        ssize_t len = read(fd, line, sizeof line - 1);
+        close(fd);
+        for (ssize_t i = 0; i + 1 < len; i++) {
+            if (!line[i]) line[i] = ' ';
+        }
+        snprintf(path, sizeof path, "/proc/%s/cwd", entry->d_name);
+        len = readlink(path, folder, sizeof folder - 1);
+        if (len > 0) folder[len] = '\0';
+        found = strstr(line, text) != NULL || strncmp(folder, text, strlen(text)) == 0;
+    }
+    if (dir) closedir(dir);
+    return found;
+}
+
+/* Waits, up to 20 s, until nothing of the folder is left: neither it nor a process in it. */
+static inline bool help_all_gone(const char *folder) {
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; help_nap_ms(20)) {
+        if (access(folder, F_OK) != 0 && !help_any_process(folder)) return true;
+    }
+    return false;
+}
+
+/* A topology's folder from one of its nodes'. */
+static inline void help_parent(const char *node_dir, char *folder, size_t size) {
+    snprintf(folder, size, "%s", node_dir);
+    *strrchr(folder, '/') = '\0';
+}
+
+/* Writes a script; what follows `run)` is body. */
+static inline void help_script(const char *folder, const char *name, const char *info, const char *body) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "case $1 in\ninfo)\ncat <<END\n%sEND\n;;\nrun)\n%s\n;;\nesac\n", info, body);
+    fclose(file);
+}
+
+#endif

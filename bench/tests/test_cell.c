@@ -1,0 +1,225 @@
+/* test_cell: the exclusion checks: each is seen to fail, and none accuses a clean history. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/cell.h"
+
+static struct cell cell;
+static struct findings findings;
+
+static int setup(void **state) {
+    (void)state;
+    memset(&cell, 0, sizeof cell);
+    memset(&findings, 0, sizeof findings);
+    return 0;
+}
+
+static struct entry enter(uint32_t client, int64_t acquired_ns, int64_t lease_end_ns, uint64_t token) {
+    struct holding me = {client, acquired_ns, lease_end_ns, token};
+    return cell_enter(&cell, &findings, 7, &me);
+}
+
+static void leave(uint32_t client, struct entry entry, int64_t releasing_ns) {
+    cell_leave(&cell, client, &entry, releasing_ns);
+}
+
+static void test_turns_are_clean(void **state) {
+    (void)state;
+    struct entry a = enter(0, 100, LB_NEVER, 1);
+    assert_int_equal(a.releasing_ns, 0);
+    assert_int_equal(a.run, 1);
+    leave(0, a, 110);
+    struct entry again = enter(0, 120, LB_NEVER, 2);
+    assert_int_equal(again.run, 2);
+    assert_int_equal(again.releasing_ns, 110);
+    leave(0, again, 130);
+    struct entry b = enter(1, 140, LB_NEVER, 5);
+    assert_int_equal(b.run, 1);
+    leave(1, b, 150);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.verdict, VERDICT_CLEAN);
+    assert_int_equal(x.grants, 3);
+    assert_int_equal(x.counter, 3);
+    assert_int_equal(x.lost_updates, 0);
+}
+
+static void test_two_holders(void **state) {
+    (void)state;
+    struct entry a = enter(3, 100, 500, 0), b = enter(4, 200, 600, 0);
+    leave(3, a, 210);
+    leave(4, b, 220);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.verdict, VERDICT_VIOLATED);
+    assert_int_equal(x.double_holders, 1);
+    assert_int_equal(x.expired_holders, 0);
+    assert_int_equal(x.lost_updates, 1);
+    assert_int_equal(atomic_load(&findings.first_state), 2);
+    assert_int_equal(findings.first_key, 7);
+    assert_int_equal(findings.first_holder.client, 3);
+    assert_int_equal(findings.first_holder.acquired_ns, 100);
+    assert_int_equal(findings.first_holder.lease_end_ns, 500);
+    assert_int_equal(findings.first_intruder.client, 4);
+    assert_int_equal(findings.first_intruder.acquired_ns, 200);
+}
+
+static void test_a_holder_outlived_its_lease(void **state) {
+    (void)state;
+    struct entry a = enter(3, 100, 500, 0), b = enter(4, 500, 900, 0);
+    leave(3, a, 600);
+    leave(4, b, 610);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.verdict, VERDICT_EXPIRED);
+    assert_int_equal(x.double_holders, 0);
+    assert_int_equal(x.expired_holders, 1);
+}
+
+static void test_tokens_must_grow(void **state) {
+    (void)state;
+    leave(0, enter(0, 100, LB_NEVER, 5), 110);
+    leave(1, enter(1, 120, LB_NEVER, 5), 130);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.token_errors, 1);
+    assert_int_equal(x.verdict, VERDICT_VIOLATED);
+    leave(1, enter(1, 140, LB_NEVER, 4), 150);
+    assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 2);
+    /* No token is no error. */
+    leave(1, enter(1, 160, LB_NEVER, 0), 170);
+    assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 2);
+}
+
+/* The counter alone: damage that the owner word did not see. */
+static void test_lost_updates_alone(void **state) {
+    (void)state;
+    leave(0, enter(0, 100, LB_NEVER, 0), 110);
+    atomic_store(&cell.counter, 0);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.lost_updates, 1);
+    assert_int_equal(x.verdict, VERDICT_VIOLATED);
+}
+
+/* One cell's surplus must not hide another's loss. */
+static void test_each_cell_counts_for_itself(void **state) {
+    (void)state;
+    struct cell two[2];
+    memset(two, 0, sizeof two);
+    atomic_store(&two[0].grants, 10);
+    atomic_store(&two[0].counter, 8);
+    atomic_store(&two[1].grants, 10);
+    atomic_store(&two[1].counter, 12);
+    struct exclusion x = cells_judge(two, 2, &findings);
+    assert_int_equal(x.lost_updates, 2);
+    assert_int_equal(x.grants, 20);
+    assert_int_equal(x.counter, 20);
+}
+
+static void test_no_grant_is_no_verdict(void **state) {
+    (void)state;
+    assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_UNCHECKED);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+struct crowd {
+    uint32_t client;
+    bool locks;
+};
+
+static void *in_and_out(void *arg) {
+    const struct crowd *crowd = arg;
+    for (int i = 0; i < 200000; i++) {
+        if (crowd->locks) pthread_mutex_lock(&mutex);
+        struct entry entry = enter(crowd->client, lb_now(), LB_NEVER, 0);
+        leave(crowd->client, entry, lb_now());
+        if (crowd->locks) pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static struct exclusion run_crowd(bool locks) {
+    pthread_t threads[4];
+    struct crowd crowd[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        crowd[i] = (struct crowd){.client = i, .locks = locks};
+        pthread_create(&threads[i], NULL, in_and_out, &crowd[i]);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    return cells_judge(&cell, 1, &findings);
+}
+
+static void test_threads_with_a_real_lock_are_clean(void **state) {
+    (void)state;
+    struct exclusion x = run_crowd(true);
+    assert_int_equal(x.verdict, VERDICT_CLEAN);
+    assert_int_equal(x.counter, 800000);
+}
+
+static void test_threads_without_a_lock_are_caught(void **state) {
+    (void)state;
+    struct exclusion x = run_crowd(false);
+    assert_int_equal(x.verdict, VERDICT_VIOLATED);
+    assert_int_equal(x.grants, 800000);
+    assert_true(x.double_holders > 0);
+}
+
+/* A client that was killed in its cell is met there by the next holder, whether its lease ended or its
+ * session; it is not the lock's fault. */
+static void test_the_dead_are_excused(void **state) {
+    (void)state;
+    static const int64_t leases_ns[] = {150, LB_NEVER};
+    for (int i = 0; i < 2; i++) {
+        struct found holders[8] = {0};
+        setup(NULL);
+        findings.holders = holders;
+        enter(1, 100, leases_ns[i], 0);
+        struct entry next = enter(2, 200, LB_NEVER, 0);
+        leave(2, next, 210);
+        struct exclusion x = cells_judge(&cell, 1, &findings);
+        assert_int_equal(x.verdict, leases_ns[i] == 150 ? VERDICT_EXPIRED : VERDICT_VIOLATED);
+        assert_int_equal(x.lost_updates, 1);
+        exclusion_excuse(&x, &findings, 1);
+        assert_int_equal(x.verdict, VERDICT_CLEAN);
+        assert_int_equal(x.grants, 2);
+        assert_int_equal(x.lost_updates + x.double_holders + x.expired_holders, 0);
+    }
+}
+
+/* One overlap each, no more: what else is found stays found. */
+static void test_an_excuse_covers_one_overlap(void **state) {
+    (void)state;
+    struct found holders[8] = {0};
+    findings.holders = holders;
+    struct entry living = enter(3, 100, LB_NEVER, 0);
+    enter(1, 110, LB_NEVER, 0);
+    struct entry next = enter(2, 120, LB_NEVER, 0);
+    leave(2, next, 130);
+    leave(3, living, 140);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.double_holders, 2);
+    exclusion_excuse(&x, &findings, 1);
+    assert_int_equal(x.double_holders, 1);
+    assert_int_equal(x.verdict, VERDICT_VIOLATED);
+    assert_int_equal(atomic_load(&holders[3].doubled), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_turns_are_clean, setup),
+        cmocka_unit_test_setup(test_two_holders, setup),
+        cmocka_unit_test_setup(test_a_holder_outlived_its_lease, setup),
+        cmocka_unit_test_setup(test_tokens_must_grow, setup),
+        cmocka_unit_test_setup(test_lost_updates_alone, setup),
+        cmocka_unit_test_setup(test_each_cell_counts_for_itself, setup),
+        cmocka_unit_test_setup(test_no_grant_is_no_verdict, setup),
+        cmocka_unit_test_setup(test_the_dead_are_excused, setup),
+        cmocka_unit_test_setup(test_an_excuse_covers_one_overlap, setup),
+        cmocka_unit_test_setup(test_threads_with_a_real_lock_are_clean, setup),
+        cmocka_unit_test_setup(test_threads_without_a_lock_are_caught, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

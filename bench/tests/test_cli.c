@@ -1,0 +1,340 @@
+/* The program as its users and their scripts see it: what it prints and where, its exit codes, its files. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pty.h>
+#include <sys/socket.h>
+
+static void every_command_has_help(void **state) {
+    (void)state;
+    static const char *const commands[] = {"run", "report", "list", "doctor", "up"};
+    struct cli all = cli_run(NULL, ARGS("--help"));
+    assert_code(&all, 0);
+    assert_string_equal(all.err, "");
+    for (int i = 0; i < 5; i++) {
+        struct cli cli = cli_run(NULL, ARGS(commands[i], "--help"));
+        char usage[40];
+        snprintf(usage, sizeof usage, "usage: lockbench %s", commands[i]);
+        assert_code(&cli, 0);
+        assert_has(cli.out, usage);
+        assert_has(cli.out, "--help");
+        assert_string_equal(cli.err, "");
+        assert_has(all.out, commands[i]);
+        cli_free(&cli);
+    }
+    cli_free(&all);
+    struct cli version = cli_run(NULL, ARGS("--version"));
+    assert_code(&version, 0);
+    assert_int_equal(strncmp(version.out, "lockbench ", 10), 0);
+    assert_int_equal(cli_lines(version.out), 1);
+    cli_free(&version);
+    struct cli none = cli_run(NULL, (const char *const[]){NULL});
+    assert_code(&none, 1);
+    assert_has(none.err, "usage: lockbench COMMAND");
+    cli_free(&none);
+}
+
+/* Piped: the table on standard output; on standard error nothing but where it is saved. */
+static void a_run_is_quiet_when_piped(void **state) {
+    (void)state;
+    char *out = cli_path("quiet"), saved[400];
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--out", out));
+    assert_code(&cli, 0);
+    snprintf(saved, sizeof saved, "saved in %s\n", out);
+    assert_string_equal(cli.err, saved);
+    assert_has(cli.out, "mem-mutex");
+    assert_lacks(cli.out, "\033");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--out", cli_path("quiet-json")));
+    assert_code(&cli, 0);
+    json_t *json = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    json_decref(json);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* Named, a lock broken on purpose is judged like any: exit code 3, on the first line of all. */
+static void a_violation_is_exit_code_3_and_the_first_line(void **state) {
+    (void)state;
+    static const char *const locks[][2] = {{"unsafe-none", "check.gap=yield"}, {"sim", "sim.double_every=3"}};
+    for (int i = 0; i < 2; i++) {
+        char *out = cli_path("violated-%d", i);
+        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", locks[i][0], "--set", locks[i][1],
+                                            "--set", "load.clients=4", "--out", out));
+        assert_code(&cli, 3);
+        assert_has(cli.err, "VIOLATED");
+        char *line = strndup(cli.out, strcspn(cli.out, "\n"));
+        assert_has(line, locks[i][0]);
+        assert_has(line, "let two clients in at once");
+        json_t *run = cli_result(out);
+        assert_string_equal(cli_text_at(run, "verdict"), "violated");
+        assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
+        assert_true(cli_number_at(run, "stages.0.exclusion.double_holders") > 0);
+        assert_true(json_is_object(cli_get(run, "stages.0.exclusion.first")));
+        json_decref(run);
+        free(line);
+        cli_free(&cli);
+    }
+}
+
+static void a_dry_run_prints_a_plan_that_gives_itself(void **state) {
+    (void)state;
+    DIR *dir = opendir("workloads");
+    int workloads = 0;
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char *dot = strrchr(entry->d_name, '.');
+        if (!dot || strcmp(dot, ".ini") != 0) continue;
+        *dot = '\0';
+        char *file = cli_path("plan-%s.ini", entry->d_name);
+        struct cli first = cli_run(NULL, ARGS("run", entry->d_name, "--lock", "sim,unsafe-none", "--set",
+                                              "load.seed=77", "--set", "sim.service=3ms", "--dry-run"));
+        assert_code(&first, 0);
+        assert_has(first.out, "77");
+        cli_write(file, first.out);
+        struct cli again = cli_run(NULL, ARGS("run", file, "--dry-run"));
+        assert_code(&again, 0);
+        assert_string_equal(first.out, again.out);
+        struct cli json = cli_run(NULL, ARGS("run", file, "--dry-run", "--json"));
+        json_t *plan = json_loads(json.out, 0, NULL);
+        assert_true(cli_number_at(plan, "load.seed") == 77);
+        json_decref(plan);
+        cli_free(&first);
+        cli_free(&again);
+        cli_free(&json);
+        workloads++;
+    }
+    closedir(dir);
+    assert_true(workloads >= 8);
+}
+
+static void list_json_has_its_shape_and_every_lock(void **state) {
+    (void)state;
+    struct cli cli = cli_run(NULL, ARGS("list", "--json"));
+    assert_code(&cli, 0);
+    json_t *list = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(list);
+    assert_int_equal(json_object_size(list), 3);
+    size_t count = 0;
+    for (; registry_locks()[count]; count++) {
+        const struct lb_lock *lock = registry_locks()[count];
+        const json_t *entry = json_array_get(cli_get(list, "locks"), count);
+        cli_assert_paths(entry, "name backend primitive available reason", lock->name);
+        assert_string_equal(cli_text_at(entry, "name"), lock->name);
+        assert_string_equal(cli_text_at(entry, "backend"), lock->backend->name);
+        /* A reason if and only if it can't run here. */
+        assert_int_equal(json_is_true(cli_get(entry, "available")), json_is_null(cli_get(entry, "reason")));
+        assert_true(json_is_boolean(cli_get(entry, "available")));
+    }
+    assert_int_equal(json_array_size(cli_get(list, "locks")), count);
+    assert_true(json_array_size(cli_get(list, "backends")) >= 4);
+    assert_string_equal(cli_text_at(list, "workloads.0.name"), "compare");
+    json_decref(list);
+    struct cli text = cli_run(NULL, ARGS("list"));
+    assert_code(&text, 0);
+    for (size_t i = 0; i < count; i++) assert_has(text.out, registry_locks()[i]->name);
+    cli_free(&cli);
+    cli_free(&text);
+}
+
+static void doctor_says_whether_all_can_run(void **state) {
+    (void)state;
+    struct cli cli = cli_run(NULL, ARGS("doctor", "--json"));
+    assert_true(cli.code == 0 || cli.code == 2);
+    json_t *json = json_loads(cli.out, 0, NULL);
+    assert_int_equal(json_is_true(cli_get(json, "ok")), cli.code == 0);
+    assert_true(json_array_size(cli_get(json, "checks")) > 5);
+    json_decref(json);
+    struct cli text = cli_run(NULL, ARGS("doctor"));
+    assert_int_equal(text.code, cli.code);
+    assert_has(text.out, "locks can run here");
+    cli_free(&text);
+    cli_free(&cli);
+}
+
+/* Without --out: results/latest is the newest, and what `report` shows. */
+static void latest_is_the_newest(void **state) {
+    (void)state;
+    char *latest = cli_path("home/results/latest"), target[300] = "", before[300] = "";
+    for (int i = 0; i < 2; i++) {
+        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", i ? "sim" : "null"));
+        assert_code(&cli, 0);
+        memcpy(before, target, sizeof target);
+        memset(target, 0, sizeof target);
+        assert_true(readlink(latest, target, sizeof target - 1) > 0);
+        assert_has(cli.err, target);
+        assert_has(target, "-smoke");
+        cli_free(&cli);
+    }
+    assert_string_not_equal(before, target);
+    json_t *run = cli_result(latest);
+    assert_string_equal(cli_text_at(run, "stages.0.lock"), "sim");
+    json_decref(run);
+    struct cli report = cli_run(NULL, ARGS("report"));
+    assert_code(&report, 0);
+    assert_has(report.out, "sim");
+    cli_free(&report);
+}
+
+static bool redis_answers(int port) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    char answer[16] = "";
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 10}, sizeof(struct timeval));
+    bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 && recv(fd, answer, sizeof answer - 1, 0) > 0;
+    close(fd);
+    return good && strncmp(answer, "+PONG", 5) == 0;
+}
+
+static bool has_a_line(void *path) {
+    char *text = cli_read(path);
+    bool has = strchr(text, '\n') != NULL;
+    free(text);
+    return has;
+}
+
+/* `up` prints a URL that answers; `run --url` uses that server and leaves it running; Ctrl-C ends it all. */
+static void up_serves_until_interrupted_and_a_run_can_use_it(void **state) {
+    (void)state;
+    cli_need("redis");
+    struct cli up;
+    cli_start(&up, NULL, ARGS("up", "redis", "--json"));
+    cli_until(&up, has_a_line, up.out_path, "a URL");
+    json_t *urls = cli_json(up.out_path);
+    const char *url = cli_text_at(urls, "redis.0");
+    int port = atoi(strrchr(url, ':') + 1);
+    assert_true(redis_answers(port));
+
+    char option[100], *out = cli_path("by-url");
+    snprintf(option, sizeof option, "redis=%s", url);
+    struct cli run =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", option, "--out", out));
+    assert_code(&run, 0);
+    json_t *result = cli_result(out);
+    assert_string_equal(cli_text_at(result, "servers.0.started_by"), "url");
+    assert_string_equal(cli_text_at(result, "servers.0.url"), url);
+    assert_string_equal(cli_text_at(result, "stages.0.topology"), "url");
+    assert_has(cli_text_at(result, "command"), option);
+    json_decref(result);
+    cli_free(&run);
+    assert_true(redis_answers(port));
+
+    kill(up.pid, SIGINT);
+    cli_wait(&up);
+    assert_code(&up, 0);
+    assert_false(redis_answers(port));
+    json_decref(urls);
+    cli_free(&up);
+    cli_assert_nothing_left();
+}
+
+/* Reads what a program shows on a terminal until it ends. */
+static char *watch_terminal(struct cli *cli, const char *const *args, struct winsize size) {
+    int master, slave;
+    assert_int_equal(openpty(&master, &slave, NULL, NULL, &size), 0);
+    cli_start(cli, &(struct cli_how){.terminal = slave, .env = {"TERM=xterm"}}, args);
+    close(slave);
+    size_t used = 0, room = 1 << 20;
+    char *text = calloc(1, room);
+    for (ssize_t got; used < room - 1 && (got = read(master, text + used, room - 1 - used)) > 0;)
+        used += (size_t)got; /* EIO when nobody has the other end any more */
+    close(master);
+    cli_wait(cli);
+    return text;
+}
+
+static void a_terminal_sees_progress(void **state) {
+    (void)state;
+    struct cli cli;
+    char *out = cli_path("terminal");
+    char *text = watch_terminal(&cli,
+                                ARGS("run", "smoke", "--lock", "sim,unsafe-none", "--set", "load.clients=2",
+                                     "--set", "run.duration=1200ms", "--out", out),
+                                (struct winsize){.ws_row = 24, .ws_col = 120});
+    assert_code(&cli, 3);
+    char *line = strstr(text, "\r\033[K000-sim-c2-r0");
+    if (!line) fail_msg("no progress line in: %s", text);
+    line = strndup(line, strcspn(line + 1, "\r") + 1);
+    assert_has(line, "1/1 s");
+    assert_has(line, "/s  p50 ");
+    assert_has(line, "p99 ");
+    assert_lacks(line, "VIOLATIONS");
+    char *broken = strstr(text, "001-unsafe-none-c2-r0");
+    assert_non_null(broken);
+    assert_has(broken, "VIOLATIONS");
+    free(line);
+    free(text);
+    cli_free(&cli);
+}
+
+/* A line that wraps could not be written over: it is cut. */
+static void a_narrow_terminal_gets_a_short_line(void **state) {
+    (void)state;
+    struct cli cli;
+    char *out = cli_path("narrow");
+    char *text =
+        watch_terminal(&cli, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--out", out),
+                       (struct winsize){.ws_row = 24, .ws_col = 20});
+    assert_code(&cli, 0);
+    char *line = strstr(text, "\r\033[K000-sim-c2-r0");
+    assert_non_null(line);
+    line += strlen("\r\033[K");
+    assert_int_equal(strcspn(line, "\r\033"), 19);
+    free(text);
+    cli_free(&cli);
+}
+
+static void forget_home(void *arg) {
+    (void)arg;
+    unsetenv("LOCKBENCH_HOME");
+}
+
+/* Installed, it finds its folders, and saves where the user is. */
+static void an_installed_program_saves_in_the_current_folder(void **state) {
+    (void)state;
+    char *dest = cli_path("installed"), *here = cli_path("elsewhere"),
+         *program = cli_path("installed/bin/lockbench");
+    char command[PATH_MAX * 3];
+    snprintf(command, sizeof command, "'%s/bench/install' '%s' '%s' >/dev/null", cli_root, dest, cli_program);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(system(command), 0); /* over itself */
+    mkdir(here, 0755);
+    struct cli_how how = {.prepare = forget_home, .cwd = here, .program = program};
+    struct cli list = cli_run(&how, ARGS("list", "--json"));
+    assert_code(&list, 0);
+    json_t *json = json_loads(list.out, 0, NULL);
+    assert_has(cli_text_at(json, "workloads.0.file"), dest);
+    json_decref(json);
+    cli_free(&list);
+    struct cli run = cli_run(&how, ARGS("run", "smoke", "--lock", "sim"));
+    assert_code(&run, 0);
+    json_t *result = cli_result(cli_path("elsewhere/results/latest"));
+    assert_string_equal(cli_text_at(result, "verdict"), "clean");
+    json_decref(result);
+    cli_free(&run);
+    struct cli report = cli_run(&how, ARGS("report"));
+    assert_code(&report, 0);
+    cli_free(&report);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_has_help),
+        cmocka_unit_test(a_run_is_quiet_when_piped),
+        cmocka_unit_test(a_violation_is_exit_code_3_and_the_first_line),
+        cmocka_unit_test(a_dry_run_prints_a_plan_that_gives_itself),
+        cmocka_unit_test(list_json_has_its_shape_and_every_lock),
+        cmocka_unit_test(doctor_says_whether_all_can_run),
+        cmocka_unit_test(latest_is_the_newest),
+        cmocka_unit_test(up_serves_until_interrupted_and_a_run_can_use_it),
+        cmocka_unit_test(a_terminal_sees_progress),
+        cmocka_unit_test(a_narrow_terminal_gets_a_short_line),
+        cmocka_unit_test(an_installed_program_saves_in_the_current_folder),
+    };
+    return cmocka_run_group_tests_name("cli", tests, cli_setup, cli_teardown);
+}

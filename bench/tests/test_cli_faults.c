@@ -1,0 +1,295 @@
+/* Bad luck with servers and workers: what it hits is marked with the reason, the rest goes on, nothing is
+ * lost, and no password is ever shown. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#include "bench/servers/ports.h"
+
+#define SECRET "s3cr3t-word"
+
+/* A Redis of the test's own, with further arguments; on ret_port. */
+static pid_t start_redis(int *ret_port, const char *const *more) {
+    struct lb_err err = {0};
+    char port[16];
+    assert_int_equal(ports_pick(ret_port, 1, &err), 0);
+    snprintf(port, sizeof port, "%d", *ret_port);
+    const char *argv[24] = {"redis-server", "--bind",   "127.0.0.1",   "--port", port, "--save", "",
+                            "--dir",        cli_folder, "--daemonize", "no"};
+    for (int i = 11, m = 0; more && more[m]; m++) argv[i++] = more[m];
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int fd = 0; fd < 3; fd++) dup2(null, fd);
+        execvp("redis-server", (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; !port_answers(*ret_port);) {
+        assert_true(lb_now() < until_ns);
+        cli_nap_ms(10);
+    }
+    return pid;
+}
+
+static void stop_redis(pid_t pid) {
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* The accounting of every stage adds up, whatever became of it. */
+static void assert_adds_up(const json_t *run) {
+    static const char *const outcomes[] = {"ok", "busy", "timeout", "lost", "unknown", "refused", "broken"};
+    json_t *stage;
+    size_t index;
+    json_array_foreach(cli_get(run, "stages"), index, stage) {
+        double sum = 0;
+        for (int i = 0; i < 7; i++) sum += cli_number_at(cli_get(stage, "outcomes"), outcomes[i]);
+        assert_true(sum == cli_number_at(stage, "attempts"));
+    }
+}
+
+static void assert_stage(const json_t *run, int index, const char *status, const char *error) {
+    char path[40];
+    snprintf(path, sizeof path, "stages.%d.status", index);
+    assert_string_equal(cli_text_at(run, path), status);
+    snprintf(path, sizeof path, "stages.%d.error", index);
+    if (error) assert_has(cli_text_at(run, path), error);
+}
+
+/* kill -9 of the server that lockbench started: its stage is partial, the next has a fresh server. */
+static void a_server_killed_in_mid_run_costs_its_stage_only(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("server-killed");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--set", "load.clients=2,4", "--set",
+                   "run.duration=3s", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("server-killed/000-redis-setnx-c2-r0.hlog"), "a first second");
+    pid_t server = cli_find("redis-server", cli.pid, 0);
+    assert_true(server > 0);
+    kill(server, SIGKILL);
+    cli_wait(&cli);
+    assert_code(&cli, 2);
+    assert_has(cli.err, "lockbench: 000-redis-setnx-c2-r0: ");
+    assert_has(cli.err, "signal 9");
+    assert_has(cli.out, "PARTIAL");
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_has(cli_text_at(run, "partial_reason"), "000-redis-setnx-c2-r0");
+    assert_string_equal(cli_text_at(run, "verdict"), "clean");
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
+    assert_stage(run, 0, "partial", "signal 9");
+    assert_true(cli_number_at(run, "stages.0.outcomes.ok") > 0);
+    for (int i = 1; i < 4; i++) assert_stage(run, i, "complete", NULL);
+    assert_true(cli_number_at(run, "stages.1.outcomes.ok") > 0);
+    assert_string_equal(cli_text_at(run, "stages.1.lock"), "redis-setnx");
+    assert_int_equal(json_array_size(cli_get(run, "servers")), 3); /* two of Redis, and sim */
+    assert_adds_up(run);
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* A server that is not ours to watch. */
+static void a_url_that_dies_in_mid_run_marks_its_stages(void **state) {
+    (void)state;
+    cli_need("redis");
+    int port;
+    pid_t server = start_redis(&port, NULL);
+    char *out = cli_path("url-killed"), url[64];
+    snprintf(url, sizeof url, "redis=redis://127.0.0.1:%d", port);
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--url", url, "--set", "load.clients=2",
+                   "--set", "run.duration=3s", "--set", "run.drain=500ms", "--set", "run.repeat=2", "--out",
+                   out));
+    cli_until(&cli, cli_has_second, cli_path("url-killed/000-redis-setnx-c2-r0.hlog"), "a first second");
+    stop_redis(server);
+    cli_wait(&cli);
+    assert_code(&cli, 2);
+    json_t *run = cli_result(out);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
+    assert_stage(run, 0, "partial", "lost the server");
+    assert_true(cli_number_at(run, "stages.0.outcomes.ok") > 0);
+    assert_stage(run, 1, "failed", "could not connect");
+    assert_stage(run, 2, "complete", NULL);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_adds_up(run);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+/* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died with its
+ * holder holds up no other stage. One of two dies with the lock in hand only now and then, hence the two runs
+ * of sim; of both one does for sure. */
+static void a_killed_worker_costs_its_stage_only(void **state) {
+    (void)state;
+    static const char *const locks[] = {"sim", "sim", "mem-mutex"};
+    for (int i = 0; i < 3; i++) {
+        char *out = cli_path("worker-killed-%d", i);
+        struct cli cli;
+        cli_start(&cli, NULL,
+                  ARGS("run", "smoke", "--lock", locks[i], "--set", "load.clients=4,2", "--set",
+                       "load.processes=2", "--set", "load.hold=5ms", "--set", "acquire.lease=300ms", "--set",
+                       "run.duration=2s", "--set", "run.drain=1s", "--out", out));
+        cli_until(&cli, cli_has_second, cli_path("worker-killed-%d/000-%s-c4-r0.hlog", i, locks[i]),
+                  "a first second");
+        bool both = strcmp(locks[i], "mem-mutex") == 0;
+        pid_t worker = cli_find_worker(&cli);
+        assert_true(worker > 0);
+        kill(worker, SIGKILL);
+        if (both && (worker = cli_find_worker(&cli)) > 0) kill(worker, SIGKILL);
+        cli_wait(&cli);
+        assert_code(&cli, 2);
+        assert_has(cli.err, "killed by signal 9");
+        json_t *run = cli_result(out);
+        assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
+        assert_stage(run, 0, "partial", "killed by signal 9");
+        assert_true(cli_number_at(run, "stages.0.outcomes.ok") > 0);
+        assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
+        assert_stage(run, 1, "complete", NULL);
+        assert_true(cli_number_at(run, "stages.1.outcomes.ok") > 0);
+        assert_string_equal(cli_text_at(run, "verdict"), "clean");
+        assert_adds_up(run);
+        json_decref(run);
+        cli_free(&cli);
+    }
+    cli_assert_nothing_left();
+}
+
+/* More clients than the server takes: that stage failed, says how many and why; the others are there. */
+static void clients_that_cannot_connect_fail_their_stage(void **state) {
+    (void)state;
+    cli_need("redis");
+    int port;
+    pid_t server = start_redis(&port, ARGS("--maxclients", "6"));
+    char *out = cli_path("too-many"), url[64];
+    snprintf(url, sizeof url, "redis=redis://127.0.0.1:%d", port);
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--set",
+                                        "load.clients=2,20", "--out", out));
+    stop_redis(server);
+    assert_true(cli.code == 1 || cli.code == 2);
+    json_t *run = cli_result(out);
+    assert_stage(run, 0, "complete", NULL);
+    assert_stage(run, 1, "failed", "of 20 clients could not connect: ");
+    assert_has(cli_text_at(run, "stages.1.error"), "max number of clients");
+    assert_has(cli.err, "of 20 clients could not connect: ");
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_adds_up(run);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+/* Nobody listens there: exit code 2, the place is named, the password is not. For every kind of server. */
+static void an_unreachable_url_is_named_without_its_password(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        const struct lb_backend *backend = lock->backend;
+        if (!backend->schemes || backend->unavailable) continue;
+        char url[200], *out = cli_path("unreachable-%s", lock->name);
+        /* memcached's text protocol knows no users. */
+        snprintf(url, sizeof url, "%s=%s://%s127.0.0.1:1", backend->name, backend->schemes[0],
+                 strcmp(backend->name, "memcached") == 0 ? "" : "user:" SECRET "@");
+        struct cli cli =
+            cli_run(NULL, ARGS("run", "smoke", "--lock", lock->name, "--url", url, "--out", out));
+        if (cli.code != 2 && cli.code != 1) fail_msg("%s: exit code %d: %s", url, cli.code, cli.err);
+        assert_string_equal(cli.out, "");
+        assert_has(cli.err, backend->name);
+        char *saved = cli_read(cli_path("unreachable-%s/run.json", lock->name));
+        assert_lacks(cli.err, SECRET);
+        assert_lacks(saved, SECRET);
+        free(saved);
+        cli_free(&cli);
+    }
+    cli_assert_nothing_left();
+}
+
+/* No word of the password in anything that a run or a report leaves or prints. */
+static void assert_secret_kept(const char *out, const struct cli *cli) {
+    assert_lacks(cli->out, SECRET);
+    assert_lacks(cli->err, SECRET);
+    DIR *dir = opendir(out);
+    assert_non_null(dir);
+    int files = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[800];
+        snprintf(path, sizeof path, "%s/%s", out, entry->d_name);
+        if (entry->d_name[0] == '.') continue;
+        char *text = cli_read(path);
+        assert_lacks(text, SECRET);
+        free(text);
+        files++;
+    }
+    closedir(dir);
+    assert_true(files > 0);
+}
+
+static void a_password_is_used_and_never_shown(void **state) {
+    (void)state;
+    static const char *const formats[] = {"table", "md", "csv", "json", "html"};
+    cli_need("redis");
+    int port;
+    pid_t server = start_redis(&port, ARGS("--requirepass", SECRET));
+    char url[100], wrong[100], none[100], *out = cli_path("password");
+    snprintf(url, sizeof url, "redis=redis://:%s@127.0.0.1:%d", SECRET, port);
+    snprintf(wrong, sizeof wrong, "--url=redis=redis://:%s-not@127.0.0.1:%d", SECRET, port);
+    snprintf(none, sizeof none, "redis=redis://127.0.0.1:%d", port);
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--out", out));
+    assert_code(&cli, 0);
+    assert_secret_kept(out, &cli);
+    cli_free(&cli);
+    for (int i = 0; i < 5; i++) {
+        cli = cli_run(NULL, ARGS("report", out, "--format", formats[i], "--out", "-"));
+        assert_code(&cli, 0);
+        assert_secret_kept(out, &cli);
+        cli_free(&cli);
+    }
+
+    char *wrong_out = cli_path("wrong-password"), *none_out = cli_path("no-password");
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", wrong, "--out", wrong_out));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "WRONGPASS");
+    assert_int_equal(cli_lines(cli.err), 2); /* and where the rest of the run is saved */
+    assert_secret_kept(wrong_out, &cli);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", none, "--out", none_out));
+    stop_redis(server);
+    assert_true(cli.code == 1 || cli.code == 2);
+    assert_has(cli.err, "NOAUTH");
+    cli_free(&cli);
+}
+
+/* Each call takes longer than the window and its drain last. */
+static void a_run_without_a_grant_says_so(void **state) {
+    (void)state;
+    char *out = cli_path("no-grants");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
+                                        "sim.service=400ms", "--set", "run.warmup=0", "--set",
+                                        "run.duration=10ms", "--set", "run.drain=10ms", "--out", out));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "lockbench: no lock was ever granted");
+    assert_int_equal(cli_lines(cli.err), 2);
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "verdict"), "nothing-granted");
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "unchecked");
+    assert_true(cli_number_at(run, "stages.0.outcomes.timeout") > 0);
+    assert_adds_up(run);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_killed_in_mid_run_costs_its_stage_only),
+        cmocka_unit_test(a_url_that_dies_in_mid_run_marks_its_stages),
+        cmocka_unit_test(a_killed_worker_costs_its_stage_only),
+        cmocka_unit_test(clients_that_cannot_connect_fail_their_stage),
+        cmocka_unit_test(an_unreachable_url_is_named_without_its_password),
+        cmocka_unit_test(a_password_is_used_and_never_shown),
+        cmocka_unit_test(a_run_without_a_grant_says_so),
+    };
+    return cmocka_run_group_tests_name("cli_faults", tests, cli_setup, cli_teardown);
+}

@@ -1,0 +1,202 @@
+/* Ways to leave: Ctrl-C once finishes and saves, twice leaves at once, SIGTERM and a closed terminal are as
+ * Ctrl-C, SIGKILL leaves the servers to the guard. Whatever the way, nothing is left running and what was
+ * measured is saved. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+/* What an interrupted run must have: its first stage, partial, with counts. */
+static void assert_saved(const char *out, const char *lock) {
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_has(cli_text_at(run, "partial_reason"), "interrupted");
+    assert_true(json_is_string(cli_get(run, "ended_at")));
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
+    assert_string_equal(cli_text_at(run, "stages.0.lock"), lock);
+    assert_string_equal(cli_text_at(run, "stages.0.status"), "partial");
+    assert_string_equal(cli_text_at(run, "stages.0.error"), "interrupted");
+    assert_true(cli_number_at(run, "stages.0.outcomes.ok") > 0);
+    assert_true(cli_number_at(run, "stages.0.duration_s") > 0);
+    assert_true(cli_number_at(run, "stages.0.latency_ns.acquire.count") ==
+                cli_number_at(run, "stages.0.grants"));
+    assert_true(cli_number_at(run, "stages.0.exclusion.grants") > 0);
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
+    json_decref(run);
+}
+
+static void interrupted_once(const char *lock, const char *processes, int signal_number) {
+    char *out = cli_path("once-%s-%d", lock, signal_number);
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", lock, "--set", "load.clients=2,4", "--set", processes, "--set",
+                   "run.duration=10m", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("once-%s-%d/000-%s-c2-r0.hlog", lock, signal_number, lock),
+              "a first second");
+    kill(cli.pid, signal_number);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    assert_saved(out, lock);
+    /* Told once, and the table of what is there. */
+    assert_has(cli.err, "lockbench: interrupted");
+    assert_has(cli.err, out);
+    assert_int_equal(cli_lines(cli.err), 2);
+    assert_has(cli.out, "PARTIAL");
+    assert_has(cli.out, lock);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+static void once_finishes_and_saves(void **state) {
+    (void)state;
+    interrupted_once("sim", "load.processes=1", SIGINT);
+    interrupted_once("mem-mutex", "load.processes=2", SIGTERM);
+    interrupted_once("file-flock", "load.processes=1", SIGHUP);
+}
+
+static void once_stops_the_servers(void **state) {
+    (void)state;
+    cli_need("redis");
+    interrupted_once("redis-setnx", "load.processes=2", SIGINT);
+}
+
+static void own_session(void *arg) {
+    (void)arg;
+    setsid();
+}
+
+/* Ctrl-C in a terminal goes to every process of the group, workers and all. */
+static void a_whole_group_is_interrupted(void **state) {
+    (void)state;
+    char *out = cli_path("group");
+    struct cli cli;
+    cli_start(&cli, &(struct cli_how){.prepare = own_session},
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set", "load.processes=2",
+                   "--set", "run.duration=10m", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("group/000-sim-c2-r0.hlog"), "a first second");
+    kill(-cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    assert_saved(out, "sim");
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+static bool file_is_there(void *path) {
+    return access(path, F_OK) == 0;
+}
+
+/* In the warm-up nothing is measured yet: still saved, still 130. */
+static void in_the_warm_up_it_ends_at_once(void **state) {
+    (void)state;
+    char *out = cli_path("warm-up");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set", "run.warmup=10m",
+                   "--out", out));
+    cli_until(&cli, file_is_there, cli_path("warm-up/000-sim-c2-r0.hlog"), "the first stage");
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
+    assert_true(cli_number_at(run, "stages.0.attempts") == 0);
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+static bool server_is_there(void *cli) {
+    return cli_find("redis-server", ((struct cli *)cli)->pid, 0) > 0;
+}
+
+/* While the server starts, or is hardly there. */
+static void while_a_server_starts_it_is_stopped(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("starting");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "run.duration=10m", "--out", out));
+    cli_until(&cli, server_is_there, &cli, "the server");
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* The server does not answer and the drain would take ten minutes: only the second Ctrl-C ends it so soon. */
+static void twice_leaves_at_once(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("twice");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=2", "--set",
+                   "redis.command_timeout=10m", "--set", "run.duration=10m", "--set", "run.drain=10m",
+                   "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("twice/000-redis-setnx-c2-r0.hlog"), "a first second");
+    pid_t server = cli_find("redis-server", cli.pid, 0);
+    assert_true(server > 0);
+    kill(server, SIGSTOP);
+    kill(cli.pid, SIGINT);
+    cli_nap_ms(300);
+    siginfo_t ended = {0};
+    assert_int_equal(waitid(P_PID, (id_t)cli.pid, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+    assert_int_equal(ended.si_pid, 0); /* it drains */
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    assert_int_equal(cli_find("redis-server", 0, 0), 0); /* gone before lockbench itself */
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* kill -9: no word, but the servers and workers go too, and the stages before are on disk, marked. */
+static void a_killed_run_leaves_no_server(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("killed");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=2,4", "--set",
+                   "load.processes=2", "--set", "run.duration=2s", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("killed/001-redis-setnx-c4-r0.hlog"), "the second stage");
+    assert_true(cli_find("redis-server", cli.pid, 0) > 0);
+    assert_true(cli_find_worker(&cli) > 0);
+    kill(cli.pid, SIGKILL);
+    cli_wait(&cli);
+    assert_code(&cli, CLI_KILLED + SIGKILL);
+    cli_assert_nothing_left();
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_has(cli_text_at(run, "partial_reason"), "cut off");
+    assert_true(json_is_null(cli_get(run, "ended_at")));
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
+    assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
+    json_decref(run);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("report", out));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "PARTIAL");
+    cli_free(&cli);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(once_finishes_and_saves),
+        cmocka_unit_test(once_stops_the_servers),
+        cmocka_unit_test(a_whole_group_is_interrupted),
+        cmocka_unit_test(in_the_warm_up_it_ends_at_once),
+        cmocka_unit_test(while_a_server_starts_it_is_stopped),
+        cmocka_unit_test(twice_leaves_at_once),
+        cmocka_unit_test(a_killed_run_leaves_no_server),
+    };
+    return cmocka_run_group_tests_name("cli_leave", tests, cli_setup, cli_teardown);
+}

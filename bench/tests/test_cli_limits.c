@@ -1,0 +1,264 @@
+/* A machine that is too small or closed: results that can't be written are told before the run, or saved
+ * elsewhere after it; too few file descriptors are raised, or it is said how. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+/* The run ends with code 2 and one line that has these words, before anything is measured. */
+static void refused(const struct cli_how *how, const char *const *args, const char *words) {
+    struct cli cli = cli_run(how, args);
+    assert_code(&cli, 2);
+    assert_has(cli.err, "lockbench: ");
+    assert_has(cli.err, words);
+    assert_int_equal(cli_lines(cli.err), 1);
+    assert_string_equal(cli.out, "");
+    cli_free(&cli);
+}
+
+static void a_file_in_the_way_is_told_before_the_run(void **state) {
+    (void)state;
+    char *file = cli_path("a-file"), *below = cli_path("a-file/run"), *home = cli_path("blocked"), env[400];
+    cli_write(file, "precious\n");
+    refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", file), "Not a directory");
+    refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", below), "Not a directory");
+    char *text = cli_read(file);
+    assert_string_equal(text, "precious\n");
+    free(text);
+    /* The same in place of results/. */
+    mkdir(home, 0755);
+    assert_int_equal(symlink(cli_home, cli_path("blocked/home")), 0);
+    assert_int_equal(symlink("home/workloads", cli_path("blocked/workloads")), 0);
+    assert_int_equal(symlink("home/compose", cli_path("blocked/compose")), 0);
+    cli_write(cli_path("blocked/results"), "");
+    snprintf(env, sizeof env, "LOCKBENCH_HOME=%s", home);
+    refused(&(struct cli_how){.env = {env}}, ARGS("run", "smoke", "--lock", "sim"), "results");
+}
+
+static void another_run_is_never_written_over(void **state) {
+    (void)state;
+    char *out = cli_path("taken");
+    const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    char *before = cli_read(cli_path("taken/run.json"));
+    cli = cli_run(NULL, args);
+    assert_code(&cli, 1);
+    assert_has(cli.err, "name a new folder");
+    cli_free(&cli);
+    char *after = cli_read(cli_path("taken/run.json"));
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+/* A folder of its own with so much room, seen by this child and its children only. */
+struct small_disk {
+    const char *path, *options;
+    bool fill; /* up to the last byte */
+};
+
+/* In the child, where no assertion may return to the tests. */
+static void put(const char *path, const char *text) {
+    int fd = open(path, O_WRONLY);
+    if (fd < 0 || write(fd, text, strlen(text)) < 0) _exit(125);
+    close(fd);
+}
+
+/* Without root: a namespace where we may mount, as ourselves. */
+static void own_users(void) {
+    char map[64];
+    unsigned uid = getuid(), gid = getgid();
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(125);
+    put("/proc/self/setgroups", "deny");
+    snprintf(map, sizeof map, "%u %u 1", uid, uid);
+    put("/proc/self/uid_map", map);
+    snprintf(map, sizeof map, "%u %u 1", gid, gid);
+    put("/proc/self/gid_map", map);
+}
+
+static void mount_small(void *arg) {
+    const struct small_disk *disk = arg;
+    if (unshare(CLONE_NEWNS) != 0) own_users();
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) _exit(125);
+    if (mount("tmpfs", disk->path, "tmpfs", 0, disk->options) != 0) _exit(125);
+    if (!disk->fill) return;
+    char filler[400], block[4096] = {0};
+    snprintf(filler, sizeof filler, "%s/filler", disk->path);
+    int fd = open(filler, O_WRONLY | O_CREAT, 0600);
+    while (write(fd, block, sizeof block) > 0) continue;
+    close(fd);
+}
+
+static void skip_if_no_mount(const struct cli *cli) {
+    if (cli->code != 125) return;
+    print_message("[ SKIPPED ] this machine lets nobody mount a small disk\n");
+    skip();
+}
+
+/* Where the result of a run was rescued to, from what it said. */
+static json_t *rescued(const struct cli *cli) {
+    const char *before = "the result was saved to ", *at = strstr(cli->err, before);
+    if (!at) fail_msg("no rescue in: %s", cli->err);
+    char path[400];
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"), at + strlen(before));
+    assert_has(path, cli_temp);
+    /* That is also what `saved in` says, and what the table was made from. */
+    assert_has(strstr(cli->err, "saved in "), path);
+    assert_has(cli->out, "sim");
+    json_t *run = cli_json(path);
+    unlink(path);
+    return run;
+}
+
+static void a_full_disk_is_told_before_the_run(void **state) {
+    (void)state;
+    char *out = cli_path("full");
+    mkdir(out, 0755);
+    struct small_disk disk = {.path = out, .options = "size=64k,mode=0755", .fill = true};
+    struct cli_how how = {.prepare = mount_small, .arg = &disk};
+    struct cli cli = cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--out", out));
+    skip_if_no_mount(&cli);
+    assert_code(&cli, 2);
+    assert_has(cli.err, "No space left");
+    assert_int_equal(cli_lines(cli.err), 1);
+    cli_free(&cli);
+}
+
+/* The disk fills up in mid-run: nothing of the result is lost. */
+static void a_disk_that_fills_up_loses_nothing(void **state) {
+    (void)state;
+    char *out = cli_path("fills");
+    mkdir(out, 0755);
+    struct small_disk disk = {.path = out, .options = "size=48k,mode=0755"};
+    struct cli_how how = {.prepare = mount_small, .arg = &disk};
+    struct cli cli = cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1",
+                                        "--set", "run.warmup=0", "--out", out));
+    skip_if_no_mount(&cli);
+    assert_code(&cli, 2);
+    assert_has(cli.err, "No space left");
+    json_t *run = rescued(&cli);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 8);
+    for (int i = 0; i < 8; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "stages.%d.status", i);
+        assert_string_equal(cli_text_at(run, path), "complete");
+    }
+    assert_true(json_is_false(cli_get(run, "partial"))); /* every figure is there */
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* Somebody removes the folder in mid-run and puts a file there. */
+static void a_folder_that_vanishes_loses_nothing(void **state) {
+    (void)state;
+    char *out = cli_path("vanishes");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1,2", "--set", "run.duration=2s",
+                   "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("vanishes/000-sim-c1-r0.hlog"), "a first second");
+    folder_remove(out);
+    cli_write(out, "in the way\n");
+    cli_wait(&cli);
+    assert_code(&cli, 2);
+    assert_has(cli.err, "001-sim-c2-r0.hlog: Not a directory");
+    json_t *run = rescued(&cli);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
+    assert_string_equal(cli_text_at(run, "stages.1.status"), "complete");
+    assert_has(cli_text_at(run, "warnings.0"), "001-sim-c2-r0.hlog"); /* the log is missing, and says so */
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+static void limit_files_to_8k(void *arg) {
+    (void)arg;
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, 8192});
+}
+
+/* `ulimit -f`: the kernel would kill a program that does not mind the signal. */
+static void a_limit_on_file_size_is_an_error_not_a_death(void **state) {
+    (void)state;
+    char *out = cli_path("fsize");
+    struct cli cli =
+        cli_run(&(struct cli_how){.prepare = limit_files_to_8k},
+                ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1", "--out", out));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "the result could not be saved");
+    assert_has(cli.err, "File too large");
+    json_t *run = cli_result(out); /* what was written last is whole, and marked */
+    assert_true(json_is_true(cli_get(run, "partial")));
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+static void output_that_is_cut_is_no_success(void **state) {
+    (void)state;
+    static const struct cli_how full = {.out = "/dev/full"};
+    static const char *const commands[][4] = {
+        {"list"}, {"list", "--json"}, {"list", "--keys"}, {"--help"}, {"run", "smoke", "--dry-run"}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct cli cli = cli_run(&full, commands[i]);
+        if (cli.code != 2) fail_msg("%s: exit code %d: %s", commands[i][0], cli.code, cli.err);
+        assert_has(cli.err, "lockbench: ");
+        cli_free(&cli);
+    }
+}
+
+/* Descriptors: soft and hard limit; and no right to raise the hard one, as most users are. */
+struct files {
+    rlim_t soft, hard;
+    bool keep_rights;
+};
+
+static void limit_files(void *arg) {
+    const struct files *files = arg;
+    if (!files->keep_rights) prctl(PR_CAPBSET_DROP, CAP_SYS_RESOURCE, 0, 0, 0);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){files->soft, files->hard});
+}
+
+static void too_few_descriptors_are_raised_or_told(void **state) {
+    (void)state;
+    char *out = cli_path("descriptors-raised"), *root_out = cli_path("descriptors-root");
+    const char *const *many = ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100",
+                                   "--set", "load.keys=own", "--out", out);
+    struct files none = {.soft = 64, .hard = 64};
+    refused(&(struct cli_how){.prepare = limit_files, .arg = &none}, many, "ulimit -n");
+    struct files some = {.soft = 64, .hard = 4096};
+    struct cli cli = cli_run(&(struct cli_how){.prepare = limit_files, .arg = &some}, many);
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
+    json_decref(run);
+    cli_free(&cli);
+    if (geteuid() != 0) return;
+    struct files root = {.soft = 64, .hard = 64, .keep_rights = true};
+    cli =
+        cli_run(&(struct cli_how){.prepare = limit_files, .arg = &root},
+                ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100", "--out", root_out));
+    /* A container's root may lack the right. */
+    if (cli.code != 0) assert_has(cli.err, "ulimit -n");
+    cli_free(&cli);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_in_the_way_is_told_before_the_run),
+        cmocka_unit_test(another_run_is_never_written_over),
+        cmocka_unit_test(a_full_disk_is_told_before_the_run),
+        cmocka_unit_test(a_disk_that_fills_up_loses_nothing),
+        cmocka_unit_test(a_folder_that_vanishes_loses_nothing),
+        cmocka_unit_test(a_limit_on_file_size_is_an_error_not_a_death),
+        cmocka_unit_test(output_that_is_cut_is_no_success),
+        cmocka_unit_test(too_few_descriptors_are_raised_or_told),
+    };
+    return cmocka_run_group_tests_name("cli_limits", tests, cli_setup, cli_teardown);
+}

@@ -1,0 +1,168 @@
+/* run.json and the .hlog files of real runs: every path that results/README.md names is in every stage, the
+ * figures agree with each other, and the logs with them. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#include "results/format/hdr.h"
+#include "results/format/hist.h"
+
+static const char run_paths[] =
+    "schema tool.name tool.version command started_at ended_at partial partial_reason verdict "
+    "plan.workload.name plan.load.clients plan.load.processes plan.load.threads plan.load.keys "
+    "plan.load.arrival plan.load.hold plan.load.think plan.load.seed plan.acquire.mode "
+    "plan.acquire.timeout_ns plan.acquire.lease_ns plan.acquire.renew plan.run.warmup_ns "
+    "plan.run.duration_ns plan.run.repeat plan.check plan.locks plan.options "
+    "environment.hostname_hash environment.kernel environment.cpu_model environment.cpus "
+    "environment.memory_bytes environment.clock_source environment.governor environment.libc "
+    "environment.compiler environment.build environment.timer_slack_ns servers skipped "
+    "warnings stages";
+
+static const char stage_paths[] =
+    "id lock backend primitive topology durability control baseline claims waits clients "
+    "processes threads keys key_distribution arrival hold think mode lease_ns status error "
+    "duration_s warmup_s drain_s connect_ns.count connect_ns.mean connect_ns.max repeat "
+    "attempts arrivals grants throughput_per_s fairness.jain fairness.min_share "
+    "fairness.max_wait_ns fairness.longest_run fairness.grants_per_client "
+    "cost.commands_per_grant cost.bytes_per_grant cost.client_cpu_ns_per_grant "
+    "cost.server_cpu_ns_per_grant exclusion.verdict exclusion.grants exclusion.counter "
+    "exclusion.lost_updates exclusion.double_holders exclusion.expired_holders "
+    "exclusion.token_errors exclusion.bound95 exclusion.first executor.hiccup_ns "
+    "executor.stack_bytes_max executor.blocked_ns_max executor.fibers executor.loops "
+    "executor.pinned series warnings";
+
+static const char *const outcomes[] = {"ok", "busy", "timeout", "lost", "unknown", "refused", "broken"};
+static const char *const metrics[] = {"acquire", "acquire_due", "release",     "hold",
+                                      "handoff", "lag",         "wait_failed", "ping"};
+static const char *const rising[] = {"p50", "p90", "p99", "p999", "max"};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void assert_stage_whole(const json_t *stage) {
+    const char *id = cli_text_at(stage, "id");
+    cli_assert_paths(stage, stage_paths, id);
+    double sum = 0, before = 0;
+    for (size_t i = 0; i < COUNT(outcomes); i++)
+        sum += cli_number_at(cli_get(stage, "outcomes"), outcomes[i]);
+    assert_int_equal(json_object_size(cli_get(stage, "outcomes")), COUNT(outcomes));
+    assert_true(sum == cli_number_at(stage, "attempts"));
+    assert_true(cli_number_at(stage, "outcomes.ok") == cli_number_at(stage, "grants"));
+    for (size_t i = 0; i < COUNT(metrics); i++) {
+        const json_t *latency = json_object_get(cli_get(stage, "latency_ns"), metrics[i]);
+        assert_non_null(latency);
+        if (json_is_null(latency)) continue;
+        cli_assert_paths(latency, "count min mean p50 p90 p99 p999 max over hdr", metrics[i]);
+        before = cli_number_at(latency, "min");
+        for (size_t p = 0; p < COUNT(rising); p++) {
+            assert_true(cli_number_at(latency, rising[p]) >= before);
+            before = cli_number_at(latency, rising[p]);
+        }
+    }
+    assert_true(cli_number_at(stage, "latency_ns.acquire.count") == cli_number_at(stage, "grants"));
+    assert_true(cli_number_at(stage, "latency_ns.hold.count") == cli_number_at(stage, "grants"));
+    const json_t *each = cli_get(stage, "fairness.grants_per_client");
+    assert_int_equal(json_array_size(each), (size_t)cli_number_at(stage, "clients"));
+    sum = 0;
+    for (size_t i = 0; i < json_array_size(each); i++) sum += json_number_value(json_array_get(each, i));
+    assert_true(sum == cli_number_at(stage, "grants"));
+    assert_string_equal(cli_text_at(stage, "status"), "complete");
+    if (strcmp(cli_text_at(stage, "exclusion.verdict"), "clean") == 0) {
+        double bound = cli_number_at(stage, "exclusion.bound95") * cli_number_at(stage, "exclusion.grants");
+        assert_true(bound > 2.9999 && bound < 3.0001);
+    }
+}
+
+/* The .hlog of a stage, second by second, adds up to its histograms in run.json. */
+static void assert_hlog_agrees(const json_t *stage, const char *out) {
+    char path[600], *text, *line;
+    snprintf(path, sizeof path, "%s/%s.hlog", out, cli_text_at(stage, "id"));
+    char *rest = text = cli_read(path);
+    struct hist *sums[COUNT(metrics)] = {0};
+    for (size_t m = 0; m < COUNT(metrics); m++) sums[m] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    while ((line = strsep(&rest, "\n"))) {
+        struct lb_err err = {0};
+        if (strncmp(line, "Tag=", 4) != 0) continue;
+        char *tag = line + 4, *hdr = strrchr(line, ',') + 1;
+        tag[strcspn(tag, ",")] = '\0';
+        struct hist *h = hdr_decode(hdr, &err);
+        if (!h) fail_msg("%s: %s: %s", path, tag, err.text);
+        for (size_t m = 0; m < COUNT(metrics); m++) {
+            if (strcmp(tag, metrics[m]) == 0) assert_int_equal(hist_add(sums[m], h), 0);
+        }
+        hist_free(h);
+    }
+    for (size_t m = 0; m < COUNT(metrics); m++) {
+        const json_t *latency = json_object_get(cli_get(stage, "latency_ns"), metrics[m]);
+        bool logged = strcmp(metrics[m], "ping") != 0; /* not in the window */
+        double count = json_is_null(latency) || !logged ? 0 : cli_number_at(latency, "count");
+        if ((double)sums[m]->count != count)
+            fail_msg("%s: %s: %lld values, not %.0f", path, metrics[m], (long long)sums[m]->count, count);
+        /* run.json never shows more than the exact maximum, which a log does not keep: compare slots. */
+        static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
+        for (size_t q = 0; q < COUNT(quantiles) && count > 0; q++) {
+            int64_t wanted = (int64_t)cli_number_at(latency, rising[q]);
+            assert_int_equal(hist_slot(sums[m], hist_quantile(sums[m], quantiles[q])),
+                             hist_slot(sums[m], wanted));
+        }
+        hist_free(sums[m]);
+    }
+    free(text);
+}
+
+static void a_result_has_every_figure(void **state) {
+    (void)state;
+    char *out = cli_path("figures");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null,sim,mem-mutex", "--set", "run.duration=1700ms",
+                           "--set", "load.clients=1,4", "--set", "sim.service=1ms", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out), *stage;
+    size_t index;
+    cli_assert_paths(run, run_paths, "run.json");
+    assert_string_equal(cli_text_at(run, "schema"), "lockbench.run/1");
+    assert_string_equal(cli_text_at(run, "verdict"), "clean");
+    assert_has(cli_text_at(run, "command"), "lockbench run smoke --lock null,sim,mem-mutex");
+    assert_lacks(cli_text_at(run, "command"), "--out");
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 6);
+    json_array_foreach(cli_get(run, "stages"), index, stage) {
+        assert_stage_whole(stage);
+        assert_hlog_agrees(stage, out);
+    }
+    /* The window's two intervals: a second, and the rest. */
+    assert_int_equal(json_array_size(cli_get(run, "stages.0.series")), 2);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+/* On a real server every cost is a figure; open arrival counts its slots. */
+static void a_result_of_a_server_has_its_costs(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("costs");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=4", "--set",
+                           "load.arrival=poisson:400/s", "--set", "run.duration=1s", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out), *stage = cli_get(run, "stages.0");
+    assert_stage_whole(stage);
+    assert_hlog_agrees(stage, out);
+    static const char *const figures[] = {"cost.commands_per_grant",      "cost.bytes_per_grant",
+                                          "cost.client_cpu_ns_per_grant", "cost.server_cpu_ns_per_grant",
+                                          "latency_ns.ping.p50",          "arrivals.due",
+                                          "latency_ns.acquire_due.p50"};
+    for (size_t i = 0; i < COUNT(figures); i++) assert_true(cli_number_at(stage, figures[i]) > 0);
+    assert_true(cli_number_at(stage, "arrivals.due") ==
+                cli_number_at(stage, "arrivals.started") + cli_number_at(stage, "arrivals.missed"));
+    assert_string_equal(cli_text_at(run, "servers.0.backend"), "redis");
+    assert_string_equal(cli_text_at(run, "servers.0.started_by"), "lockbench");
+    assert_true(json_is_string(cli_get(run, "servers.0.facts.version")));
+    json_decref(run);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_result_has_every_figure),
+        cmocka_unit_test(a_result_of_a_server_has_its_costs),
+    };
+    return cmocka_run_group_tests_name("cli_result", tests, cli_setup, cli_teardown);
+}

@@ -1,0 +1,72 @@
+/* test_home: where the program finds its folders. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+
+static void a_test_finds_the_project_from_its_build_folder(void **state) {
+    char path[PATH_MAX];
+    struct lb_err err = {0};
+    (void)state;
+    unsetenv("LOCKBENCH_HOME");
+    assert_int_equal(home_path("workloads/compare.ini", path, sizeof path, &err), 0);
+    assert_int_equal(path[0], '/');
+    assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(home_path("", path, sizeof path, &err), 0);
+    assert_int_not_equal(path[strlen(path) - 1], '/');
+}
+
+static void the_environment_overrides(void **state) {
+    char folder[] = "/tmp/lockbench-test-XXXXXX", path[PATH_MAX], marker[PATH_MAX], wanted[PATH_MAX];
+    struct lb_err err = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    setenv("LOCKBENCH_HOME", folder, 1);
+    int without = home_path("compose", path, sizeof path, &err);
+    snprintf(marker, sizeof marker, "%s/workloads", folder);
+    mkdir(marker, 0700);
+    snprintf(marker, sizeof marker, "%s/workloads/compare.ini", folder);
+    fclose(fopen(marker, "w"));
+    struct lb_err none = {0};
+    int with = home_path("compose", path, sizeof path, &none);
+    unlink(marker);
+    snprintf(marker, sizeof marker, "%s/workloads", folder);
+    rmdir(marker);
+    rmdir(folder);
+    unsetenv("LOCKBENCH_HOME");
+
+    assert_int_equal(without, -1);
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_non_null(strstr(err.text, "LOCKBENCH_HOME"));
+    assert_int_equal(with, 0);
+    snprintf(wanted, sizeof wanted, "%s/compose", folder);
+    assert_string_equal(path, wanted);
+}
+
+static void a_short_buffer_is_an_error(void **state) {
+    char path[8] = "before";
+    struct lb_err err = {0};
+    (void)state;
+    assert_int_equal(home_path("workloads", path, sizeof path, &err), -1);
+    assert_string_equal(path, "before");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_test_finds_the_project_from_its_build_folder),
+        cmocka_unit_test(the_environment_overrides),
+        cmocka_unit_test(a_short_buffer_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+/* test_list: what `lockbench list` and `doctor` say, with topologies made for the test. bench/cli is not
+ * linked with tests, so its files are included. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+
+#include "bench/cli/available.c"
+#include "bench/cli/checks.c"
+#include "bench/cli/list.c"
+#include "bench/cli/list_json.c"
+
+static char folder[] = "/tmp/lockbench-test-XXXXXX";
+
+/* A backend with a server, as the program's tables have it; NULL if this build has none. */
+static const struct lb_backend *served;
+
+static void write_script(const char *missing) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, served->topology);
+    FILE *out = fopen(path, "w");
+    fprintf(
+        out,
+        "#!/bin/sh\nprintf 'summary=one "
+        "toy\\nmissing=%s\\ninstall=toyd\\nnodes=1\\nports=1\\nurl=toy://%%%%PORT%%%%\\n"
+        "durability_default=as it comes\\ndurability_none=in memory\\nrefused_sync=a toy has no disk\\n'\n",
+        missing);
+    fclose(out);
+    chmod(path, 0700);
+}
+
+static struct list make_list(void) {
+    struct list list = {0};
+    struct lb_err err = {0};
+    char workloads[PATH_MAX];
+    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
+    assert_int_equal(available_init(&list.available, folder, &err), 0);
+    assert_int_equal(workloads_find(workloads, &list.workloads, &err), 0);
+    return list;
+}
+
+static void free_list(struct list *list) {
+    workloads_done(&list->workloads);
+    available_done(&list->available);
+}
+
+static void a_server_that_is_there_makes_available(void **state) {
+    const char *install;
+    (void)state;
+    if (!served) skip();
+    write_script("");
+    struct list list = make_list();
+    assert_null(available_why_not(&list.available, served, NULL, &install));
+    assert_null(available_why_not(&list.available, served, "none", &install));
+    assert_non_null(strstr(available_why_not(&list.available, served, "sync", &install), "no disk"));
+    assert_null(install);
+    assert_null(available_why_not(&list.available, served, "default", &install));
+    assert_string_equal(available_info(&list.available, served)->summary, "one toy");
+    free_list(&list);
+}
+
+static void a_missing_server_says_why_and_what_to_install(void **state) {
+    const char *install;
+    (void)state;
+    if (!served) skip();
+    write_script("toyd");
+    struct list list = make_list();
+    assert_string_equal(available_why_not(&list.available, served, NULL, &install),
+                        "toyd not found on this machine");
+    assert_string_equal(install, "toyd");
+    struct checks checks = {0};
+    checks_backends(&checks, &list.available);
+    const struct check *found = NULL;
+    for (int i = 0; i < checks.count; i++) {
+        if (strstr(checks.item[i].name, served->name)) found = &checks.item[i];
+    }
+    assert_non_null(found);
+    assert_int_equal(found->status, CHECK_MISSING);
+    assert_non_null(strstr(found->fix, "apt-get install toyd"));
+    /* A server that runs elsewhere needs nothing here. */
+    available_url(&list.available, served);
+    assert_null(available_why_not(&list.available, served, "sync", &install));
+    free_list(&list);
+}
+
+static void a_backend_without_script_is_explained(void **state) {
+    const char *install;
+    char path[PATH_MAX];
+    (void)state;
+    if (!served) skip();
+    snprintf(path, sizeof path, "%s/%s", folder, served->topology);
+    unlink(path);
+    struct list list = make_list();
+    assert_non_null(strstr(available_why_not(&list.available, served, NULL, &install), served->topology));
+    assert_null(available_info(&list.available, served));
+    free_list(&list);
+}
+
+static void the_json_has_every_lock_backend_and_workload(void **state) {
+    static const char *const of_lock[] = {"name",    "backend", "primitive", "available", "reason",
+                                          "summary", "caps",    "claims",    "waits",     "options"};
+    static const char *const of_backend[] = {"name", "available", "reason", "install"};
+    (void)state;
+    struct list list = make_list();
+    json_t *root = list_json(&list), *entry;
+    size_t index, locks = 0, backends = 0;
+    assert_non_null(root);
+    while (registry_locks()[locks]) locks++;
+    while (registry_backends()[backends]) backends++;
+    assert_int_equal(json_array_size(json_object_get(root, "locks")), locks);
+    assert_int_equal(json_array_size(json_object_get(root, "backends")), backends);
+    assert_int_equal(json_array_size(json_object_get(root, "workloads")), list.workloads.count);
+    json_array_foreach(json_object_get(root, "locks"), index, entry) {
+        for (size_t i = 0; i < sizeof of_lock / sizeof *of_lock; i++) {
+            if (!json_object_get(entry, of_lock[i])) fail_msg("lock %zu has no %s", index, of_lock[i]);
+        }
+        assert_string_equal(json_string_value(json_object_get(entry, "name")), registry_locks()[index]->name);
+        /* A reason stands if and only if the lock can't run. */
+        assert_int_equal(json_is_true(json_object_get(entry, "available")),
+                         json_is_null(json_object_get(entry, "reason")));
+        if (strcmp(registry_locks()[index]->name, "null") == 0) {
+            char *caps = json_dumps(json_object_get(entry, "caps"), JSON_COMPACT);
+            assert_string_equal(caps, "[\"try\",\"wait\",\"baseline\"]");
+            free(caps);
+        }
+    }
+    json_array_foreach(json_object_get(root, "backends"), index, entry) {
+        for (size_t i = 0; i < sizeof of_backend / sizeof *of_backend; i++) {
+            if (!json_object_get(entry, of_backend[i]))
+                fail_msg("backend %zu has no %s", index, of_backend[i]);
+        }
+    }
+    json_decref(root);
+    free_list(&list);
+}
+
+static void one_name_shows_one(void **state) {
+    (void)state;
+    struct list list = make_list();
+    list.only = "mem-mutex";
+    json_t *root = list_json(&list);
+    assert_int_equal(json_array_size(json_object_get(root, "locks")), 1);
+    assert_int_equal(json_array_size(json_object_get(root, "backends")), 1);
+    assert_int_equal(json_array_size(json_object_get(root, "workloads")), 0);
+    json_decref(root);
+    free_list(&list);
+}
+
+static void the_table_names_every_lock_and_is_cut_to_the_terminal(void **state) {
+    char *text = NULL;
+    size_t size = 0;
+    (void)state;
+    struct list list = make_list();
+    FILE *out = open_memstream(&text, &size);
+    list_tables(&list, 0, out);
+    fclose(out);
+    for (int i = 0; registry_locks()[i]; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "\n%s ", registry_locks()[i]->name);
+        assert_non_null(strstr(text, line));
+        assert_non_null(strstr(text, registry_locks()[i]->summary));
+    }
+    free(text);
+    out = open_memstream(&text, &size);
+    table_locks(&list, 50, out);
+    fclose(out);
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= 50);
+    free(text);
+    free_list(&list);
+}
+
+static void the_machine_is_checked(void **state) {
+    struct checks checks = {0}, denied = {0};
+    (void)state;
+    checks_machine(&checks, folder);
+    assert_true(checks.count >= 8);
+    for (int i = 0; i < checks.count; i++) {
+        assert_string_not_equal(checks.item[i].name, "");
+        assert_string_not_equal(checks.item[i].detail, "");
+        if (checks.item[i].status != CHECK_OK) assert_string_not_equal(checks.item[i].fix, "");
+    }
+    check_results(&denied, "/proc/results");
+    assert_int_equal(denied.item[0].status, CHECK_MISSING);
+    assert_non_null(strstr(denied.item[0].fix, "--out"));
+    /* The results folder may not be there yet, and the doctor leaves nothing behind. */
+    struct checks later = {0};
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/results", folder);
+    check_results(&later, path);
+    assert_int_not_equal(later.item[0].status, CHECK_MISSING);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        if (backend->topology && !backend->unavailable) served = backend;
+    }
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    if (served) {
+        snprintf(path, sizeof path, "%s/%s", folder, served->topology);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_that_is_there_makes_available),
+        cmocka_unit_test(a_missing_server_says_why_and_what_to_install),
+        cmocka_unit_test(a_backend_without_script_is_explained),
+        cmocka_unit_test(the_json_has_every_lock_backend_and_workload),
+        cmocka_unit_test(one_name_shows_one),
+        cmocka_unit_test(the_table_names_every_lock_and_is_cut_to_the_terminal),
+        cmocka_unit_test(the_machine_is_checked),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

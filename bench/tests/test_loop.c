@@ -1,0 +1,323 @@
+/* test_loop: fibers, timers, sockets and the cut-off of bench/engine. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/engine/loop.h"
+
+struct trace {
+    char text[256];
+    int a, b;
+    _Atomic int64_t cutoff_ns;
+    struct lb_fiber *fiber;
+    int ready;
+    int64_t woke_ns;
+};
+
+static void note(struct trace *trace, const char *word) {
+    strcat(trace->text, word);
+}
+
+static void run_fibers(struct trace *trace, void (*first)(void *), void (*second)(void *)) {
+    struct lb_err err = {0};
+    struct loop_config config = {.cutoff_ns = trace->cutoff_ns ? &trace->cutoff_ns : NULL};
+    struct loop *loop = loop_new(&config, &err);
+    assert_non_null(loop);
+    assert_non_null(loop_spawn(loop, "first", first, trace));
+    if (second) assert_non_null(loop_spawn(loop, "second", second, trace));
+    loop_run(loop);
+    loop_free(loop);
+}
+
+static void yields_a(void *arg) {
+    for (int i = 0; i < 3; i++) {
+        note(arg, "a");
+        lb_yield();
+    }
+}
+static void yields_b(void *arg) {
+    for (int i = 0; i < 3; i++) {
+        note(arg, "b");
+        lb_yield();
+    }
+}
+static void test_yield_takes_turns(void **state) {
+    (void)state;
+    struct trace trace = {0};
+    run_fibers(&trace, yields_a, yields_b);
+    assert_string_equal(trace.text, "ababab");
+}
+
+static void sleeps_long(void *arg) {
+    int64_t when = lb_now() + 20 * LB_MS_NS;
+    assert_true(lb_sleep_until(when));
+    assert_true(lb_now() >= when);
+    note(arg, "long");
+}
+static void sleeps_short(void *arg) {
+    assert_true(lb_sleep_until(lb_now() + 5 * LB_MS_NS));
+    note(arg, "short,");
+    assert_true(lb_sleep_until(lb_now() - 1)); /* the past: at once */
+}
+static void test_timers_fire_in_order(void **state) {
+    (void)state;
+    struct trace trace = {0};
+    run_fibers(&trace, sleeps_long, sleeps_short);
+    assert_string_equal(trace.text, "short,long");
+}
+
+static void reads(void *arg) {
+    struct trace *trace = arg;
+    char c;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(lb_wait_fd(trace->a, LB_READABLE, LB_NEVER), LB_READABLE);
+        assert_int_equal(read(trace->a, &c, 1), 1);
+        note(trace, "r");
+    }
+    /* Nothing comes: the deadline ends it. */
+    assert_int_equal(lb_wait_fd(trace->a, LB_READABLE, lb_now() + 2 * LB_MS_NS), 0);
+    /* Two bytes come while nobody waits: the next wait sees them at once, also when only one was read. */
+    assert_true(lb_sleep_until(lb_now() + 30 * LB_MS_NS));
+    assert_int_equal(lb_wait_fd(trace->a, LB_READABLE, LB_NEVER), LB_READABLE);
+    assert_int_equal(read(trace->a, &c, 1), 1);
+    assert_int_equal(lb_wait_fd(trace->a, LB_READABLE, LB_NEVER), LB_READABLE);
+    assert_int_equal(read(trace->a, &c, 1), 1);
+    /* The other end hangs up. */
+    int ready = lb_wait_fd(trace->a, LB_READABLE, LB_NEVER);
+    assert_true(ready & (LB_READABLE | LB_HANGUP));
+    assert_int_equal(read(trace->a, &c, 1), 0);
+    lb_fd_forget(trace->a);
+    close(trace->a);
+    note(trace, "end");
+}
+static void writes(void *arg) {
+    struct trace *trace = arg;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(write(trace->b, "x", 1), 1);
+        assert_true(lb_sleep_until(lb_now() + LB_MS_NS));
+    }
+    assert_true(lb_sleep_until(lb_now() + 15 * LB_MS_NS));
+    assert_int_equal(write(trace->b, "xx", 2), 2);
+    assert_true(lb_sleep_until(lb_now() + 60 * LB_MS_NS));
+    close(trace->b);
+}
+static void test_level_triggered_wait(void **state) {
+    (void)state;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    struct trace trace = {.a = pair[0], .b = pair[1]};
+    run_fibers(&trace, reads, writes);
+    assert_string_equal(trace.text, "rrrend");
+}
+
+static void edge_reads(void *arg) {
+    struct trace *trace = arg;
+    char buffer[64];
+    assert_int_equal(lb_wait_edge(trace->a, LB_READABLE, LB_NEVER), LB_READABLE);
+    assert_int_equal(read(trace->a, buffer, sizeof buffer), 1);
+    /* Comes while nobody waits: kept for the next wait. */
+    assert_true(lb_sleep_until(lb_now() + 30 * LB_MS_NS));
+    assert_int_equal(lb_wait_edge(trace->a, LB_READABLE, LB_NEVER), LB_READABLE);
+    assert_int_equal(read(trace->a, buffer, sizeof buffer), 2);
+    /* Fill the other direction, then wait to write. */
+    memset(buffer, 'y', sizeof buffer);
+    while (write(trace->a, buffer, sizeof buffer) > 0) {
+    }
+    assert_int_equal(errno, EAGAIN);
+    note(trace, "full,");
+    trace->ready = 1;
+    assert_true(lb_wait_edge(trace->a, LB_WRITABLE, LB_NEVER) & LB_WRITABLE);
+    note(trace, "room");
+    lb_fd_forget(trace->a);
+    close(trace->a);
+}
+static void edge_writes(void *arg) {
+    struct trace *trace = arg;
+    char buffer[4096];
+    assert_int_equal(write(trace->b, "x", 1), 1);
+    assert_true(lb_sleep_until(lb_now() + 10 * LB_MS_NS));
+    assert_int_equal(write(trace->b, "xx", 2), 2);
+    while (!trace->ready) assert_true(lb_sleep_until(lb_now() + LB_MS_NS));
+    while (read(trace->b, buffer, sizeof buffer) > 0) {
+    }
+    assert_true(lb_sleep_until(lb_now() + LB_MS_NS));
+    close(trace->b);
+}
+static void test_edge_triggered_wait(void **state) {
+    (void)state;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    struct trace trace = {.a = pair[0], .b = pair[1]};
+    run_fibers(&trace, edge_reads, edge_writes);
+    assert_string_equal(trace.text, "full,room");
+}
+
+/* A library that closes its socket and opens another of the same number between two waits. */
+static void any_waits(void *arg) {
+    struct trace *trace = arg;
+    for (int round = 0; round < 3; round++) {
+        int one[2], two[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, one), 0);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, two), 0);
+        assert_int_equal(write(two[1], "x", 1), 1);
+        struct lb_poll polls[2] = {{.fd = one[0], .events = LB_READABLE},
+                                   {.fd = two[0], .events = LB_READABLE}};
+        assert_int_equal(lb_wait_any(polls, 2, LB_NEVER), 1);
+        assert_int_equal(polls[0].ready, 0);
+        assert_int_equal(polls[1].ready, LB_READABLE);
+        assert_int_equal(lb_wait_any(polls, 1, lb_now() + LB_MS_NS), 0);
+        for (int i = 0; i < 2; i++) {
+            close(one[i]);
+            close(two[i]);
+        }
+        note(trace, "ok,");
+    }
+}
+static void test_wait_any_with_reused_numbers(void **state) {
+    (void)state;
+    struct trace trace = {0};
+    run_fibers(&trace, any_waits, NULL);
+    assert_string_equal(trace.text, "ok,ok,ok,");
+}
+
+static void helper(void *arg) {
+    struct trace *trace = arg;
+    note(trace, "help,");
+    trace->ready = lb_wait_fd(trace->a, LB_READABLE, LB_NEVER);
+    note(trace, "woken,");
+}
+static void spawns(void *arg) {
+    struct trace *trace = arg;
+    struct lb_fiber *fiber = lb_spawn("helper", helper, trace);
+    assert_non_null(fiber);
+    assert_true(lb_sleep_until(lb_now() + LB_MS_NS));
+    lb_wake(fiber);
+    lb_join(fiber);
+    note(trace, "joined");
+}
+static void test_spawn_wake_join(void **state) {
+    (void)state;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    struct trace trace = {.a = pair[0]};
+    run_fibers(&trace, spawns, NULL);
+    assert_string_equal(trace.text, "help,woken,joined");
+    assert_int_equal(trace.ready, LB_WOKEN);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void sleeps_for_ever(void *arg) {
+    assert_false(lb_sleep_until(LB_NEVER));
+    assert_true(lb_stopping());
+    /* From now on each wait ends at once. */
+    assert_false(lb_sleep_until(LB_NEVER));
+    note(arg, "cut,");
+    /* But not a shielded one. */
+    loop_shield(true);
+    assert_false(lb_stopping());
+    int64_t when = lb_now() + 5 * LB_MS_NS;
+    assert_true(lb_sleep_until(when));
+    assert_true(lb_now() >= when);
+    note(arg, "shielded");
+}
+static void test_cut_off_ends_waits(void **state) {
+    (void)state;
+    struct trace trace = {0};
+    atomic_store(&trace.cutoff_ns, lb_now() + 10 * LB_MS_NS);
+    run_fibers(&trace, sleeps_for_ever, NULL);
+    assert_string_equal(trace.text, "cut,shielded");
+}
+
+static void bad_fd(void *arg) {
+    (void)arg;
+    assert_int_equal(lb_wait_fd(-1, LB_READABLE, LB_NEVER), -EBADF);
+    assert_int_equal(lb_wait_fd(9999, LB_READABLE, LB_NEVER), -EBADF);
+    int fd = open("/dev/null", O_RDONLY);
+    assert_int_equal(lb_wait_fd(fd, LB_READABLE, LB_NEVER), -EPERM); /* epoll takes no plain files */
+    close(fd);
+}
+static void test_bad_descriptors_are_errors(void **state) {
+    (void)state;
+    struct trace trace = {0};
+    run_fibers(&trace, bad_fd, NULL);
+}
+
+static void busy(void *arg) {
+    struct trace *trace = arg;
+    for (int i = 0; i < 200000 && !trace->ready; i++) loop_breathe(lb_now());
+    trace->a = trace->ready;
+}
+static void timer_beside_busy(void *arg) {
+    struct trace *trace = arg;
+    lb_sleep_until(lb_now() + LB_MS_NS);
+    trace->ready = 1;
+}
+static void test_a_busy_fiber_lets_timers_through(void **state) {
+    (void)state;
+    struct trace trace = {0};
+    run_fibers(&trace, busy, timer_beside_busy);
+    assert_int_equal(trace.a, 1);
+}
+
+static __attribute__((noinline)) int use_stack(int depth) {
+    volatile char room[1024];
+    memset((char *)room, depth | 1, sizeof room);
+    return depth ? use_stack(depth - 1) + room[7] : room[9];
+}
+static void deep(void *arg) {
+    ((struct trace *)arg)->a = use_stack(40);
+}
+static void test_stack_census(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct trace trace = {0};
+    struct loop *loop = loop_new(&(struct loop_config){0}, &err);
+    assert_non_null(loop);
+    loop_spawn(loop, "deep", deep, &trace);
+    loop_run(loop);
+    assert_in_range(loop_stats(loop)->stack_bytes_max, 40 * 1024, LOOP_STACK_BYTES);
+    assert_true(loop_stats(loop)->switches >= 1);
+    loop_free(loop);
+}
+
+static void counts(void *arg) {
+    struct trace *trace = arg;
+    lb_sleep_until(lb_now() + (trace->a % 7) * LB_MS_NS);
+    trace->b++;
+}
+static void test_two_thousand_fibers(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct trace trace = {0};
+    struct loop *loop = loop_new(&(struct loop_config){0}, &err);
+    for (trace.a = 0; trace.a < 2000; trace.a++) assert_non_null(loop_spawn(loop, "many", counts, &trace));
+    loop_run(loop);
+    assert_int_equal(trace.b, 2000);
+    loop_free(loop);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_yield_takes_turns),
+        cmocka_unit_test(test_timers_fire_in_order),
+        cmocka_unit_test(test_level_triggered_wait),
+        cmocka_unit_test(test_edge_triggered_wait),
+        cmocka_unit_test(test_wait_any_with_reused_numbers),
+        cmocka_unit_test(test_spawn_wake_join),
+        cmocka_unit_test(test_cut_off_ends_waits),
+        cmocka_unit_test(test_bad_descriptors_are_errors),
+        cmocka_unit_test(test_a_busy_fiber_lets_timers_through),
+        cmocka_unit_test(test_stack_census),
+        cmocka_unit_test(test_two_thousand_fibers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

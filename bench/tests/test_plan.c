@@ -1,0 +1,504 @@
+/* test_plan: workload files and command lines become plans, or one clear line that says why not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/plan/fields.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/workloads.h"
+#include "drivers/registry.h"
+
+static char folder[PATH_MAX];
+static char path[] = "/tmp/lockbench-test-XXXXXX.ini";
+
+#define SETS_MAX 6
+
+/* Loads a file with this text and these --set's; NULL text = the shipped smoke. */
+static struct plan *load(const char *text, const char *locks, const char *const sets[], struct lb_err *err) {
+    struct plan_wish wish = {
+        .workload = text ? path : "smoke", .folder = folder, .locks = locks, .sets = sets};
+    while (sets && wish.set_count < SETS_MAX && sets[wish.set_count]) wish.set_count++;
+    if (text) {
+        FILE *out = fopen(path, "w");
+        fputs(text, out);
+        fclose(out);
+    }
+    return plan_load(&wish, err);
+}
+
+#define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
+
+static void every_shipped_workload_loads(void **state) {
+    struct workload_list list;
+    struct lb_err err = {0};
+    (void)state;
+    assert_int_equal(workloads_find(folder, &list, &err), 0);
+    assert_true(list.count >= 8);
+    for (int i = 0; i < list.count; i++) {
+        struct plan_wish wish = {.workload = list.item[i].name, .folder = folder, .locks = "null"};
+        struct plan *plan = plan_load(&wish, &err);
+        if (!plan) fail_msg("%s: %s", list.item[i].name, err.text);
+        assert_string_equal(plan->name, list.item[i].name);
+        assert_string_not_equal(plan->summary, "");
+        assert_string_equal(plan->summary, list.item[i].summary);
+        if (json_array_size(plan->warnings)) {
+            fail_msg("%s: %s", list.item[i].name, json_string_value(json_array_get(plan->warnings, 0)));
+        }
+        plan_free(plan);
+    }
+    workloads_done(&list);
+}
+
+static void the_short_tour_is_short(void **state) {
+    struct plan_wish wish = {.workload = "compare", .folder = folder, .locks = "null"};
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = plan_load(&wish, &err);
+    assert_non_null(plan);
+    assert_int_equal(plan_stages(plan), 3);
+    assert_true(13 * plan_time_ns(plan) < 110 * LB_S_NS);
+    plan_free(plan);
+}
+
+static void an_empty_file_gives_the_defaults(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = load("", NULL, NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(strncmp(plan->name, "lockbench-test-", 15), 0);
+    assert_int_equal(plan->clients_count, 1);
+    assert_int_equal(plan->clients[0], 1);
+    assert_int_equal(plan->processes, 1);
+    assert_int_equal(plan->threads, 0);
+    assert_int_equal(plan->keys.count, 1);
+    assert_int_equal(plan->arrival.kind, ARRIVAL_CLOSED);
+    assert_int_equal(plan->mode, MODE_WAIT);
+    assert_int_equal(plan->lease_ns, 10 * LB_S_NS);
+    assert_int_equal(plan->duration_ns, 5 * LB_S_NS);
+    assert_int_equal(plan->repeat, 1);
+    assert_int_equal(plan->gap, GAP_YIELD);
+    assert_string_equal(plan->durability, "default");
+    assert_string_equal(plan->wished, "all");
+    plan_free(plan);
+}
+
+static void the_command_line_wins_and_its_last_word_most(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan =
+        load("[load]\nclients = 8\nhold = 1ms\n[run]\nduration = 3s\n[sim]\nservice = 3ms\n", "sim,null",
+             SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"), &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(plan->clients_count, 3);
+    assert_int_equal(plan->clients[2], 4);
+    assert_int_equal(plan->duration_ns, 2 * LB_S_NS);
+    assert_int_equal(plan->hold.mean_ns, LB_MS_NS);
+    assert_int_equal(plan->lock_count, 2);
+    assert_string_equal(plan->locks[0].lock->name, "sim");
+    json_t *json = plan_json(plan), *sim = json_object_get(json_object_get(json, "options"), "sim");
+    assert_int_equal(json_integer_value(json_object_get(sim, "service_ns")), 3 * LB_MS_NS);
+    assert_int_equal(json_integer_value(json_object_get(sim, "lose_every")), 7);
+    json_decref(json);
+    plan_free(plan);
+}
+
+static void wrong_input_is_one_clear_line(void **state) {
+    static const struct {
+        const char *text, *set, *locks;
+        const char *why[3]; /* all of them are in the error */
+    } cases[] = {
+        {"[load]\nclients = 0\n",
+         NULL,
+         NULL,
+         {".ini:2: load.clients", "0 is not between 1 and 100000", "1..64 x2"}},
+        {"[load]\nclient = 1\n", NULL, NULL, {".ini:2: load.client", "did you mean 'clients'?"}},
+        {"[laod]\nclients = 1\n",
+         NULL,
+         NULL,
+         {".ini:2: laod.clients", "no section [laod]", "did you mean 'load'?"}},
+        {"[run]\nclients = 1\n", NULL, NULL, {".ini:2: run.clients", "it belongs to [load]"}},
+        {"[run]\nduration = 100\n", NULL, NULL, {".ini:2: run.duration", "lacks its unit", "10ms to 24h"}},
+        {"[run]\nduration =\n", NULL, NULL, {".ini:2: run.duration", "the value is missing", "10ms to 24h"}},
+        {"[run]\nduration = 0\n", NULL, NULL, {".ini:2: run.duration", "0 is not between 10ms and 24h"}},
+        {"[run]\nrepeat = -1\n", NULL, NULL, {".ini:2: run.repeat", "-1 is not between 1 and 1000"}},
+        {"[load]\nseed = 99999999999999999999\n", NULL, NULL, {"load.seed", "up to 15 digits"}},
+        {"[acquire]\nmode = timd\n", NULL, NULL, {".ini:2: acquire.mode", "did you mean 'timed'?"}},
+        {"[acquire]\nmode = timed\n", NULL, NULL, {"acquire.timeout", "needs one"}},
+        {"[acquire]\nlease = 0\n", NULL, NULL, {".ini:2: acquire.lease", "not between 1ms and 24h"}},
+        {"[load]\nclients = 2\nthreads = 3\n",
+         NULL,
+         NULL,
+         {".ini:3: load.threads = 3", "more threads than clients"}},
+        {"[load]\nclients = 2\nprocesses = 3\n", NULL, NULL, {".ini:3: load.processes = 3", "than clients"}},
+        {"[load]\nclients = 8\nthreads = 2\nprocesses = 3\n",
+         NULL,
+         NULL,
+         {".ini:4: load.processes", "threads = 2"}},
+        {"[load]\narrival = poisson\n", NULL, NULL, {".ini:2: load.arrival", "needs a rate"}},
+        {"[load]\narrival = poisson:5\nthink = 1ms\n", NULL, NULL, {".ini:3: load.think", "schedule"}},
+        {"[load]\nkeys = 1 zipf:1\n", NULL, NULL, {".ini:2: load.keys", "two keys or more"}},
+        {"[servers]\ndurability = synk\n", NULL, NULL, {".ini:2: servers.durability", "'sync'"}},
+        {"[workload]\nname = ../x\n", NULL, NULL, {".ini:2: workload.name"}},
+        {"[workload]\nlocks = nul\n",
+         NULL,
+         NULL,
+         {".ini:2: workload.locks", "no lock 'nul'", "did you mean 'null'?"}},
+        {"[workload]\nlocks = null,\n", NULL, NULL, {".ini:2: workload.locks", "missing between commas"}},
+        {"[workload]\nsummary = \xff\xfe\n", NULL, NULL, {".ini:2: workload.summary", "UTF-8"}},
+        {"[sim]\nservice = -1ms\n", NULL, NULL, {".ini:2: sim.service", "allowed: a duration, 0 to 1m"}},
+        {"[sim]\nservce = 1ms\n", NULL, NULL, {".ini:2: sim.servce", "did you mean 'service'?"}},
+        {"[null]\nservice = 1ms\n", NULL, NULL, {".ini:2: null.service", "no such key"}},
+        {"", NULL, "nul", {"no lock 'nul'", "did you mean 'null'?"}},
+        {"", NULL, "", {"missing between commas"}},
+        {"", "load.clients=0", NULL, {"--set load.clients: 0 is not between"}},
+        {"", "clients=4", NULL, {"--set clients=4", "--set load.clients=4"}},
+        {"", "load.clients", NULL, {"--set load.clients", "SECTION.KEY=VALUE"}},
+        {"", "", NULL, {"SECTION.KEY=VALUE"}},
+        {"", "=", NULL, {"SECTION.KEY=VALUE"}},
+        {"", ".=", NULL, {"no section []"}},
+        {"", "workload.summary=a ; b", NULL, {"behind a blank"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct plan *plan = load(cases[i].text, cases[i].locks, SETS(cases[i].set), &err);
+        if (plan) fail_msg("taken: %s%s", cases[i].text, cases[i].set ? cases[i].set : "");
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        for (int j = 0; j < 3 && cases[i].why[j]; j++) {
+            if (!strstr(err.text, cases[i].why[j])) fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
+        }
+    }
+}
+
+static void unknown_workloads_get_the_nearest(void **state) {
+    static const struct {
+        const char *wish, *why;
+    } cases[] = {
+        {"contendet", "did you mean 'contended'?"},
+        {"xyzzy", "there are: compare, contended"},
+        {"no/such.ini", "no/such.ini: No such file"},
+        {"such.ini", "such.ini: No such file"},
+        {"", "no workload ''"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan_wish wish = {.workload = cases[i].wish, .folder = folder};
+        struct lb_err err = {0};
+        assert_null(plan_load(&wish, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, cases[i].why)) fail_msg("%s: %s", cases[i].wish, err.text);
+    }
+}
+
+/* A machine without whatever mem-mutex would need, and with memory as the only durability. */
+static const char *not_mem_mutex(void *context, const struct lb_lock *lock, const char *durability,
+                                 const char **ret_install) {
+    *(int *)context += 1;
+    if (strcmp(durability, "sync") == 0) return "keeps nothing";
+    if (strcmp(lock->name, "mem-mutex") != 0) return NULL;
+    *ret_install = "libmemory";
+    return "no memory here";
+}
+
+static void all_leaves_out_what_cannot_run(void **state) {
+    int asked = 0;
+    struct plan_wish wish = {
+        .workload = "smoke", .folder = folder, .why_not = not_mem_mutex, .why_not_context = &asked};
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = plan_load(&wish, &err);
+    if (!plan) fail_msg("%s", err.text);
+    int locks = 0, listed = 0;
+    while (registry_locks()[locks]) locks++;
+    assert_true(asked > 0);
+    assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), locks);
+    for (int i = 0; i < plan->lock_count; i++) {
+        assert_string_not_equal(plan->locks[i].lock->name, "mem-mutex");
+        assert_false(plan->locks[i].chosen);
+        /* Baselines and controls belong to "all". */
+        listed += (plan->locks[i].lock->caps & (LB_CAP_BASELINE | LB_CAP_CONTROL)) != 0;
+    }
+    assert_true(listed >= 2);
+    json_t *entry, *found = NULL;
+    size_t index;
+    json_array_foreach(plan->skipped, index, entry) {
+        if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") == 0) found = entry;
+    }
+    assert_non_null(found);
+    assert_string_equal(json_string_value(json_object_get(found, "reason")), "no memory here");
+    assert_string_equal(json_string_value(json_object_get(found, "install")), "libmemory");
+    plan_free(plan);
+}
+
+static void a_named_lock_that_cannot_run_is_an_error(void **state) {
+    int asked = 0;
+    struct plan_wish wish = {.workload = "smoke",
+                             .folder = folder,
+                             .locks = "null, mem-mutex",
+                             .why_not = not_mem_mutex,
+                             .why_not_context = &asked};
+    struct lb_err err = {0};
+    (void)state;
+    assert_null(plan_load(&wish, &err));
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_string_equal(err.text, "mem-mutex can't run: no memory here; install: libmemory");
+}
+
+static void no_lock_at_all_is_an_error(void **state) {
+    int asked = 0;
+    const char *set = "servers.durability=sync";
+    struct plan_wish wish = {.workload = "smoke",
+                             .folder = folder,
+                             .sets = &set,
+                             .set_count = 1,
+                             .why_not = not_mem_mutex,
+                             .why_not_context = &asked};
+    struct lb_err err = {0};
+    (void)state;
+    assert_null(plan_load(&wish, &err));
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_non_null(strstr(err.text, "keeps nothing"));
+}
+
+static void naming_makes_chosen(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = load(NULL, "unsafe-none, all", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_string_equal(plan->locks[0].lock->name, "unsafe-none");
+    for (int i = 0; i < plan->lock_count; i++) assert_int_equal(plan->locks[i].chosen, i == 0);
+    plan_free(plan);
+    /* Behind "all" it keeps its place in the list. */
+    plan = load(NULL, "all,unsafe-none", NULL, &err);
+    for (int i = 0; i < plan->lock_count; i++) {
+        assert_int_equal(plan->locks[i].chosen, strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
+    }
+    plan_free(plan);
+    /* A workload's list is as good as the command line's, which replaces it. */
+    plan = load("[workload]\nlocks = null, mem-mutex\n", NULL, NULL, &err);
+    assert_int_equal(plan->lock_count, 2);
+    assert_true(plan->locks[1].chosen);
+    plan_free(plan);
+    plan = load("[workload]\nlocks = null, mem-mutex\n", "sim", NULL, &err);
+    assert_int_equal(plan->lock_count, 1);
+    assert_string_equal(plan->locks[0].lock->name, "sim");
+    plan_free(plan);
+}
+
+static void odd_but_allowed_is_warned_about(void **state) {
+    static const struct {
+        const char *text, *warning;
+    } cases[] = {
+        {"[acquire]\ntimeout = 1s\n", "acquire.timeout has no effect"},
+        {"[acquire]\nmode = try\n", "asks again at once"},
+        {"[load]\nhold = 6s\n", "longer than run.duration"},
+        {"[load]\nhold = 5ms\narrival = constant:1000\nclients = 8\n", "5 times"},
+        {"[acquire]\nrenew = yes\n", "acquire.renew has no effect"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct plan *plan = load(cases[i].text, "null", NULL, &err);
+        if (!plan) fail_msg("%s: %s", cases[i].text, err.text);
+        assert_int_equal(json_array_size(plan->warnings), 1);
+        const char *text = json_string_value(json_array_get(plan->warnings, 0));
+        if (!strstr(text, cases[i].warning)) fail_msg("%s: %s", cases[i].text, text);
+        plan_free(plan);
+    }
+}
+
+static const struct lb_lock *lock_with(unsigned caps, unsigned without) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if ((lock->caps & caps) == caps && !(lock->caps & without) && !lock->backend->unavailable)
+            return lock;
+    }
+    return NULL;
+}
+
+static void a_lock_that_cannot_renew_is_refused(void **state) {
+    const struct lb_lock *lock = lock_with(LB_CAP_LEASE, LB_CAP_RENEW);
+    struct lb_err err = {0};
+    (void)state;
+    if (!lock) skip();
+    assert_null(load("[acquire]\nrenew = yes\n", lock->name, NULL, &err));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "can't renew its lease"));
+}
+
+static char *printed(const struct plan *plan) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    plan_print(plan, out);
+    fclose(out);
+    return text;
+}
+
+/* --dry-run's text is a workload file that gives the same plan, and the same JSON. */
+static void a_printed_plan_reads_back(void **state) {
+    static const char *const texts[] = {
+        "",
+        "[load]\nclients = 1..9 x3\nkeys = 500 zipf:0.7\nhold = lognormal:1.5ms:0.3\nthink = "
+        "exponential:250us\nseed = 99\n"
+        "threads = 4\nprocesses = 2\n[acquire]\nmode = timed\ntimeout = 1.001s\nlease = "
+        "1234567ns\n[run]\nrepeat = 3\n"
+        "drain = 90s\n[check]\ngap = 50us\n[workload]\nname = odd_one\nsummary = why, you ask: \"this\" = "
+        "that\n"
+        "[sim]\nservice = 7us\ndouble_every = 3\n",
+        "[load]\nclients = 4\nkeys = own\narrival = constant:333.25\n[acquire]\nmode = try\nrenew = "
+        "yes\n[servers]\n"
+        "durability = none\n[workload]\nlocks = unsafe-none, all\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct lb_err err = {0};
+        struct plan *plan = load(texts[i], NULL, NULL, &err);
+        if (!plan) fail_msg("%s", err.text);
+        char *first = printed(plan);
+        json_t *json = plan_json(plan);
+        plan_free(plan);
+        plan = load(first, NULL, NULL, &err);
+        if (!plan) fail_msg("%s in:\n%s", err.text, first);
+        char *second = printed(plan);
+        json_t *again = plan_json(plan);
+        assert_string_equal(first, second);
+        assert_true(json_equal(json, again));
+        plan_free(plan);
+        json_decref(json);
+        json_decref(again);
+        free(first);
+        free(second);
+    }
+}
+
+static void every_key_is_printed_and_in_json(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = load("", "null", NULL, &err);
+    char *text = printed(plan);
+    json_t *json = plan_json(plan);
+    for (const struct field *field = fields(); field->section; field++) {
+        char line[80], name[80], allowed[256];
+        snprintf(line, sizeof line, "\n%s = ", field->key);
+        assert_non_null(strstr(text, line));
+        snprintf(name, sizeof name, "%s_ns", field->key);
+        json_t *section = json_object_get(json, field->section);
+        assert_true(json_object_get(section, field->key) || json_object_get(section, name));
+        assert_string_not_equal(field->help, "");
+        assert_string_not_equal(field_allowed(field, allowed, sizeof allowed), "");
+    }
+    json_decref(json);
+    free(text);
+    plan_free(plan);
+}
+
+/* Whatever text a key takes, it prints a text that reads back as the same; whatever it refuses, it explains.
+ */
+static void every_key_survives_any_text(void **state) {
+    static const char *const parts[] = {
+        "1",       "2",    "64",   "0",       "-",     ".",           "..",        " x",
+        " +",      ",",    "ms",   "s",       "ns",    "h",           ":",         "zipf",
+        "own",     " ",    "e",    "9999999", "wait",  "try",         "timed",     "closed",
+        "poisson", "/s",   "none", "auto",    "yield", "exponential", "lognormal", "uniform",
+        "default", "sync", "yes",  "0.5",     ""};
+    struct lb_rng rng;
+    int taken = 0;
+    (void)state;
+    rng_seed(&rng, 11, 0);
+    for (int round = 0; round < 60000; round++) {
+        static struct plan plan, again;
+        struct arena arena = {0};
+        struct lb_err err = {0};
+        char text[200] = "", first[4096] = "", second[4096] = "";
+        const struct field *field = fields();
+        while (field[1].section && rng_below(&rng, 21) > 0) field++;
+        for (uint64_t n = 1 + rng_below(&rng, 5); n > 0; n--) {
+            strcat(text, parts[rng_below(&rng, sizeof parts / sizeof *parts)]);
+        }
+        if (field_read(field, text, &plan, &arena, &err)) {
+            assert_true(err.code == LB_EXIT_USAGE && *err.text);
+        } else {
+            field_text(field, &plan, first, sizeof first);
+            if (field_read(field, first, &again, &arena, &err))
+                fail_msg("%s: '%s' gave '%s': %s", field->key, text, first, err.text);
+            assert_string_equal(first, field_text(field, &again, second, sizeof second));
+            taken++;
+        }
+        arena_done(&arena);
+    }
+    assert_true(taken > 1000);
+}
+
+/* workloads/README.md is written by hand; it must not forget a key, or a workload, or tell another default.
+ */
+static void the_readme_names_every_key_and_workload(void **state) {
+    char file[PATH_MAX + 16], line[1000], wanted[200];
+    static char text[20000];
+    struct workload_list list;
+    struct lb_err err = {0};
+    (void)state;
+    snprintf(file, sizeof file, "%s/README.md", folder);
+    FILE *in = fopen(file, "r");
+    assert_non_null(in);
+    while (fgets(line, sizeof line, in)) strncat(text, line, sizeof text - strlen(text) - 1);
+    fclose(in);
+    for (const struct field *field = fields(); field->section; field++) {
+        bool shown = field->def && *field->def;
+        snprintf(wanted, sizeof wanted, "\n| `%s.%s` | %s%s%s", field->section, field->key, shown ? "`" : "",
+                 shown ? field->def : "", shown ? "` |" : "");
+        if (!strstr(text, wanted)) fail_msg("not in the README: %s", wanted);
+    }
+    assert_int_equal(workloads_find(folder, &list, &err), 0);
+    for (int i = 0; i < list.count; i++) {
+        snprintf(wanted, sizeof wanted, "\n| `%s` |", list.item[i].name);
+        if (!strstr(text, wanted)) fail_msg("not in the README: %s", wanted);
+    }
+    workloads_done(&list);
+}
+
+static int find_folder(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    int fd = mkstemps(path, 4);
+    if (fd < 0) return -1;
+    close(fd);
+    return home_path("workloads", folder, sizeof folder, &err);
+}
+
+static int remove_path(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shipped_workload_loads),
+        cmocka_unit_test(the_short_tour_is_short),
+        cmocka_unit_test(an_empty_file_gives_the_defaults),
+        cmocka_unit_test(the_command_line_wins_and_its_last_word_most),
+        cmocka_unit_test(wrong_input_is_one_clear_line),
+        cmocka_unit_test(unknown_workloads_get_the_nearest),
+        cmocka_unit_test(all_leaves_out_what_cannot_run),
+        cmocka_unit_test(a_named_lock_that_cannot_run_is_an_error),
+        cmocka_unit_test(no_lock_at_all_is_an_error),
+        cmocka_unit_test(naming_makes_chosen),
+        cmocka_unit_test(odd_but_allowed_is_warned_about),
+        cmocka_unit_test(a_lock_that_cannot_renew_is_refused),
+        cmocka_unit_test(a_printed_plan_reads_back),
+        cmocka_unit_test(every_key_is_printed_and_in_json),
+        cmocka_unit_test(every_key_survives_any_text),
+        cmocka_unit_test(the_readme_names_every_key_and_workload),
+    };
+    return cmocka_run_group_tests(tests, find_folder, remove_path);
+}

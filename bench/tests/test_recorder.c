@@ -1,0 +1,102 @@
+/* test_recorder: nothing recorded is lost or counted twice while a reader takes sides. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/recorder.h"
+
+#define RECORDS 3000000
+
+static struct recorder *make(void **ret_memory) {
+    void *memory = calloc(1, recorder_bytes() + 64);
+    struct recorder *recorder = aligned_alloc(64, sizeof *recorder);
+    assert_non_null(memory);
+    assert_non_null(recorder);
+    *recorder = (struct recorder){0};
+    recorder_init(recorder, memory);
+    *ret_memory = memory;
+    return recorder;
+}
+
+static void test_a_side_is_taken_when_the_writer_turns(void **state) {
+    (void)state;
+    void *memory;
+    struct recorder *recorder = make(&memory);
+    recorder_add(recorder, METRIC_ACQUIRE, 5);
+    recorder_turn(recorder); /* nobody asked: nothing happens */
+    recorder_ask(recorder);
+    assert_null(recorder_taken(recorder));
+    recorder_add(recorder, METRIC_ACQUIRE, 6);
+    recorder_turn(recorder);
+    recorder_add(recorder, METRIC_ACQUIRE, 7); /* on the other side */
+    struct hist *const *side = recorder_taken(recorder);
+    assert_non_null(side);
+    assert_int_equal(side[METRIC_ACQUIRE]->count, 2);
+    assert_int_equal(side[METRIC_ACQUIRE]->sum, 11);
+    hist_reset(side[METRIC_ACQUIRE]);
+    recorder_ask(recorder);
+    recorder_turn(recorder);
+    side = recorder_taken(recorder);
+    assert_int_equal(side[METRIC_ACQUIRE]->count, 1);
+    assert_int_equal(side[METRIC_ACQUIRE]->sum, 7);
+    assert_int_equal(recorder_side(recorder, 0)[METRIC_ACQUIRE]->count, 0);
+    assert_ptr_equal(recorder_side(recorder, 1)[METRIC_ACQUIRE], side[METRIC_ACQUIRE]);
+    free(recorder);
+    free(memory);
+}
+
+static void *write_all(void *arg) {
+    struct recorder *recorder = arg;
+    for (int i = 0; i < RECORDS; i++) {
+        recorder_add(recorder, METRIC_ACQUIRE, i & 1023);
+        recorder_add(recorder, METRIC_RELEASE, 1);
+        recorder_turn(recorder);
+    }
+    return NULL;
+}
+
+static void test_a_reader_beside_a_writer(void **state) {
+    (void)state;
+    void *memory;
+    struct recorder *recorder = make(&memory);
+    struct hist *total = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    pthread_t writer;
+    int64_t releases = 0, taken = 0;
+    pthread_create(&writer, NULL, write_all, recorder);
+    for (int round = 0; round < 300; round++) {
+        struct hist *const *side = recorder_taken(recorder);
+        if (side) {
+            taken += side[METRIC_ACQUIRE]->count > 0;
+            hist_add(total, side[METRIC_ACQUIRE]);
+            releases += side[METRIC_RELEASE]->count;
+            hist_reset(side[METRIC_ACQUIRE]);
+            hist_reset(side[METRIC_RELEASE]);
+            recorder_ask(recorder);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    pthread_join(writer, NULL);
+    for (int side = 0; side < 2; side++) {
+        hist_add(total, recorder_side(recorder, side)[METRIC_ACQUIRE]);
+        releases += recorder_side(recorder, side)[METRIC_RELEASE]->count;
+    }
+    assert_int_equal(total->count, RECORDS);
+    assert_int_equal(releases, RECORDS);
+    assert_true(taken > 0);
+    hist_free(total);
+    free(recorder);
+    free(memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_side_is_taken_when_the_writer_turns),
+        cmocka_unit_test(test_a_reader_beside_a_writer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

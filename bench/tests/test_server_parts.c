@@ -1,0 +1,159 @@
+/* The small parts of bench/servers: ports, folders, URLs, last words, processes. Starts no server. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "bench/servers/folder.h"
+#include "bench/servers/last_words.h"
+#include "bench/servers/ports.h"
+#include "bench/servers/proc.h"
+#include "bench/servers/urls.h"
+#include "bench/tests/servers_help.h"
+
+static void ports_are_free_and_different(void **state) {
+    (void)state;
+    int ports[64];
+    struct lb_err err = {0};
+    assert_int_equal(ports_pick(ports, 64, &err), 0);
+    for (int i = 0; i < 64; i++) {
+        assert_in_range(ports[i], 1024, 65535);
+        assert_false(port_answers(ports[i]));
+        for (int j = 0; j < i; j++) assert_int_not_equal(ports[i], ports[j]);
+    }
+    assert_int_equal(ports_pick(ports, 65, &err), -1);
+}
+
+static void folder_is_removed_but_not_what_it_links_to(void **state) {
+    (void)state;
+    char outside[512], inside[512], path[600], target[600];
+    struct lb_err err = {0};
+    assert_int_equal(folder_make(NULL, "outside", outside, sizeof outside, &err), 0);
+    assert_int_equal(folder_make(NULL, "inside", inside, sizeof inside, &err), 0);
+    snprintf(target, sizeof target, "%s/precious", outside);
+    assert_int_equal(mkdir(target, 0755), 0);
+    snprintf(path, sizeof path, "%s/link", inside);
+    assert_int_equal(symlink(outside, path), 0);
+    snprintf(path, sizeof path, "%s/deep", inside);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/deep/file", inside);
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    assert_int_equal(folder_remove(inside), 0);
+    assert_true(access(inside, F_OK) != 0);
+    assert_int_equal(access(target, F_OK), 0);
+    assert_int_equal(folder_remove(inside), 0); /* not there: fine */
+
+    /* Nor is the folder itself a link. */
+    assert_int_equal(symlink(outside, inside), 0);
+    assert_int_equal(folder_remove(inside), -1);
+    assert_int_equal(access(target, F_OK), 0);
+    unlink(inside);
+    assert_int_equal(folder_remove(outside), 0);
+}
+
+static void urls_follow_their_templates(void **state) {
+    (void)state;
+    static const int ports[] = {101, 102, 201, 202, 301, 302};
+    static const struct {
+        const char *url, *first, *last;
+        int count;
+    } cases[] = {
+        {"redis://127.0.0.1:%PORT%/0", "redis://127.0.0.1:101/0", "redis://127.0.0.1:301/0", 3},
+        {"zk://h:%PORT0%,h:%PORT1%,h:%PORT2%", "zk://h:101,h:201,h:301", "zk://h:101,h:201,h:301", 1},
+        {"a:%PORT2%  b:%PORT0%", "a:301", "b:101", 2},
+        {"fixed", "fixed", "fixed", 1},
+        {"x:%PORT3%", "x:%PORT3%", "x:%PORT3%", 1}, /* no such node: left as it is, to be seen */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct topo_info info = {.nodes = 3, .ports = 2};
+        struct urls urls = {0};
+        snprintf(info.url, sizeof info.url, "%s", cases[i].url);
+        urls_fill(&urls, &info, ports);
+        assert_int_equal(urls.count, cases[i].count);
+        assert_string_equal(urls.url[0], cases[i].first);
+        assert_string_equal(urls.url[urls.count - 1], cases[i].last);
+        assert_null(urls.url[urls.count]);
+        urls_done(&urls);
+    }
+}
+
+static void last_words_are_the_last_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *log, *words;
+        bool port;
+    } cases[] = {
+        {"", "", false},
+        {"one\n", "one", false},
+        {"one\ntwo\n\n three \r\nfour", "two / three  / four", false},
+        {"java.net.BindException: Address already in use\n\tat a.b(C.java:1)\n\tat d.e(F.java:2)\n",
+         "java.net.BindException: Address already in use", true},
+        {"ADDRESS ALREADY IN USE\na\nb\nc\nd\n", "b / c / d", true},
+    };
+    char dir[512], path[600], words[320];
+    struct lb_err err = {0};
+    assert_int_equal(folder_make(NULL, "words", dir, sizeof dir, &err), 0);
+    assert_string_equal(last_words(dir, words, sizeof words), "");
+    snprintf(path, sizeof path, "%s/log", dir);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *file = fopen(path, "w");
+        fputs(cases[i].log, file);
+        fclose(file);
+        assert_string_equal(last_words(dir, words, sizeof words), cases[i].words);
+        assert_int_equal(last_words_blame_port(dir), cases[i].port);
+    }
+    /* A long log: its end, and no more than fits. */
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < 5000; i++) fprintf(file, "line %d\n", i);
+    fclose(file);
+    assert_string_equal(last_words(dir, words, sizeof words), "line 4997 / line 4998 / line 4999");
+    char few[8];
+    assert_string_equal(last_words(dir, few, sizeof few), "line 49");
+    folder_remove(dir);
+}
+
+static void processes_are_found(void **state) {
+    (void)state;
+    pid_t self = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        if (fork() < 0) _exit(1);
+        for (;;) pause();
+    }
+    int count = 0;
+    struct proc *tree = NULL;
+    for (int i = 0; i < 1000 && count < 3; i++, help_nap_ms(5)) {
+        free(tree);
+        tree = proc_tree(&self, 1, &count);
+        assert_non_null(tree);
+    }
+    assert_int_equal(count, 3);
+    assert_int_equal(tree[0].pid, self);
+    assert_int_equal(tree[1].pid, child);
+    assert_int_equal(tree[2].parent, child);
+    free(tree);
+    assert_true(proc_group_runs(child));
+    kill(-child, SIGKILL);
+    /* Dead but not waited for is not running. */
+    for (int i = 0; i < 1000 && proc_group_runs(child); i++) help_nap_ms(5);
+    assert_false(proc_group_runs(child));
+    waitpid(child, NULL, 0);
+    assert_true(proc_cpu_ns(&self, 1) > 0);
+    assert_int_equal(proc_cpu_ns(&child, 1), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ports_are_free_and_different),
+        cmocka_unit_test(folder_is_removed_but_not_what_it_links_to),
+        cmocka_unit_test(urls_follow_their_templates),
+        cmocka_unit_test(last_words_are_the_last_lines),
+        cmocka_unit_test(processes_are_found),
+    };
+    return cmocka_run_group_tests_name("server parts", tests, NULL, NULL);
+}

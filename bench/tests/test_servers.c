@@ -1,0 +1,253 @@
+/* The shipped topologies with their real servers: they start, answer, are measured, and leave nothing behind,
+ * whatever becomes of the program that started them. A server that is not installed is skipped loudly, and is
+ * a failure where CI is set. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "bench/servers/topo.h"
+#include "bench/tests/servers_help.h"
+
+static const struct shipped {
+    const char *name;
+    const char *ask, *answer; /* a word of its protocol; NULL: an open port suffices */
+} shipped[] = {
+    {"redis", "PING\r\n", "+PONG"},
+    {"memcached", "version\r\n", "VERSION "},
+    {"etcd", "GET /version HTTP/1.0\r\n\r\n", "etcdserver"},
+    {"zookeeper", "ruok", "imok"},
+    {"postgres", NULL, NULL},
+    {"mariadb", NULL, NULL},
+};
+#define SHIPPED (sizeof shipped / sizeof *shipped)
+
+/* Reads the topology's info; skips the test when its server is missing. */
+static void info_or_skip(const char *name, struct topo_info *ret_info) {
+    struct lb_err err = {0};
+    if (topo_info("compose/local", name, ret_info, &err) != 0) fail_msg("%s", err.text);
+    if (!*ret_info->missing) return;
+    const char *ci = getenv("CI");
+    if (ci && *ci)
+        fail_msg("%s: %s is missing, and CI tests everything: install %s", name, ret_info->missing,
+                 ret_info->install);
+    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", name, ret_info->missing, ret_info->install);
+    skip();
+}
+
+/* Connects, says `ask` and looks for `answer` in what comes within a second. */
+static bool answers(int port, const char *ask, const char *answer) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval limit = {.tv_sec = 1};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    if (good && ask) {
+        char text[4096] = "";
+        size_t used = 0;
+        good = send(fd, ask, strlen(ask), MSG_NOSIGNAL) == (ssize_t)strlen(ask);
+        for (ssize_t len; good && !strstr(text, answer) && used < sizeof text - 1; used += (size_t)len) {
+            len = recv(fd, text + used, sizeof text - 1 - used, 0);
+            if (len <= 0)
+                good = false;
+            else
+                text[used + (size_t)len] = '\0';
+        }
+    }
+    close(fd);
+    return good;
+}
+
+static int ping(const struct topo *topo, void *arg, struct lb_err *err) {
+    const struct shipped *it = arg;
+    if (answers(topo_port(topo, 0, 0), it->ask, it->answer)) return 1;
+    err_set(err, LB_EXIT_MACHINE, "no answer to the test's ping");
+    return 0;
+}
+
+/* Whether a System V segment that the process `maker` made is still there. */
+static bool left_shared_memory(pid_t maker) {
+    FILE *table = fopen("/proc/sysvipc/shm", "r");
+    char line[512];
+    bool left = false;
+    while (table && fgets(line, sizeof line, table)) {
+        int creator;
+        left |= sscanf(line, "%*d %*d %*o %*u %d", &creator) == 1 && creator == maker;
+    }
+    if (table) fclose(table);
+    return left;
+}
+
+static struct topo *started(const struct shipped *it, const struct topo_wish *wish) {
+    struct lb_err err = {0};
+    struct topo *topo = topo_start(wish, &err);
+    if (!topo) fail_msg("%s", err.text);
+    struct topo_wait wait = {.deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
+    if (topo_ready(topo, &wait, &err) != 0) {
+        topo_stop(topo);
+        fail_msg("%s", err.text);
+    }
+    return topo;
+}
+
+/* Each durability that is offered: ready, reachable at its URL, costs processor time, leaves nothing. */
+static void starts_and_stops(void **state) {
+    const struct shipped *it = *state;
+    static const char *const durabilities[] = {"default", "none", "sync"};
+    struct topo_info info;
+    info_or_skip(it->name, &info);
+    for (int d = 0; d < 3; d++) {
+        struct lb_err err = {0};
+        if (!topo_durability_text(&info, durabilities[d], &err)) {
+            assert_string_equal(it->name, "memcached");
+            assert_string_equal(durabilities[d], "sync");
+            assert_null(topo_start(&(struct topo_wish){.info = &info, .durability = durabilities[d]}, &err));
+            continue;
+        }
+        struct topo_wish wish = {.info = &info, .durability = durabilities[d]};
+        struct topo *topo = started(it, &wish);
+        char folder[512], port[16];
+        help_parent(topo_dir(topo, 0), folder, sizeof folder);
+        snprintf(port, sizeof port, ":%d", topo_port(topo, 0, 0));
+        assert_non_null(strstr(topo_url(topo, 0), port));
+        assert_true(topo_cpu_ns(topo) > 0);
+        assert_int_equal(topo_check(topo, &err), 0);
+        assert_true(help_any_process(folder));
+        /* Out of reach of the terminal's Ctrl-C. */
+        assert_int_equal(getsid(topo_pid(topo, 0)), topo_pid(topo, 0));
+        struct stat of;
+        assert_int_equal(stat(folder, &of), 0);
+        assert_int_equal(of.st_mode & 0777, 0700);
+        topo_stop(topo);
+        assert_true(access(folder, F_OK) != 0);
+        assert_false(help_any_process(folder));
+    }
+}
+
+/* A listener on a free port, which it writes to ret_port. */
+static int occupy(int *ret_port) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    getsockname(fd, (struct sockaddr *)&address, &len);
+    *ret_port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* Told to use a port that a stranger listens on, it comes up on another, and the stranger is never taken for
+ * it. */
+static void taken_port_is_retried(void **state) {
+    const struct shipped *it = *state;
+    struct topo_info info;
+    info_or_skip(it->name, &info);
+    int ports[2], fds[2];
+    for (int i = 0; i < 2; i++) fds[i] = occupy(&ports[i]);
+    struct topo_wish wish = {.info = &info, .ports = ports};
+    struct topo *topo = started(it, &wish);
+    char port[16];
+    for (int i = 0; i < info.ports; i++) assert_int_not_equal(topo_port(topo, 0, i), ports[i]);
+    snprintf(port, sizeof port, ":%d", topo_port(topo, 0, 0));
+    assert_non_null(strstr(topo_url(topo, 0), port));
+    topo_stop(topo);
+    for (int i = 0; i < 2; i++) close(fds[i]);
+}
+
+/* In a child of ours: starts it, tells the folder through fd when it is ready (or at once), and waits to be
+ * killed. */
+static void be_killed(const struct shipped *it, const struct topo_info *info, bool until_ready, int fd) {
+    struct lb_err err = {0};
+    char folder[512] = "";
+    struct topo *topo = topo_start(&(struct topo_wish){.info = info}, &err);
+    struct topo_wait wait = {.deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
+    if (topo && (!until_ready || topo_ready(topo, &wait, &err) == 0)) {
+        help_parent(topo_dir(topo, 0), folder, sizeof folder);
+        if (!until_ready) help_nap_ms(50); /* in the midst of its preparation */
+    }
+    if (write(fd, folder, sizeof folder) != sizeof folder) _exit(1);
+    for (;;) pause();
+}
+
+static void killed_owner_leaves_nothing(const struct shipped *it, bool until_ready) {
+    struct topo_info info;
+    info_or_skip(it->name, &info);
+    int fds[2];
+    char folder[512] = "";
+    assert_int_equal(pipe(fds), 0);
+    pid_t owner = fork();
+    if (owner == 0) be_killed(it, &info, until_ready, fds[1]);
+    close(fds[1]);
+    ssize_t len = read(fds[0], folder, sizeof folder);
+    close(fds[0]);
+    bool was_there = len == sizeof folder && *folder && help_any_process(folder);
+    kill(owner, SIGKILL);
+    waitpid(owner, NULL, 0);
+    assert_true(was_there);
+    assert_true(help_all_gone(folder));
+}
+
+static void killed_owner_when_ready(void **state) {
+    killed_owner_leaves_nothing(*state, true);
+}
+
+static void killed_owner_while_preparing(void **state) {
+    killed_owner_leaves_nothing(*state, false);
+}
+
+/* A server killed in mid-run is noticed, and can be started again with its data and ports. */
+static void killed_server_is_noticed(void **state) {
+    const struct shipped *it = *state;
+    struct topo_info info;
+    info_or_skip(it->name, &info);
+    struct topo *topo = started(it, &(struct topo_wish){.info = &info});
+    int port = topo_port(topo, 0, 0);
+    struct lb_err err = {0};
+    assert_int_equal(topo_signal(topo, 0, SIGKILL), 0);
+    for (int i = 0; i < 1000 && topo_check(topo, NULL) == 0; i++) help_nap_ms(5);
+    assert_int_equal(topo_check(topo, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_non_null(strstr(err.text, "ended with signal 9"));
+    err = (struct lb_err){0};
+    if (topo_restart(topo, 0, &err) != 0) fail_msg("%s", err.text);
+    struct topo_wait wait = {.deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
+    if (topo_ready(topo, &wait, &err) != 0) fail_msg("%s", err.text);
+    assert_int_equal(topo_port(topo, 0, 0), port);
+    /* Killed and not started again, it leaves no shared memory either. */
+    pid_t last = topo_pid(topo, 0);
+    topo_signal(topo, 0, SIGKILL);
+    topo_stop(topo);
+    assert_false(left_shared_memory(last));
+}
+
+int main(void) {
+    static const struct {
+        const char *name;
+        CMUnitTestFunction run;
+    } cases[] = {
+        {"starts and stops", starts_and_stops},
+        {"taken port is retried", taken_port_is_retried},
+        {"killed owner, ready", killed_owner_when_ready},
+        {"killed owner, preparing", killed_owner_while_preparing},
+        {"killed server is noticed", killed_server_is_noticed},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    static char names[CASES * SHIPPED][64];
+    static struct CMUnitTest tests[CASES * SHIPPED];
+    for (size_t i = 0; i < CASES * SHIPPED; i++) {
+        snprintf(names[i], sizeof names[i], "%s: %s", shipped[i / CASES].name, cases[i % CASES].name);
+        tests[i] = (struct CMUnitTest){.name = names[i],
+                                       .test_func = cases[i % CASES].run,
+                                       .initial_state = (void *)&shipped[i / CASES]};
+    }
+    return cmocka_run_group_tests_name("servers", tests, NULL, NULL);
+}

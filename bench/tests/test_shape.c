@@ -1,0 +1,246 @@
+/* test_shape: distributions, arrivals, key spaces, gaps and ladders of clients, from text and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "bench/plan/shape.h"
+
+struct word {
+    const char *text, *back; /* back NULL: refused */
+};
+
+static void dists_read_and_print(void **state) {
+    static const struct word words[] = {
+        {"0", "0"},
+        {"5ms", "5ms"},
+        {"constant:5ms", "5ms"},
+        {"constant: 5 ms", "5ms"},
+        {"exponential:1.5s", "exponential:1.5s"},
+        {"lognormal:5ms:0.7", "lognormal:5ms:0.7"},
+        {"exponential", NULL},
+        {"exponental:5ms", NULL},
+        {"lognormal:5ms", NULL},
+        {"lognormal:5ms:0", NULL},
+        {"lognormal:5ms:9", NULL},
+        {"exponential:5ms:1", NULL},
+        {"5", NULL},
+        {"-5ms", NULL},
+        {"2h", NULL},
+        {"", NULL},
+        {"a:b:c:d", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct dist dist = {.mean_ns = 77};
+        struct lb_err err = {0};
+        char text[64];
+        int result = dist_parse(words[i].text, &dist, &err);
+        if ((result == 0) != (words[i].back != NULL))
+            fail_msg("'%s': %d %s", words[i].text, result, err.text);
+        if (words[i].back) assert_string_equal(dist_text(&dist, text, sizeof text), words[i].back);
+        if (!words[i].back) assert_int_equal(dist.mean_ns, 77);
+    }
+}
+
+static void arrivals_read_and_print(void **state) {
+    static const struct word words[] = {
+        {"closed", "closed"},
+        {"poisson:500/s", "poisson:500/s"},
+        {"constant:0.5", "constant:0.5/s"},
+        {"poisson", NULL},
+        {"poisson:", NULL},
+        {"poisson:0", NULL},
+        {"constant:-1", NULL},
+        {"constant:1e9", NULL},
+        {"closed:5", NULL},
+        {"poisson:5/m", NULL},
+        {"open", NULL},
+        {"", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct arrival arrival = {.rate_per_s = 77};
+        struct lb_err err = {0};
+        char text[64];
+        int result = arrival_parse(words[i].text, &arrival, &err);
+        if ((result == 0) != (words[i].back != NULL))
+            fail_msg("'%s': %d %s", words[i].text, result, err.text);
+        if (words[i].back) assert_string_equal(arrival_text(&arrival, text, sizeof text), words[i].back);
+        if (!words[i].back) assert_true(arrival.rate_per_s == 77);
+    }
+}
+
+static void keyspaces_read_and_print(void **state) {
+    static const struct word words[] = {
+        {"own", "own"},
+        {"1", "1"},
+        {"1000", "1000 uniform"},
+        {"1000 uniform", "1000 uniform"},
+        {"1000  zipf:0.99", "1000 zipf:0.99"},
+        {"10000000", "10000000 uniform"},
+        {"0", NULL},
+        {"-1", NULL},
+        {"10000001", NULL},
+        {"1 zipf:1", NULL},
+        {"10 zipf", NULL},
+        {"10 zipf:0", NULL},
+        {"10 zipf:6", NULL},
+        {"10 uniform:1", NULL},
+        {"10 hot", NULL},
+        {"ten", NULL},
+        {"own 5", NULL},
+        {"", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct keyspace keys = {.count = 77};
+        struct lb_err err = {0};
+        char text[64];
+        int result = keyspace_parse(words[i].text, &keys, &err);
+        if ((result == 0) != (words[i].back != NULL))
+            fail_msg("'%s': %d %s", words[i].text, result, err.text);
+        if (words[i].back) assert_string_equal(keyspace_text(&keys, text, sizeof text), words[i].back);
+        if (!words[i].back) assert_int_equal(keys.count, 77);
+    }
+}
+
+static void ladders_read_and_print(void **state) {
+    static const struct word words[] = {
+        {"1", "1"},
+        {"1,2,4", "1, 2, 4"},
+        {"16, 1 ,4", "16, 1, 4"},
+        {"1..64 x2", "1, 2, 4, 8, 16, 32, 64"},
+        {"1..100 x3", "1, 3, 9, 27, 81, 100"},
+        {"1..10 +4", "1, 5, 9, 10"},
+        {"10..30+10", "10, 20, 30"},
+        {"1, 2, 10..30 +10, 100", "1, 2, 10, 20, 30, 100"},
+        {"1..100000 x10", "1, 10, 100, 1000, 10000, 100000"},
+        {"", NULL},
+        {"0", NULL},
+        {"100001", NULL},
+        {"1,,2", NULL},
+        {"1,2,", NULL},
+        {"2,2", NULL},
+        {"1..4 x2, 4", NULL},
+        {"1..4", NULL},
+        {"4..1 x2", NULL},
+        {"4..4 +1", NULL},
+        {"1..8 x1", NULL},
+        {"1..8 x0", NULL},
+        {"1..8 +0", NULL},
+        {"1..8 x-2", NULL},
+        {"1..8 x2 x3", NULL},
+        {"..8 x2", NULL},
+        {"1..x2", NULL},
+        {"1..1000 +1", NULL},
+        {"1 2 4", NULL},
+        {"-1", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        int steps[PLAN_LADDER_MAX] = {77}, count = 77;
+        struct lb_err err = {0};
+        char text[256];
+        int result = ladder_parse(words[i].text, steps, &count, &err);
+        if ((result == 0) != (words[i].back != NULL))
+            fail_msg("'%s': %d %s", words[i].text, result, err.text);
+        if (words[i].back) assert_string_equal(ladder_text(steps, count, text, sizeof text), words[i].back);
+        if (!words[i].back) assert_true(steps[0] == 77 && count == 77);
+    }
+}
+
+static void a_ladder_without_step_is_told_how(void **state) {
+    int steps[PLAN_LADDER_MAX], count;
+    struct lb_err err = {0};
+    (void)state;
+    ladder_parse("1..64", steps, &count, &err);
+    assert_non_null(strstr(err.text, "1..64 x2 doubles"));
+}
+
+static void gaps_read_and_print(void **state) {
+    static const struct word words[] = {{"none", "none"}, {"yield", "yield"}, {"50us", "50us"},
+                                        {"0", NULL},      {"5", NULL},        {"no", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        enum check_gap gap = GAP_NONE;
+        int64_t ns = 0;
+        struct lb_err err = {0};
+        char text[64];
+        int result = gap_parse(words[i].text, &gap, &ns, &err);
+        if ((result == 0) != (words[i].back != NULL))
+            fail_msg("'%s': %d %s", words[i].text, result, err.text);
+        if (words[i].back) assert_string_equal(gap_text(gap, ns, text, sizeof text), words[i].back);
+    }
+}
+
+/* The share of 200000 draws that are below bound, and their mean. */
+static double share_below(const struct dist *dist, double bound, double *ret_mean) {
+    struct lb_rng rng;
+    rng_seed(&rng, 12345, 1);
+    int below = 0;
+    double sum = 0;
+    for (int i = 0; i < 200000; i++) {
+        int64_t ns = dist_draw(dist, &rng);
+        assert_true(ns >= 0);
+        below += (double)ns < bound;
+        sum += (double)ns;
+    }
+    *ret_mean = sum / 200000;
+    return below / 200000.0;
+}
+
+/* Bounds are four standard errors of 200000 draws; the seed is fixed, so the test can't flicker. */
+static void draws_have_the_stated_mean_and_quantiles(void **state) {
+    const double mean_ns = 5e6;
+    double mean;
+    (void)state;
+    struct dist exponential = {.kind = DIST_EXPONENTIAL, .mean_ns = 5000000};
+    /* quantile q of an exponential: -mean * ln(1 - q) */
+    assert_true(fabs(share_below(&exponential, mean_ns * log(2), &mean) - 0.5) < 0.0045);
+    assert_true(fabs(mean - mean_ns) < 4 * mean_ns / sqrt(200000));
+    assert_true(fabs(share_below(&exponential, mean_ns * log(100), &mean) - 0.99) < 0.0009);
+
+    struct dist lognormal = {.kind = DIST_LOGNORMAL, .mean_ns = 5000000, .sigma = 0.7};
+    double median = mean_ns * exp(-0.7 * 0.7 / 2);
+    assert_true(fabs(share_below(&lognormal, median, &mean) - 0.5) < 0.0045);
+    /* standard deviation of a lognormal: mean * sqrt(exp(sigma^2) - 1) */
+    assert_true(fabs(mean - mean_ns) < 4 * mean_ns * sqrt(exp(0.49) - 1) / sqrt(200000));
+    assert_true(fabs(share_below(&lognormal, median * exp(0.7 * 1.2815516), &mean) - 0.9) < 0.0027);
+    assert_true(fabs(share_below(&lognormal, median * exp(-0.7 * 1.2815516), &mean) - 0.1) < 0.0027);
+
+    struct dist constant = {.mean_ns = 5000000};
+    assert_true(share_below(&constant, mean_ns, &mean) == 0);
+    assert_true(mean == mean_ns);
+}
+
+static void a_zero_mean_draws_zero(void **state) {
+    struct lb_rng rng;
+    (void)state;
+    rng_seed(&rng, 1, 1);
+    for (int kind = DIST_CONSTANT; kind <= DIST_LOGNORMAL; kind++) {
+        struct dist dist = {.kind = (enum dist_kind)kind, .sigma = 1};
+        for (int i = 0; i < 100; i++) assert_int_equal(dist_draw(&dist, &rng), 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dists_read_and_print),
+        cmocka_unit_test(arrivals_read_and_print),
+        cmocka_unit_test(keyspaces_read_and_print),
+        cmocka_unit_test(ladders_read_and_print),
+        cmocka_unit_test(a_ladder_without_step_is_told_how),
+        cmocka_unit_test(gaps_read_and_print),
+        cmocka_unit_test(draws_have_the_stated_mean_and_quantiles),
+        cmocka_unit_test(a_zero_mean_draws_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/* test_stage: known answers: whole stages on `sim`, `null` and locks of this machine, whose figures can be
+ * foretold. No bound here is about speed: each follows from what the script makes impossible. */
+#include <string.h>
+
+#include "bench/tests/stage_help.h"
+
+static uint64_t sum_outcomes(const struct stage *stage) {
+    uint64_t sum = 0;
+    for (int i = 0; i < LB_OUTCOMES; i++) sum += stage->outcomes[i];
+    return sum;
+}
+
+static void test_null_records_everything(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("null", SETS("load.clients=3"));
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_true(stage->attempts > 100);
+    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
+    assert_int_equal(stage->grants, stage->attempts);
+    static const enum metric always[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_RELEASE, METRIC_HOLD,
+                                         METRIC_LAG};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        assert_int_equal(stage->hist[always[i]]->count, stage->attempts);
+    }
+    assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, 0);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN); /* each client has a cell of its own */
+    uint64_t sum = 0;
+    for (int i = 0; i < 3; i++) sum += stage->grants_per_client[i];
+    assert_int_equal(sum, stage->grants);
+    stage_free(stage);
+}
+
+static void test_service_time_is_what_acquire_takes(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=1", "sim.service=2ms", "run.duration=200ms"));
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    /* A timer is never early, so no acquire is shorter; each cycle is two services, so there can't be more
+     * than window / 4 ms cycles begun, and the one at its edge. */
+    assert_true(stage->hist[METRIC_ACQUIRE]->min >= 2 * LB_MS_NS);
+    assert_true(stage->hist[METRIC_RELEASE]->min >= 2 * LB_MS_NS);
+    assert_true(stage->attempts >= 1 && stage->attempts <= 51);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    /* One command each to acquire and to release. */
+    assert_int_equal(stage->commands, 2 * stage->attempts);
+    assert_true(stage->hist[METRIC_PING]->count > 0);
+    stage_free(stage);
+}
+
+/* The example of wrk2's README: a server that freezes. Due-based latency must show the wait of every slot
+ * that fell into the freeze; latency from the start shows one slow operation. */
+static void test_a_freeze_shows_in_due_latency(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "load.arrival=constant:200/s",
+                                                   "sim.service=0", "run.warmup=0", "run.duration=1s",
+                                                   "sim.stall_after=300ms", "sim.stall=400ms"));
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_int_equal(stage->due, 200);
+    assert_int_equal(stage->started + stage->missed, stage->due);
+    const struct hist *due = stage->hist[METRIC_ACQUIRE_DUE], *service = stage->hist[METRIC_ACQUIRE];
+    /* The freeze holds back 80 of the 200 slots; their waits run evenly from 400 ms down: at least a fifth of
+     * all waited 200 ms or more. */
+    assert_true(hist_quantile(due, 0.8) >= 190 * LB_MS_NS);
+    assert_true(due->max >= 390 * LB_MS_NS);
+    /* At most two calls can begin in a freeze with one client: an acquire and the ping. */
+    assert_true(hist_quantile(service, 0.9) < 190 * LB_MS_NS);
+    stage_free(stage);
+}
+
+static void test_double_grants_are_caught(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=4", "load.hold=1ms", "sim.double_every=5", "sim.service=50us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_true(stage->exclusion.double_holders > 0);
+    assert_true(stage->has_first);
+    stage_free(stage);
+}
+
+static void test_lost_releases_wait_for_the_lease(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=2", "sim.lose_every=3", "acquire.lease=60ms",
+                                                   "run.duration=500ms", "sim.service=0"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN); /* forgotten is not broken */
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    /* A third of the releases is lost, so at least a fifth of the acquires had to sit out a lease. */
+    assert_true(stage->max_wait_ns >= 55 * LB_MS_NS);
+    assert_true(hist_quantile(stage->hist[METRIC_ACQUIRE], 0.95) >= 50 * LB_MS_NS);
+    stage_free(stage);
+}
+
+static void test_unknown_is_neither_success_nor_failure(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=2", "sim.unknown_every=4", "sim.service=50us"));
+    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
+    assert_true(stage->outcomes[LB_OK] > 0);
+    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    /* Settled: nobody sat out the lease of ten seconds, and nobody came in beside a ghost. */
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_true(stage->max_wait_ns < 5 * LB_S_NS);
+    assert_string_equal(stage->err.text, "sim: answer lost");
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    stage_free(stage);
+}
+
+static void test_a_holder_past_its_lease_is_told_apart(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=2", "load.hold=40ms", "acquire.lease=10ms",
+                                                   "run.duration=400ms", "sim.service=0"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
+    assert_int_equal(stage->exclusion.double_holders, 0);
+    assert_true(stage->exclusion.expired_holders > 0);
+    assert_true(stage->outcomes[LB_LOST] > 0); /* the release said so */
+    stage_free(stage);
+}
+
+static void test_the_control_is_caught(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("unsafe-none", SETS("load.clients=2"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    stage_free(stage);
+}
+
+static void test_the_control_is_caught_on_one_thread(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("unsafe-none", SETS("load.clients=2", "load.threads=1"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_true(stage->exclusion.lost_updates > 0);
+    stage_free(stage);
+}
+
+static void test_try_is_busy(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=4", "acquire.mode=try", "load.hold=5ms", "sim.service=200us"));
+    assert_true(stage->outcomes[LB_BUSY] > 0);
+    assert_int_equal(stage->outcomes[LB_TIMEOUT], 0);
+    assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, stage->outcomes[LB_BUSY]);
+    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    stage_free(stage);
+}
+
+static void test_timed_times_out(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=4", "acquire.mode=timed", "acquire.timeout=5ms",
+                                 "load.hold=20ms", "sim.service=0", "run.duration=300ms"));
+    assert_true(stage->outcomes[LB_TIMEOUT] > 0);
+    assert_true(stage->hist[METRIC_WAIT_FAILED]->min >= 5 * LB_MS_NS);
+    stage_free(stage);
+}
+
+/* Three wait while one holds for 30 ms: each handoff's waiter began before the release. */
+static void test_handoff_is_of_those_who_waited(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of(
+        "mem-mutex", SETS("load.clients=4", "load.hold=3ms", "run.duration=300ms", "run.warmup=50ms"));
+    const struct hist *handoff = stage->hist[METRIC_HANDOFF];
+    assert_true(handoff->count > 0);
+    assert_true(handoff->count <= (int64_t)stage->grants);
+    /* The lock was free for the time of a handoff only; the next hold begins after it. */
+    assert_true(handoff->min < 3 * LB_MS_NS);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->threads, 4);
+    stage_free(stage);
+}
+
+/* What is in flight at the bell counts: the only attempts of the window end long after it. */
+static void test_what_is_in_flight_is_drained(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
+    assert_int_equal(stage->attempts, 1);
+    assert_int_equal(stage->outcomes[LB_OK], 1);
+    assert_true(stage->hist[METRIC_ACQUIRE]->min >= 200 * LB_MS_NS);
+    assert_true(stage->drain_ns >= 300 * LB_MS_NS);
+    stage_free(stage);
+}
+
+/* A lock that nobody frees: the drain limit ends the waits, and they are counted. */
+static void test_the_drain_limit_ends_waits(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
+                                                   "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
+    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_true(stage->drain_ns >= 150 * LB_MS_NS);
+    assert_int_equal(stage->exclusion.grants, 1);
+    stage_free(stage);
+}
+
+static void test_worker_processes_measure_the_same(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=4", "load.processes=2", "load.threads=2"));
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_int_equal(stage->processes, 2);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_true(stage->attempts > 0);
+    for (int i = 0; i < 4; i++) assert_true(stage->grants_per_client[i] > 0);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE]->count, stage->grants);
+    stage_free(stage);
+}
+
+static void test_the_control_is_caught_across_processes(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("unsafe-none", SETS("load.clients=4", "load.processes=2"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    stage_free(stage);
+}
+
+static void test_many_keys_do_not_meet(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=8", "load.keys=1000 zipf:1.1", "sim.service=50us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_true(stage->exclusion.grants >= stage->grants);
+    stage_free(stage);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null_records_everything),
+        cmocka_unit_test(test_service_time_is_what_acquire_takes),
+        cmocka_unit_test(test_a_freeze_shows_in_due_latency),
+        cmocka_unit_test(test_double_grants_are_caught),
+        cmocka_unit_test(test_lost_releases_wait_for_the_lease),
+        cmocka_unit_test(test_unknown_is_neither_success_nor_failure),
+        cmocka_unit_test(test_a_holder_past_its_lease_is_told_apart),
+        cmocka_unit_test(test_the_control_is_caught),
+        cmocka_unit_test(test_the_control_is_caught_on_one_thread),
+        cmocka_unit_test(test_try_is_busy),
+        cmocka_unit_test(test_timed_times_out),
+        cmocka_unit_test(test_handoff_is_of_those_who_waited),
+        cmocka_unit_test(test_what_is_in_flight_is_drained),
+        cmocka_unit_test(test_the_drain_limit_ends_waits),
+        cmocka_unit_test(test_worker_processes_measure_the_same),
+        cmocka_unit_test(test_the_control_is_caught_across_processes),
+        cmocka_unit_test(test_many_keys_do_not_meet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* test_workfile: workload files, line by line: what libinih would cut, join or overlook. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "bench/plan/workfile.h"
+
+static char path[] = "/tmp/lockbench-test-XXXXXX";
+
+struct file {
+    struct arena arena;
+    struct settings settings;
+    struct lb_err err;
+    int result;
+};
+
+static struct file read_bytes(const char *bytes, size_t len) {
+    struct file file = {0};
+    FILE *out = fopen(path, "w");
+    fwrite(bytes, 1, len, out);
+    fclose(out);
+    file.result = workfile_read(path, &file.arena, &file.settings, &file.err);
+    return file;
+}
+
+static struct file read_text(const char *text) {
+    return read_bytes(text, strlen(text));
+}
+
+static const char *value_of(const struct file *file, const char *section, const char *key, int *ret_line) {
+    for (int i = 0; i < file->settings.count; i++) {
+        const struct setting *s = &file->settings.item[i];
+        if (strcmp(s->section, section) != 0 || strcmp(s->key, key) != 0) continue;
+        *ret_line = s->line;
+        return s->value;
+    }
+    return "(none)";
+}
+
+static void keys_have_values_and_lines(void **state) {
+    int line = 0;
+    (void)state;
+    struct file file = read_text("\xef\xbb\xbf; a comment\n"
+                                 "[load]\r\n"
+                                 "clients = 1, 2 ; how many\n"
+                                 "\n"
+                                 "   hold: exponential:5ms # under the lock\n"
+                                 "\t[run]  \n"
+                                 "duration=2s;3s\n"
+                                 "note = a#b = c\n"
+                                 "empty =\n"
+                                 "[load]\n"
+                                 "keys = 1");
+    assert_int_equal(file.result, 0);
+    assert_int_equal(file.settings.count, 6);
+    assert_string_equal(value_of(&file, "load", "clients", &line), "1, 2");
+    assert_int_equal(line, 3);
+    assert_string_equal(value_of(&file, "load", "hold", &line), "exponential:5ms");
+    assert_int_equal(line, 5);
+    assert_string_equal(value_of(&file, "run", "duration", &line), "2s;3s");
+    assert_string_equal(value_of(&file, "run", "note", &line), "a#b = c");
+    assert_string_equal(value_of(&file, "run", "empty", &line), "");
+    assert_string_equal(value_of(&file, "load", "keys", &line), "1");
+    assert_int_equal(line, 11);
+    arena_done(&file.arena);
+}
+
+static void long_lines_are_read_whole(void **state) {
+    (void)state;
+    /* libinih's limit is 200 bytes, so look at all lengths around it. */
+    for (int len = 1; len < 450; len++) {
+        char text[600], value[500];
+        int line = 0;
+        for (int i = 0; i < len; i++) value[i] = (char)('a' + i % 26);
+        value[len] = '\0';
+        snprintf(text, sizeof text, "[workload]\nlocks = %s\nname = x\n", value);
+        struct file file = read_text(text);
+        assert_int_equal(file.result, 0);
+        assert_string_equal(value_of(&file, "workload", "locks", &line), value);
+        assert_int_equal(line, 2);
+        assert_string_equal(value_of(&file, "workload", "name", &line), "x");
+        assert_int_equal(line, 3);
+        arena_done(&file.arena);
+    }
+}
+
+static void long_comments_do_no_harm(void **state) {
+    char text[1200];
+    int line = 0;
+    (void)state;
+    snprintf(text, sizeof text, "; %0400d\n[load]\nkeys = 1 ; %0400d\n", 1, 2);
+    struct file file = read_text(text);
+    assert_int_equal(file.result, 0);
+    assert_int_equal(file.settings.count, 1);
+    assert_string_equal(value_of(&file, "load", "keys", &line), "1");
+    assert_int_equal(line, 3);
+    arena_done(&file.arena);
+}
+
+static void wrong_lines_are_named(void **state) {
+    char long_line[5000], long_key[400], long_section[200];
+    (void)state;
+    snprintf(long_line, sizeof long_line, "[load]\nkeys = %04200d\n", 1);
+    snprintf(long_key, sizeof long_key, "[load]\n%0300d = 1\n", 1);
+    snprintf(long_section, sizeof long_section, "\n[%0100d]\n", 1);
+    const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"[load]\nclients\n", ":2: expected"},
+        {"[load]\nclients = 1\n  2, 3\nkeys = 1\n", ":3: expected"},  /* not a continuation */
+        {"[load]\nwhat\nclients = 1\nclients = 2\n", ":2: expected"}, /* the first error, not the last */
+        {"[load\nclients = 1\n", ":1: a section"},
+        {"[load] clients = 1\n", ":1: a section"},
+        {"\n[]\n", ":2: a section"},
+        {long_section, ":2: a section"},
+        {"clients = 1\n", ":1: a key before"},
+        {"[load]\nclients = 1\n[run]\n[load]\nclients = 2\n", ":5: load.clients stands already in line 2"},
+        {long_line, ":2: the line is longer"},
+        {long_key, ":2: expected"},
+        {"[load]\nclients = \x1b[1m\n", ":2: a control character"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct file file = read_text(cases[i].text);
+        assert_int_equal(file.result, -1);
+        assert_int_equal(file.err.code, LB_EXIT_USAGE);
+        if (strncmp(file.err.text, path, strlen(path)) != 0 || !strstr(file.err.text, cases[i].why)) {
+            fail_msg("'%.40s': %s", cases[i].text, file.err.text);
+        }
+        arena_done(&file.arena);
+    }
+    struct file file = read_bytes("[load]\nclients = 1\0 2\n", 22);
+    assert_non_null(strstr(file.err.text, ":2: a control character"));
+    arena_done(&file.arena);
+}
+
+static void what_is_no_file_is_named(void **state) {
+    static const char *const none[] = {"/nowhere/at/all.ini", "/tmp", "/dev/zero"};
+    (void)state;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        struct arena arena = {0};
+        struct settings settings = {0};
+        struct lb_err err = {0};
+        assert_int_equal(workfile_read(none[i], &arena, &settings, &err), -1);
+        assert_int_equal(strncmp(err.text, none[i], strlen(none[i])), 0);
+        arena_done(&arena);
+    }
+}
+
+/* Whatever bytes come, it returns: found or refused, under the sanitizers. */
+static void rubbish_is_survived(void **state) {
+    static const char alphabet[] = "[]=:;# \t\r\nab1.\"\\\xef\xbb\xbf\xff";
+    uint32_t seed = 1;
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        char bytes[300];
+        size_t len = (size_t)(round % (int)sizeof bytes);
+        for (size_t i = 0; i < len; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bytes[i] = alphabet[(seed >> 16) % (sizeof alphabet - 1)];
+        }
+        struct file file = read_bytes(bytes, len);
+        assert_true(file.result == 0 ? file.err.code == 0 : file.err.code != 0);
+        arena_done(&file.arena);
+    }
+}
+
+static int make_path(void **state) {
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_have_values_and_lines), cmocka_unit_test(long_lines_are_read_whole),
+        cmocka_unit_test(long_comments_do_no_harm),   cmocka_unit_test(wrong_lines_are_named),
+        cmocka_unit_test(what_is_no_file_is_named),   cmocka_unit_test(rubbish_is_survived),
+    };
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}

@@ -1,0 +1,237 @@
+/* driver.h: what a backend and a lock are, as two small tables of data and functions.
+ *
+ * A backend says how to reach a server; a lock is an algorithm on a backend. A driver only talks:
+ * the core owns the memory (each table states its sizes), the clock, retries, counts and checks.
+ * A driver may include the headers of drivers/ and bench/base/, and nothing else of the project.
+ * It never prints, never exits, and never blocks its thread (see LB_CAP_BLOCKS_THREAD).
+ *
+ * To add a lock: write its .c file with one `const struct lb_lock`, add its line to drivers/list.h.
+ */
+#ifndef DRIVERS_DRIVER_H
+#define DRIVERS_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/err.h"
+#include "bench/base/rng.h"
+#include "drivers/option.h"
+
+/* How an attempt ended. In locking the kind matters, so each has a name and is counted apart. */
+enum lb_outcome {
+    LB_OK,      /* granted (acquire), freed (release), answered (ping), extended (renew) */
+    LB_BUSY,    /* somebody else holds it and the caller did not want to wait */
+    LB_TIMEOUT, /* the deadline passed while waiting; nothing is held, nothing is queued any more */
+    LB_LOST,    /* the lease or session ended while we held it; somebody else may hold it now */
+    LB_UNKNOWN, /* the request was sent and its answer is lost: held or not, nobody here can say */
+    LB_REFUSED, /* the server or the driver says no for good: auth, bad name, bad option */
+    LB_BROKEN,  /* could not ask: the connection is down before anything was sent, or bad protocol */
+    LB_OUTCOMES
+};
+
+enum lb_primitive { LB_MUTEX, LB_RWLOCK, LB_SEMAPHORE, LB_LATCH, LB_NO_PRIMITIVE };
+
+/* What a lock can do; tests, help and the runner ask these bits. */
+enum lb_cap {
+    LB_CAP_TRY = 1 << 0,           /* acquire with a deadline in the past asks once and returns BUSY */
+    LB_CAP_WAIT = 1 << 1,          /* acquire waits until its deadline */
+    LB_CAP_LEASE = 1 << 2,         /* a grant ends by itself after request.lease_ns */
+    LB_CAP_RENEW = 1 << 3,         /* has .renew */
+    LB_CAP_FENCE = 1 << 4,         /* grants carry a token that grows from grant to grant of a key */
+    LB_CAP_FAIR = 1 << 5,          /* first come first served, by the server's own queue */
+    LB_CAP_BLOCKS_THREAD = 1 << 6, /* its waits block the OS thread: the engine gives each client one.
+                                      Such a wait must look at lb_stopping() every 100 ms */
+    LB_CAP_SESSION = 1 << 7,       /* a grant lives as long as its session (connection, ZooKeeper session) */
+    LB_CAP_CONTROL = 1 << 8,       /* broken on purpose: the checker must catch it */
+    LB_CAP_BASELINE = 1 << 9,      /* not a lock: measures the tool; each client is given a cell of its own */
+};
+
+/* What a lock promises, as its documentation or its authors state it; checked against what is seen. */
+enum lb_claim {
+    LB_CLAIM_EXCLUDES = 1 << 0,      /* one holder at a time while nothing fails and leases last */
+    LB_CLAIM_SAFE_PAUSE = 1 << 1,    /* ... also when a holder is paused for longer than its lease */
+    LB_CLAIM_SAFE_FAILOVER = 1 << 2, /* ... also when a server of several is lost */
+    LB_CLAIM_CRASH_RELEASE = 1 << 3, /* a dead holder's lock is freed without help */
+};
+
+struct lb_lock;
+struct lb_facts;
+
+/* An opened backend: shared by all its sessions on all threads; worker processes inherit it by fork. */
+struct lb_server {
+    const struct lb_backend *backend;
+    const char *const *urls; /* where the servers are; borrowed for the server's life */
+    int url_count;
+    const char *dir;     /* a private folder for embedded backends, or NULL; same path in each process */
+    const void *options; /* the backend's parsed options, laid out as its option table says */
+    void *shared;        /* backend->shared_bytes, zeroed, one mapping seen by all processes; or NULL */
+    void *state;         /* backend->server_bytes, zeroed before open; a forked worker has its own copy */
+};
+
+/* One client's connection (or ZooKeeper handle, or etcd lease). Used by one fiber's driver calls at a
+ * time, always on the thread that connected it; helper fibers that the driver spawns share it. */
+struct lb_session {
+    struct lb_server *server;
+    const struct lb_lock *lock; /* the lock that will be used through this session */
+    const void *options;        /* the lock's parsed options */
+    uint32_t client;            /* 0 .. clients-1, over all processes and threads */
+    int64_t lease_ns;           /* what the plan asks for: session timeouts derive from it */
+    uint64_t commands;          /* the driver adds 1 for each request sent to a server */
+    int traffic_fd;             /* the TCP socket whose bytes the core may count by TCP_INFO, or -1 */
+    uint64_t more_bytes;        /* bytes sent and received that traffic_fd does not see (other sockets) */
+    struct lb_rng rng;          /* jitter, tokens; seeded by the plan, the client's own */
+    struct lb_err err;          /* why the last call did not return LB_OK; the core clears it */
+    void *state;                /* backend->session_bytes, zeroed before connect */
+    void *lock_state;           /* lock->session_bytes, zeroed before connect */
+};
+
+/* One attempt to acquire. Borrowed by the driver for the call; the core keeps it until the release. */
+struct lb_request {
+    const char *key; /* printable name of the lock, at most LB_KEY_MAX bytes, NUL-terminated */
+    size_t key_len;
+    uint64_t key_number; /* the same name as a stable 63-bit number, for locks that take one */
+    uint32_t key_index;  /* 0 .. keys-1 */
+    int64_t deadline_ns; /* by lb_now(); in the past = try once; LB_NEVER = until the engine cancels */
+    int64_t lease_ns;    /* how long a grant should last; ignored without LB_CAP_LEASE */
+};
+
+#define LB_KEY_MAX 1024
+
+/* What a successful acquire hands back, and release and renew are given. */
+struct lb_grant {
+    uint64_t token;       /* fencing token, grows with each grant of the key; 0 = the lock has none */
+    int64_t lease_end_ns; /* our clock, counted from BEFORE the request was sent; LB_NEVER = no lease */
+    void *data;           /* lock->grant_bytes of the driver's own (owner token, znode name), zeroed
+                             when the client starts and left alone by the core between calls */
+};
+
+/* Backend: once a run, in the main process before any worker starts or forks, so that what it leaves in state
+ * and shared is seen by all. Parse URLs here. 0, or -1 with err. May block. */
+typedef int lb_open_fn(struct lb_server *server, struct lb_err *err);
+/* Undoes open, also a half-done one. */
+typedef void lb_close_fn(struct lb_server *server);
+/* Opens one session by deadline_ns. 0, or -1 with err (LB_EXIT_USAGE for a wrong password or URL,
+ * LB_EXIT_MACHINE for an unreachable server), leaving what disconnect can clean. */
+typedef int lb_connect_fn(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
+/* Ends the session politely and releases all; takes half-connected and broken ones, and twice. The
+ * core zeroes the state blocks afterwards and may connect again. */
+typedef void lb_disconnect_fn(struct lb_session *session);
+/* Asks the server what it is: version, and the settings that matter to a lock. Never a password. */
+typedef int lb_describe_fn(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
+/* One empty round trip on the session's connection: the floor that acquire is compared with. */
+typedef enum lb_outcome lb_ping_fn(struct lb_session *session, int64_t deadline_ns);
+
+/* Lock: once a stage, by one session, before the others begin: create tables, parent nodes. */
+typedef int lb_setup_fn(struct lb_session *session, struct lb_err *err);
+/* Takes the lock or says why not. Returns by request->deadline_ns (LB_TIMEOUT, or LB_BUSY when the
+ * deadline had passed at the call) and leaves nothing held or queued then. Grant is written only with
+ * LB_OK (token, lease end) or for settle's use (data). On LB_UNKNOWN the core calls settle. */
+typedef enum lb_outcome lb_acquire_fn(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant);
+/* Frees it, only if it is still ours: LB_OK, or LB_LOST if the server says that it was not. */
+typedef enum lb_outcome lb_release_fn(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant);
+/* Extends a held lease by request->lease_ns from now and updates grant->lease_end_ns. */
+typedef enum lb_outcome lb_renew_fn(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant);
+/* After LB_UNKNOWN, on a new connection: make sure that nothing of that attempt is held or queued.
+ * LB_OK = sure. NULL in the table = ending the session is enough (connection-bound locks). */
+typedef enum lb_outcome lb_settle_fn(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant);
+
+struct lb_backend {
+    const char *name;                /* "redis" */
+    const char *summary;             /* one line */
+    const char *const *schemes;      /* URL schemes it takes, NULL-terminated; NULL = embedded */
+    const char *topology;            /* its script in compose/local; NULL = embedded, no server */
+    const char *unavailable;         /* why this build lacks it; NULL = it is here */
+    const char *install;             /* what to install: Debian package names */
+    const struct lb_option *options; /* ends with a NULL name; may be NULL */
+    size_t options_bytes, server_bytes, session_bytes, shared_bytes;
+    lb_open_fn *open;             /* may be NULL */
+    lb_close_fn *close;           /* may be NULL */
+    lb_connect_fn *connect;       /* may be NULL */
+    lb_disconnect_fn *disconnect; /* may be NULL */
+    lb_describe_fn *describe;
+    lb_ping_fn *ping; /* NULL = there is nobody to ping */
+};
+
+struct lb_lock {
+    const char *name;    /* "<backend>-<algorithm>", or "unsafe-..." */
+    const char *summary; /* one line: the algorithm and the real client it is compatible with */
+    const struct lb_backend *backend;
+    enum lb_primitive primitive;
+    unsigned caps;                   /* enum lb_cap */
+    unsigned claims;                 /* enum lb_claim */
+    const char *waits;               /* how a waiter learns: "poll", "watch predecessor", "server queue" */
+    const char *durability_note;     /* or NULL */
+    const struct lb_option *options; /* ends with a NULL name; may be NULL */
+    size_t options_bytes, session_bytes, grant_bytes;
+    lb_setup_fn *setup;     /* may be NULL */
+    lb_connect_fn *prepare; /* what each session needs of this lock (prepared statements): called by the
+                               backend's own connect when the session is up. May be NULL */
+    lb_acquire_fn *acquire;
+    lb_release_fn *release;
+    lb_renew_fn *renew;   /* NULL without LB_CAP_RENEW */
+    lb_settle_fn *settle; /* may be NULL */
+};
+
+/* Each client library's code is compiled only where the library is; the tables always are, so that a
+ * missing backend is still listed and says why. LB_IF_x(a, b) is "a, b" with the library, else nothing. */
+#ifdef LB_HAVE_HIREDIS
+#define LB_IF_HIREDIS(...) __VA_ARGS__
+#define LB_WHY_HIREDIS NULL
+#else
+#define LB_IF_HIREDIS(...)
+#define LB_WHY_HIREDIS "built without hiredis"
+#endif
+#ifdef LB_HAVE_ZOOKEEPER
+#define LB_IF_ZOOKEEPER(...) __VA_ARGS__
+#define LB_WHY_ZOOKEEPER NULL
+#else
+#define LB_IF_ZOOKEEPER(...)
+#define LB_WHY_ZOOKEEPER "built without ZooKeeper's C client"
+#endif
+#ifdef LB_HAVE_ETCD
+#define LB_IF_ETCD(...) __VA_ARGS__
+#define LB_WHY_ETCD NULL
+#else
+#define LB_IF_ETCD(...)
+#define LB_WHY_ETCD "built without libcurl and protobuf-c"
+#endif
+#ifdef LB_HAVE_PQ
+#define LB_IF_PQ(...) __VA_ARGS__
+#define LB_WHY_PQ NULL
+#else
+#define LB_IF_PQ(...)
+#define LB_WHY_PQ "built without libpq"
+#endif
+#ifdef LB_HAVE_MARIADB
+#define LB_IF_MARIADB(...) __VA_ARGS__
+#define LB_WHY_MARIADB NULL
+#else
+#define LB_IF_MARIADB(...)
+#define LB_WHY_MARIADB "built without libmariadb"
+#endif
+#ifdef LB_HAVE_SQLITE
+#define LB_IF_SQLITE(...) __VA_ARGS__
+#define LB_WHY_SQLITE NULL
+#else
+#define LB_IF_SQLITE(...)
+#define LB_WHY_SQLITE "built without SQLite"
+#endif
+
+/* One fact of describe's, e.g. "version", "7.0.15". Copies both; a later fact of a name wins. */
+void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Fails an operation: writes session->err (unless set) and returns outcome. */
+enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+const char *lb_outcome_name(enum lb_outcome outcome);
+const char *lb_primitive_name(enum lb_primitive primitive);
+
+#endif

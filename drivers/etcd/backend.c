@@ -1,0 +1,161 @@
+/* backend: etcd as a backend: URLs, sessions, what a server says of itself, ping. Its locks are in their own
+ * files.
+ */
+#include "drivers/etcd/session.h"
+
+#ifdef LB_HAVE_ETCD
+#include <netdb.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "drivers/url.h"
+#include "drivers/wait.h"
+
+#define ETCD_PORT 2379
+#define ANSWER_BYTES 8192 /* of one message; ours are keys of at most LB_KEY_MAX and empty values */
+
+/* A host's address in figures, so that no connection waits for a look-up: the first that takes a connection,
+ * or the first of all if none does ("localhost" may mean an address where nobody listens). */
+static int resolve(const char *host, int port, char *out, size_t size, struct lb_err *err) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
+    char service[12];
+    snprintf(service, sizeof service, "%d", port);
+    int failed = getaddrinfo(host, service, &hints, &found);
+    if (failed || !found)
+        return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed));
+    const struct addrinfo *chosen = found;
+    for (const struct addrinfo *at = found; at && found->ai_next; at = at->ai_next) {
+        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool works = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+        if (fd >= 0) close(fd);
+        if (works) {
+            chosen = at;
+            break;
+        }
+    }
+    failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0, NI_NUMERICHOST);
+    freeaddrinfo(found);
+    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed)) : 0;
+}
+
+static int etcd_open(struct lb_server *server, struct lb_err *err) {
+    struct etcd_server *state = server->state;
+    const struct etcd_options *options = server->options;
+    struct url url;
+    char host[NI_MAXHOST];
+    if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
+    if (url.host_count > 1 || server->url_count > 1) {
+        return err_set(err, LB_EXIT_USAGE, "etcd: one server is asked, so give one: %s",
+                       url_public(server->urls[0], state->shown, sizeof state->shown));
+    }
+    if (resolve(url.host[0], url.port[0], host, sizeof host, err) != 0) return -1;
+    snprintf(state->user, sizeof state->user, "%s", url.user);
+    snprintf(state->password, sizeof state->password, "%s", url.password);
+    url_public(server->urls[0], state->shown, sizeof state->shown);
+    return http_open(&state->http, options->transport == ETCD_GRPC, host, url.port[0], err);
+}
+
+static void etcd_close(struct lb_server *server) {
+    http_close(&((struct etcd_server *)server->state)->http);
+}
+
+/* Trades the URL's user and password for a token that goes with each further request. */
+static int authenticate(struct etcd_session *e, struct lb_err *err) {
+    struct etcd_server *server = e->owner->server->state;
+    if (!server->user[0]) return 0;
+    Etcdserverpb__AuthenticateRequest request = ETCDSERVERPB__AUTHENTICATE_REQUEST__INIT;
+    request.name = server->user;
+    request.password = server->password;
+    if (etcd_call(&e->call, &etcd_authenticate, &request.base, err) != LB_OK) return -1;
+    const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(&e->call);
+    if (http_header(&e->http, e->http.shared->grpc ? "token" : "authorization", answer->token) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);
+    }
+    return 0;
+}
+
+static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    const struct etcd_server *server = session->server->state;
+    const struct etcd_options *options = session->server->options;
+    int64_t left_ns = deadline_ns - lb_now();
+    e->owner = session;
+    e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
+    /* Room for the longest request: a transaction with the key seven times over, in base64 by the gateway. */
+    if (http_init(&e->http, &server->http, session, err) != 0 ||
+        etcd_line_init(&e->call, e, ANSWER_BYTES, 12 * 1024, err) != 0 ||
+        etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
+        etcd_line_init(&e->watch, e, ANSWER_BYTES, 2048, err) != 0) {
+        return -1;
+    }
+    if (authenticate(e, err) != 0) return -1;
+    if (etcd_lease_start(e, err) != 0) return -1;
+    e->patience_ns = options->command_timeout_ns;
+    return 0;
+}
+
+static void etcd_disconnect(struct lb_session *session) {
+    struct etcd_session *e = etcd_session_of(session);
+    if (!e->owner) return;
+    if (e->watch.transfer.easy) etcd_watch_stop(e);
+    if (e->call.transfer.easy) etcd_lease_end(e);
+    etcd_line_done(&e->watch);
+    etcd_line_done(&e->keep);
+    etcd_line_done(&e->call);
+    http_done(&e->http);
+    e->owner = NULL;
+}
+
+static int etcd_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    Etcdserverpb__StatusRequest ask = ETCDSERVERPB__STATUS_REQUEST__INIT;
+    Etcdserverpb__MemberListRequest ask_members = ETCDSERVERPB__MEMBER_LIST_REQUEST__INIT;
+    if (etcd_call(&e->call, &etcd_status, &ask.base, err) != LB_OK) return -1;
+    const Etcdserverpb__StatusResponse *status = etcd_answer(&e->call);
+    lb_fact(facts, "version", "%s", status->version);
+    lb_fact(facts, "database_bytes", "%lld", (long long)status->dbsize);
+    struct lb_err ignored = {0}; /* a user may lack the right to ask */
+    if (etcd_call(&e->call, &etcd_member_list, &ask_members.base, &ignored) == LB_OK) {
+        const Etcdserverpb__MemberListResponse *list = etcd_answer(&e->call);
+        lb_fact(facts, "members", "%zu", list->n_members);
+    }
+    lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s, (long long)e->asked_ttl_s);
+    lb_fact(facts, "transport", "%s", e->http.shared->grpc ? "gRPC" : "JSON gateway");
+    return 0;
+}
+
+static enum lb_outcome etcd_ping(struct lb_session *session, int64_t deadline_ns) {
+    (void)deadline_ns; /* command_timeout bounds every round trip */
+    struct etcd_session *e = etcd_session_of(session);
+    static const char missing[] = "lockbench-ping";
+    Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    request.key = (ProtobufCBinaryData){sizeof missing - 1, (uint8_t *)(uintptr_t)missing};
+    request.serializable = 1; /* answered by this server from memory, without asking the others */
+    return etcd_call(&e->call, &etcd_range, &request.base, &session->err);
+}
+
+static const struct lb_option etcd_option_table[] = {
+    {"transport", LB_OPT_CHOICE, offsetof(struct etcd_options, transport), "grpc", 0, 0, "grpc,json",
+     "gRPC, as etcd's clients, or the server's JSON gateway"},
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct etcd_options, command_timeout_ns), "5s", 1e6, 600e9,
+     NULL, "longest wait for one answer; then the outcome is unknown"},
+    {0},
+};
+#endif
+
+static const char *const etcd_schemes[] = {"etcd", "http", NULL};
+
+const struct lb_backend backend_etcd = {
+    .name = "etcd",
+    .summary = "etcd v3, one lease a client",
+    .schemes = etcd_schemes,
+    .topology = "etcd",
+    .unavailable = LB_WHY_ETCD,
+    .install = "libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler etcd-server",
+    LB_IF_ETCD(.options = etcd_option_table, .options_bytes = sizeof(struct etcd_options),
+               .server_bytes = sizeof(struct etcd_server), .session_bytes = sizeof(struct etcd_session),
+               .open = etcd_open, .close = etcd_close, .connect = etcd_connect, .disconnect = etcd_disconnect,
+               .describe = etcd_describe, .ping = etcd_ping, )};

@@ -1,0 +1,245 @@
+/* call: requests and answers over a line, by gRPC or by the JSON gateway. See session.h. */
+#include "drivers/etcd/session.h"
+
+#ifdef LB_HAVE_ETCD
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+#define AGAIN_NS (50 * LB_MS_NS) /* between two tries of a read */
+
+const struct etcd_method etcd_range = {"/etcdserverpb.KV/Range", "/v3/kv/range",
+                                       &etcdserverpb__range_response__descriptor, false};
+const struct etcd_method etcd_delete_range = {"/etcdserverpb.KV/DeleteRange", "/v3/kv/deleterange",
+                                              &etcdserverpb__delete_range_response__descriptor, false};
+const struct etcd_method etcd_txn = {"/etcdserverpb.KV/Txn", "/v3/kv/txn",
+                                     &etcdserverpb__txn_response__descriptor, false};
+const struct etcd_method etcd_watch_method = {"/etcdserverpb.Watch/Watch", "/v3/watch",
+                                              &etcdserverpb__watch_response__descriptor, true};
+const struct etcd_method etcd_lease_grant = {"/etcdserverpb.Lease/LeaseGrant", "/v3/lease/grant",
+                                             &etcdserverpb__lease_grant_response__descriptor, false};
+const struct etcd_method etcd_lease_revoke = {"/etcdserverpb.Lease/LeaseRevoke", "/v3/lease/revoke",
+                                              &etcdserverpb__lease_revoke_response__descriptor, false};
+const struct etcd_method etcd_lease_keep_alive = {"/etcdserverpb.Lease/LeaseKeepAlive", "/v3/lease/keepalive",
+                                                  &etcdserverpb__lease_keep_alive_response__descriptor, true};
+const struct etcd_method etcd_status = {"/etcdserverpb.Maintenance/Status", "/v3/maintenance/status",
+                                        &etcdserverpb__status_response__descriptor, false};
+const struct etcd_method etcd_member_list = {"/etcdserverpb.Cluster/MemberList", "/v3/cluster/member/list",
+                                             &etcdserverpb__member_list_response__descriptor, false};
+const struct etcd_method etcd_authenticate = {"/etcdserverpb.Auth/Authenticate", "/v3/auth/authenticate",
+                                              &etcdserverpb__authenticate_response__descriptor, false};
+
+static bool by_grpc(const struct etcd_line *line) {
+    return line->session->http.shared->grpc;
+}
+
+int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes, size_t out_bytes,
+                   struct lb_err *err) {
+    /* Unpacked, a message takes its bytes and its structs; JSON's base64 makes up for these. */
+    size_t slab_bytes = in_bytes + 2048;
+    void *memory = malloc(slab_bytes);
+    line->session = e;
+    slab_init(&line->slab, memory, memory ? slab_bytes : 0);
+    if (!memory) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return transfer_init(&line->transfer, &e->http, in_bytes, out_bytes, err);
+}
+
+void etcd_line_done(struct etcd_line *line) {
+    transfer_done(&line->transfer);
+    free(line->slab.base);
+    line->slab.base = NULL;
+}
+
+/* The request into the transfer's buffer. Its length, or 0 if it does not fit. */
+static size_t encode(struct etcd_line *line, const ProtobufCMessage *request) {
+    struct transfer *transfer = &line->transfer;
+    if (!by_grpc(line)) return json_of_message(request, (char *)transfer->out, transfer->out_size);
+    size_t len = protobuf_c_message_get_packed_size(request);
+    if (len + CUT_HEAD_BYTES > transfer->out_size) return 0;
+    cut_head(transfer->out, len);
+    protobuf_c_message_pack(request, transfer->out + CUT_HEAD_BYTES);
+    return len + CUT_HEAD_BYTES;
+}
+
+/* A message of the gateway's: the answer, or an error in place of it. */
+static void decode_json(struct etcd_line *line, const char *text, size_t len) {
+    json_t *object = json_loadb(text, len, 0, NULL);
+    const json_t *error = json_object_get(object, "error");
+    const json_t *result = line->method->stream ? json_object_get(object, "result") : object;
+    if (json_is_object(error)) { /* in a stream */
+        line->status = (int)json_integer_value(json_object_get(error, "grpc_code"));
+        const char *why = json_string_value(json_object_get(error, "message"));
+        snprintf(line->transfer.message, sizeof line->transfer.message, "%s", why ? why : "");
+    } else {
+        line->status = ETCD_OK;
+        line->answer = message_of_json(result, line->method->answer, &line->slab);
+    }
+    json_decref(object);
+}
+
+static int on_message(void *arg, const uint8_t *message, size_t len) {
+    struct etcd_line *line = arg;
+    slab_reset(&line->slab);
+    line->answer = NULL;
+    if (by_grpc(line)) {
+        line->answer = protobuf_c_message_unpack(line->method->answer, &line->slab.allocator, len, message);
+    } else {
+        decode_json(line, (const char *)message, len);
+    }
+    if (line->answer && line->seen) line->seen(line);
+    return 0;
+}
+
+/* What gRPC's status means for whether the request was done. */
+static enum lb_outcome outcome_of(int status) {
+    switch (status) {
+    case ETCD_OK:
+        return LB_OK;
+    case 3:  /* invalid argument, wrong password too */
+    case 7:  /* permission denied */
+    case 9:  /* failed precondition: authentication is not enabled */
+    case 12: /* unimplemented */
+    case 16: /* unauthenticated */
+        return LB_REFUSED;
+    case ETCD_NOT_FOUND: /* the lease */
+    case 8:              /* too many requests, no space: turned away */
+    case 11:             /* out of range: a compacted revision */
+        return LB_BROKEN;
+    default: /* unavailable, time-out, internal, ...: it may have been done */
+        return LB_UNKNOWN;
+    }
+}
+
+static enum lb_outcome fail(const struct etcd_line *line, enum lb_outcome outcome, const char *why,
+                            struct lb_err *err) {
+    const struct etcd_server *server = line->session->owner->server->state;
+    err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "etcd at %s: %s: %s", server->shown,
+            strrchr(line->method->grpc, '/') + 1, why);
+    return outcome;
+}
+
+/* The gateway's error body: {"error":...,"message":...,"code":...}, 3.6: without "error". */
+static void take_refusal(struct etcd_line *line) {
+    struct transfer *transfer = &line->transfer;
+    json_t *body = json_loads(transfer->message, 0, NULL);
+    const json_t *code = json_object_get(body, "code");
+    const char *why = json_string_value(json_object_get(body, "message"));
+    if (!why) why = json_string_value(json_object_get(body, "error"));
+    if (json_is_integer(code)) line->status = (int)json_integer_value(code);
+    if (why) snprintf(transfer->message, sizeof transfer->message, "%s", why);
+    json_decref(body);
+}
+
+/* How a transfer that is over went. */
+static enum lb_outcome judge(struct etcd_line *line, struct lb_err *err) {
+    struct transfer *transfer = &line->transfer;
+    if (transfer->result != CURLE_OK) {
+        long error = 0;
+        curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &error);
+        const char *why = transfer->result == CURLE_COULDNT_CONNECT && error ? strerror((int)error)
+                          : transfer->problem[0]                             ? transfer->problem
+                                                 : curl_easy_strerror(transfer->result);
+        return fail(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, why, err);
+    }
+    if (by_grpc(line)) line->status = transfer->grpc_status;
+    if (transfer->http_status != 200) take_refusal(line);
+    if (line->status > 0) {
+        return fail(line, outcome_of(line->status), transfer->message[0] ? transfer->message : "an error",
+                    err);
+    }
+    if (transfer->http_status != 200) return fail(line, LB_REFUSED, "this is not etcd's v3 API", err);
+    if (line->status < 0 || !line->answer) return fail(line, LB_UNKNOWN, "the answer cannot be read", err);
+    return LB_OK;
+}
+
+static void start(struct etcd_line *line, const struct etcd_method *method, size_t len, int64_t deadline_ns) {
+    line->method = method;
+    line->answer = NULL;
+    line->status = -1;
+    line->session->owner->commands++;
+    transfer_start(&line->transfer, by_grpc(line) ? method->grpc : method->json, len, on_message, line,
+                   deadline_ns);
+}
+
+static int64_t answer_deadline(const struct etcd_session *e) {
+    return lb_after(lb_now(), e->patience_ns);
+}
+
+enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
+                          const ProtobufCMessage *request, struct lb_err *err) {
+    struct etcd_session *e = line->session;
+    line->method = method;
+    size_t len = encode(line, request);
+    if (len == 0) return fail(line, LB_REFUSED, "the request is too long", err);
+    if (!e->http.running || lb_stopping()) return fail(line, LB_BROKEN, "the session is over", err);
+    int64_t deadline_ns = answer_deadline(e);
+    start(line, method, len, deadline_ns);
+    if (!transfer_wait(&line->transfer, deadline_ns, line == &e->keep ? &e->ending : NULL)) {
+        transfer_cancel(&line->transfer);
+        return fail(line, line->transfer.sent ? LB_UNKNOWN : LB_BROKEN, "no answer in time", err);
+    }
+    return judge(line, err);
+}
+
+enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *method,
+                          const ProtobufCMessage *request) {
+    int64_t deadline_ns = answer_deadline(e);
+    for (;;) {
+        enum lb_outcome outcome = etcd_call(&e->call, method, request, &e->owner->err);
+        if (outcome == LB_OK) e->owner->err.code = 0;
+        if (outcome != LB_BROKEN && outcome != LB_UNKNOWN) return outcome;
+        if (e->lost || lb_stopping() || lb_now() + AGAIN_NS >= deadline_ns) return outcome;
+        lb_sleep_until(lb_now() + AGAIN_NS);
+    }
+}
+
+/* The answer of a watch that tells of a deletion, or of the watch's own end. */
+static void on_event(struct etcd_line *line) {
+    struct etcd_session *e = line->session;
+    const Etcdserverpb__WatchResponse *answer = (const void *)line->answer;
+    for (size_t i = 0; i < answer->n_events; i++) {
+        if (answer->events[i]->type == ETCDSERVERPB__EVENT__EVENT_TYPE__DELETE) e->watch_hit = true;
+    }
+    if (answer->canceled) line->status = 1; /* compacted meanwhile, or the server is going down */
+    if (e->watch_hit || answer->canceled) lb_wake(line->transfer.fiber);
+}
+
+enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision) {
+    Etcdserverpb__WatchCreateRequest__FilterType no_puts[] = {
+        ETCDSERVERPB__WATCH_CREATE_REQUEST__FILTER_TYPE__NOPUT};
+    Etcdserverpb__WatchCreateRequest create = ETCDSERVERPB__WATCH_CREATE_REQUEST__INIT;
+    Etcdserverpb__WatchRequest request = ETCDSERVERPB__WATCH_REQUEST__INIT;
+    create.key = key;
+    create.start_revision = revision;
+    create.n_filters = 1;
+    create.filters = no_puts;
+    request.request_union_case = ETCDSERVERPB__WATCH_REQUEST__REQUEST_UNION_CREATE_REQUEST;
+    request.create_request = &create;
+    e->watch.method = &etcd_watch_method;
+    e->watch.seen = on_event;
+    e->watch_hit = false;
+    size_t len = encode(&e->watch, &request.base);
+    if (len == 0) return fail(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
+    /* The request's side of the stream is closed at once: the server keeps watching all the same, and one
+     * watch a stream needs no further words. */
+    start(&e->watch, &etcd_watch_method, len, answer_deadline(e));
+    return LB_OK;
+}
+
+enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
+    struct etcd_line *line = &e->watch;
+    while (!e->watch_hit) {
+        if (e->lost || line->status > 0 || !line->transfer.busy || !e->http.running || lb_stopping()) {
+            return LB_BROKEN;
+        }
+        if (lb_now() >= deadline_ns) return LB_TIMEOUT;
+        lb_sleep_until(deadline_ns);
+    }
+    return LB_OK;
+}
+
+void etcd_watch_stop(struct etcd_session *e) {
+    transfer_cancel(&e->watch.transfer);
+}
+#endif

@@ -1,0 +1,386 @@
+/* http: see http.h. */
+#include "drivers/etcd/http.h"
+
+#ifdef LB_HAVE_ETCD
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "drivers/wait.h"
+
+/* curl would drop a connection that was idle for 118 s; a client that holds a lock for longer is no reason.
+ */
+#define KEEP_IDLE_S (10L * 365 * 86400)
+
+static int add_header(struct curl_slist **headers, const char *line) {
+    struct curl_slist *longer = curl_slist_append(*headers, line);
+    if (longer) *headers = longer;
+    return longer ? 0 : -1;
+}
+
+int http_open(struct http_shared *shared, bool grpc, const char *host, int port, struct lb_err *err) {
+    static const char *const grpc_headers[] = {"content-type: application/grpc", "te: trailers",
+                                               "accept:", "expect:", NULL};
+    static const char *const json_headers[] = {"content-type: application/json", "accept:", "expect:", NULL};
+    if (curl_global_init(CURL_GLOBAL_NOTHING) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "etcd: libcurl cannot be initialised");
+    }
+    shared->grpc = grpc;
+    snprintf(shared->base, sizeof shared->base, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host,
+             port);
+    for (const char *const *header = grpc ? grpc_headers : json_headers; *header; header++) {
+        if (add_header(&shared->headers, *header) != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    return 0;
+}
+
+void http_close(struct http_shared *shared) {
+    if (!shared->base[0]) return;
+    curl_slist_free_all(shared->headers);
+    *shared = (struct http_shared){0};
+    curl_global_cleanup();
+}
+
+/* After curl was called on another fiber than the pump's: has the pump to wait for something else now? */
+static void tell_pump(struct http *http) {
+    if (http->parked && (http->stop || http->changed || http->timer_ns < http->looked_ns))
+        lb_wake(http->pump);
+}
+
+/* curl's callbacks. They run within curl's functions, on the pump's or a starter's fiber: no waiting. */
+
+static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address) {
+    struct http *http = arg;
+    (void)purpose;
+    if (http->shared->grpc && !http->may_open) {
+        /* This transfer was to join the connection, which turned out to be dead. curl would open a new one as
+         * HTTP/1.1, and send a request anew that the server may have seen: both are ours to decide. */
+        http->refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0 && http->shared->grpc) {
+        http->may_open = false;
+        http->connected = true;
+        http->owner->traffic_fd = fd;
+    }
+    return fd;
+}
+
+static int on_close_socket(void *arg, curl_socket_t fd) {
+    struct http *http = arg;
+    lb_fd_forget(fd);
+    if (http->shared->grpc) {
+        http->connected = false;
+        http->owner->traffic_fd = -1;
+    }
+    return close(fd);
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg) {
+    (void)easy;
+    (void)socket_arg;
+    struct http *http = arg;
+    int i = 0;
+    while (i < http->socket_count && http->sockets[i].fd != fd) i++;
+    if (what == CURL_POLL_REMOVE) {
+        if (i < http->socket_count) http->sockets[i] = http->sockets[--http->socket_count];
+    } else {
+        if (i == HTTP_SOCKETS) return -1;
+        if (i == http->socket_count) http->socket_count++;
+        http->sockets[i].fd = fd;
+        http->sockets[i].events =
+            ((what & CURL_POLL_IN) ? LB_READABLE : 0) | ((what & CURL_POLL_OUT) ? LB_WRITABLE : 0);
+    }
+    http->changed = true;
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long wait_ms, void *arg) {
+    (void)multi;
+    struct http *http = arg;
+    http->timer_ns = wait_ms < 0 ? LB_NEVER : lb_now() + wait_ms * LB_MS_NS;
+    return 0;
+}
+
+static size_t on_body(char *data, size_t one, size_t len, void *arg) {
+    struct transfer *transfer = arg;
+    (void)one;
+    /* A refusal's body is kept as it is: the gateway puts the reason there. */
+    if (transfer->http_status >= 400) {
+        snprintf(transfer->message, sizeof transfer->message, "%.*s", (int)len, data);
+        return len;
+    }
+    return cut_feed(&transfer->cutter, (const uint8_t *)data, len) == 0 ? len : 0;
+}
+
+/* The value of a header line of len bytes if it is called name, and its length; else NULL. */
+static const char *value_of(const char *line, size_t len, const char *name, size_t *ret_len) {
+    size_t name_len = strlen(name);
+    if (len <= name_len || strncasecmp(line, name, name_len) != 0 || line[name_len] != ':') return NULL;
+    const char *value = line + name_len + 1, *end = line + len;
+    while (value < end && *value == ' ') value++;
+    while (end > value && (end[-1] == '\r' || end[-1] == '\n')) end--;
+    *ret_len = (size_t)(end - value);
+    return value;
+}
+
+/* Called with each header and trailer, the status line included. */
+static size_t on_header(char *line, size_t one, size_t len, void *arg) {
+    struct transfer *transfer = arg;
+    const char *value;
+    size_t value_len;
+    (void)one;
+    if (transfer->http->opener == transfer) transfer->http->opener = NULL; /* the connection works */
+    if (len > 9 && strncmp(line, "HTTP/", 5) == 0) {
+        const char *code = memchr(line, ' ', len);
+        transfer->http_status = code ? atol(code) : 0;
+    } else if ((value = value_of(line, len, "grpc-status", &value_len))) {
+        transfer->grpc_status = atoi(value);
+    } else if ((value = value_of(line, len, "grpc-message", &value_len))) {
+        snprintf(transfer->message, sizeof transfer->message, "%.*s", (int)value_len, value);
+    }
+    return len;
+}
+
+/* A transfer is over, or is given up. */
+static void finish(struct transfer *transfer, CURLcode result) {
+    struct http *http = transfer->http;
+    long request = 0, headers = 0;
+    curl_multi_remove_handle(http->multi, transfer->easy);
+    curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &request);
+    transfer->sent = request > 0;
+    if (!http->shared->grpc) {
+        curl_off_t body = 0;
+        curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
+        curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &headers);
+        http->owner->more_bytes += (uint64_t)body + (uint64_t)request + (uint64_t)headers;
+    }
+    transfer->busy = false;
+    transfer->result = result;
+    if (result == CURLE_OK && cut_end(&transfer->cutter) != 0) transfer->result = CURLE_PARTIAL_FILE;
+    if (http->opener == transfer) http->opener = NULL;
+    if (transfer->fiber) lb_wake(transfer->fiber);
+}
+
+/* Takes in what has ended. */
+static void collect(struct http *http) {
+    int left;
+    const CURLMsg *note;
+    while ((note = curl_multi_info_read(http->multi, &left))) {
+        char *private = NULL;
+        CURLcode result = note->data.result;
+        if (note->msg != CURLMSG_DONE) continue;
+        curl_easy_getinfo(note->easy_handle, CURLINFO_PRIVATE, &private);
+        finish((struct transfer *)(void *)private, result);
+    }
+}
+
+static void pump(void *arg) {
+    struct http *http = arg;
+    int running;
+    while (!http->stop && !lb_stopping()) {
+        struct lb_poll polls[HTTP_SOCKETS];
+        int count = http->socket_count;
+        for (int i = 0; i < count; i++) {
+            polls[i] = (struct lb_poll){.fd = http->sockets[i].fd, .events = http->sockets[i].events};
+        }
+        http->looked_ns = http->timer_ns;
+        http->changed = false;
+        http->parked = true;
+        int ready = lb_wait_any(polls, count, http->timer_ns);
+        http->parked = false;
+        if (http->stop) break;
+        for (int i = 0; i < count && ready > 0; i++) {
+            int bits = ((polls[i].ready & LB_READABLE) ? CURL_CSELECT_IN : 0) |
+                       ((polls[i].ready & LB_WRITABLE) ? CURL_CSELECT_OUT : 0) |
+                       ((polls[i].ready & LB_HANGUP) ? CURL_CSELECT_ERR : 0);
+            if (bits) curl_multi_socket_action(http->multi, polls[i].fd, bits, &running);
+        }
+        if (http->timer_ns <= lb_now()) {
+            http->timer_ns = LB_NEVER;
+            curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        }
+        collect(http);
+    }
+    http->running = false;
+}
+
+int http_init(struct http *http, const struct http_shared *shared, struct lb_session *owner,
+              struct lb_err *err) {
+    http->shared = shared;
+    http->owner = owner;
+    http->headers = shared->headers;
+    http->timer_ns = LB_NEVER;
+    owner->traffic_fd = -1;
+    http->multi = curl_multi_init();
+    if (!http->multi) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+    return http_revive(http) == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
+}
+
+static void join_pump(struct http *http) {
+    if (!http->pump) return;
+    http->stop = true;
+    tell_pump(http);
+    lb_join(http->pump);
+    http->pump = NULL;
+}
+
+int http_revive(struct http *http) {
+    if (http->running) return 0;
+    join_pump(http);
+    http->stop = false;
+    http->pump = lb_spawn("etcd pump", pump, http);
+    http->running = http->pump != NULL;
+    return http->pump ? 0 : -1;
+}
+
+int http_header(struct http *http, const char *name, const char *value) {
+    char line[1024];
+    struct curl_slist *own = NULL;
+    for (const struct curl_slist *at = http->headers; at; at = at->next) {
+        if (add_header(&own, at->data) != 0) goto failed;
+    }
+    if ((size_t)snprintf(line, sizeof line, "%s: %s", name, value) >= sizeof line ||
+        add_header(&own, line) != 0)
+        goto failed;
+    if (http->headers != http->shared->headers) curl_slist_free_all(http->headers);
+    http->headers = own;
+    return 0;
+failed:
+    curl_slist_free_all(own);
+    return -1;
+}
+
+void http_done(struct http *http) {
+    if (!http->multi) return;
+    join_pump(http);
+    curl_multi_cleanup(http->multi); /* closes the connections */
+    http->multi = NULL;
+    if (http->headers != http->shared->headers) curl_slist_free_all(http->headers);
+    http->owner->traffic_fd = -1;
+}
+
+int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, size_t out_size,
+                  struct lb_err *err) {
+    transfer->http = http;
+    transfer->easy = curl_easy_init();
+    transfer->out = malloc(in_size + out_size);
+    if (!transfer->easy || !transfer->out) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    transfer->out_size = out_size;
+    transfer->cutter.kind = http->shared->grpc ? CUT_FRAMES : CUT_LINES;
+    transfer->cutter.buffer = transfer->out + out_size;
+    transfer->cutter.size = in_size;
+    CURL *easy = transfer->easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem);
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, http);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever the environment says: we measure this server */
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, KEEP_IDLE_S);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 4096L); /* answers are small; the default is 16 KB a handle */
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+    return 0;
+}
+
+void transfer_done(struct transfer *transfer) {
+    transfer_cancel(transfer);
+    if (transfer->easy) curl_easy_cleanup(transfer->easy);
+    free(transfer->out);
+    transfer->easy = NULL;
+    transfer->out = NULL;
+}
+
+/* Hands the transfer to curl and lets it send. */
+static void kick(struct transfer *transfer) {
+    struct http *http = transfer->http;
+    int running;
+    http->refused = false;
+    transfer->busy = true;
+    CURLMcode added = curl_multi_add_handle(http->multi, transfer->easy);
+    if (added != CURLM_OK) {
+        finish(transfer, CURLE_FAILED_INIT);
+        return;
+    }
+    curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    collect(http);
+    tell_pump(http);
+}
+
+void transfer_start(struct transfer *transfer, const char *path, size_t len, cut_fn *each, void *arg,
+                    int64_t deadline_ns) {
+    struct http *http = transfer->http;
+    char url[512];
+    snprintf(url, sizeof url, "%s%s", http->shared->base, path);
+    transfer->http_status = 0;
+    transfer->grpc_status = -1;
+    transfer->message[0] = transfer->problem[0] = '\0';
+    transfer->cutter.used = 0;
+    transfer->cutter.each = each;
+    transfer->cutter.arg = arg;
+    transfer->sent = false;
+    transfer->result = CURLE_OPERATION_TIMEDOUT;
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
+    curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE, (long)len);
+    curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, transfer->out);
+    transfer->fiber = lb_self();
+    if (!http->shared->grpc) {
+        curl_easy_setopt(transfer->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+        kick(transfer);
+        return;
+    }
+    for (;;) {
+        while (http->opener) {
+            if (!http->running || lb_stopping() || lb_now() >= deadline_ns) return;
+            lb_sleep_until(lb_now() + LB_MS_NS); /* rare: the first requests after a lost connection */
+        }
+        bool join = http->connected;
+        /* curl 7.88.1 starts HTTP/2 anew on a connection that already speaks it if asked for prior knowledge
+         * again, and the server hangs up. Any other wish for HTTP/2 joins the connection as it is. */
+        curl_easy_setopt(transfer->easy, CURLOPT_HTTP_VERSION,
+                         (long)(join ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
+        http->may_open = !join;
+        if (!join) http->opener = transfer;
+        kick(transfer);
+        if (transfer->busy || transfer->sent || !join || !http->refused) return;
+        /* The connection was found dead before anything was sent: once more, on a new one. */
+    }
+}
+
+bool transfer_wait(struct transfer *transfer, int64_t deadline_ns, const bool *stop) {
+    while (transfer->busy) {
+        if (!transfer->http->running || (stop && *stop) || lb_stopping() || lb_now() >= deadline_ns)
+            return false;
+        lb_sleep_until(deadline_ns);
+    }
+    return true;
+}
+
+void transfer_cancel(struct transfer *transfer) {
+    if (!transfer->busy) return;
+    int running;
+    transfer->fiber = NULL;
+    finish(transfer, CURLE_ABORTED_BY_CALLBACK);
+    /* Lets the reset of the stream leave now. */
+    curl_multi_socket_action(transfer->http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    collect(transfer->http);
+    tell_pump(transfer->http);
+}
+#endif

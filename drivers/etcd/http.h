@@ -1,0 +1,98 @@
+/* http: HTTP transfers of one etcd session over libcurl's multi interface, driven by the engine's waits.
+ *
+ * gRPC: all transfers of a session are streams of one HTTP/2 connection. JSON gateway: HTTP/1.1, a connection
+ * for each transfer at a time, kept alive. A helper fiber reads; a transfer is started by whoever wants it.
+ * It knows requests and bytes, no etcd message. Everything runs on the session's thread.
+ */
+#ifndef DRIVERS_ETCD_HTTP_H
+#define DRIVERS_ETCD_HTTP_H
+
+#include "drivers/driver.h"
+#include "drivers/etcd/cutter.h"
+
+#ifdef LB_HAVE_ETCD
+#include <curl/curl.h>
+
+#define HTTP_SOCKETS 8
+
+/* What all sessions of a server share: read-only once open. */
+struct http_shared {
+    char base[256];             /* "http://host:port" */
+    bool grpc;                  /* else the JSON gateway */
+    struct curl_slist *headers; /* of each request */
+};
+
+/* One kind of use of a session's connection, one transfer at a time: a curl handle with its buffers. */
+struct transfer {
+    struct http *http;
+    CURL *easy;
+    bool busy; /* started, and neither finished nor cancelled */
+    bool sent; /* once over or cancelled: it may have left this host */
+    CURLcode result;
+    long http_status;
+    int grpc_status; /* from the trailers; -1 = none came */
+    char message[200];
+    struct lb_fiber *fiber; /* woken at each message and at the end; may be NULL */
+    struct cutter cutter;   /* its buffer takes one message of the answer */
+    uint8_t *out;           /* the request's body */
+    size_t out_size;
+    char problem[CURL_ERROR_SIZE];
+};
+
+struct http {
+    const struct http_shared *shared;
+    struct lb_session *owner; /* traffic_fd, more_bytes */
+    CURLM *multi;
+    struct lb_fiber *pump;
+    bool stop, running, parked; /* the pump: asked to end; has not; waits */
+    bool connected;             /* gRPC: there is a connection; a further transfer joins it */
+    bool changed;               /* the sockets did, since the pump looked */
+    bool may_open;              /* gRPC: the next socket that curl asks for is wanted */
+    bool refused;               /* gRPC: curl asked for one that was not: the connection was dead */
+    struct transfer *opener;    /* gRPC: is opening the connection; others wait for how that ends */
+    struct curl_slist *headers; /* of each request: shared->headers, or our own with a token */
+    int64_t timer_ns;           /* when curl wants to be called, by our clock; LB_NEVER = not at all */
+    int64_t looked_ns;          /* until when the pump sleeps */
+    int socket_count;
+    struct {
+        int fd, events;
+    } sockets[HTTP_SOCKETS];
+};
+
+/* Once a process. 0, or -1 with err; http_close cleans up either way. host: a number or a name. */
+int http_open(struct http_shared *shared, bool grpc, const char *host, int port, struct lb_err *err);
+void http_close(struct http_shared *shared);
+
+/* Starts a session's pump. 0, or -1 with err; http_done cleans up either way, also a zeroed one, and twice.
+ */
+int http_init(struct http *http, const struct http_shared *shared, struct lb_session *owner,
+              struct lb_err *err);
+void http_done(struct http *http);
+
+/* After a cut-off has ended the pump: starts it anew, for a shielded fiber's last requests. 0, or -1. */
+int http_revive(struct http *http);
+
+/* Sends "name: value" with each further request. 0, or -1 when out of memory. */
+int http_header(struct http *http, const char *name, const char *value);
+
+/* Makes a transfer with room for in_size bytes of one message and out_size of a request. 0, or -1 with err.
+ */
+int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, size_t out_size,
+                  struct lb_err *err);
+void transfer_done(struct transfer *transfer);
+
+/* Posts the first len bytes of transfer->out to path and returns at once, with transfer->busy set, or cleared
+ * if it is over already. May wait until deadline_ns for the connection that another transfer is opening.
+ * each(arg) is called with the answer's messages on the pump's fiber: it may not wait. */
+void transfer_start(struct transfer *transfer, const char *path, size_t len, cut_fn *each, void *arg,
+                    int64_t deadline_ns);
+
+/* Waits until the transfer is over. false at the deadline, at the cut-off and when *stop is set (and the
+ * fiber woken): then it must be cancelled. */
+bool transfer_wait(struct transfer *transfer, int64_t deadline_ns, const bool *stop);
+
+/* Gives up one that is not over: HTTP/2 resets the stream, HTTP/1.1 closes the connection. */
+void transfer_cancel(struct transfer *transfer);
+
+#endif
+#endif

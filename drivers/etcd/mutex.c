@@ -1,0 +1,61 @@
+/* etcd-mutex: the Go client's concurrency.Mutex, which `etcdctl lock` uses: one key per contender on its
+ * session's lease, the oldest one holds, each other one watches the key right before it. First come, first
+ * served; a release wakes one waiter. 1 + 1 round trips uncontended, at least 4 and an event contended. The
+ * token is the key's create revision, which a guarded transaction inside etcd can compare.
+ *
+ * A contended hand-over often takes etcd up to 100 ms, whoever asks: the real client watches from the
+ * revision it has just read, and etcd takes up watches that begin at or before its present revision every 100
+ * ms only.
+ */
+#include "drivers/etcd/queue.h"
+
+#ifdef LB_HAVE_ETCD
+#include "drivers/wait.h"
+
+static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    struct etcd_place *place = grant->data;
+    bool once = request->deadline_ns <= lb_now(), first = false;
+    enum lb_outcome outcome = etcd_place_join(session, request, place, &first);
+    if (outcome != LB_OK) return outcome;
+    if (!first) outcome = once ? LB_BUSY : etcd_place_wait(session, request, place);
+    if (outcome == LB_OK) {
+        grant->token = (uint64_t)place->revision;
+        grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
+        return LB_OK;
+    }
+    /* A session that is gone has taken the key along: nothing was held, and nothing is left. */
+    if (outcome == LB_LOST) return LB_BROKEN;
+    enum lb_outcome left = etcd_place_leave(session, place);
+    if (left != LB_OK && left != LB_LOST) return LB_UNKNOWN;
+    if (outcome == LB_BUSY || outcome == LB_TIMEOUT) session->err.code = 0;
+    return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* our key is surely gone */
+}
+
+static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    (void)request;
+    enum lb_outcome outcome = etcd_place_leave(session, grant->data);
+    /* Not asked in time: by our clock somebody else may hold it by now. */
+    if (outcome == LB_BROKEN && lb_now() >= etcd_session_of(session)->alive_until_ns) return LB_LOST;
+    return outcome;
+}
+
+static enum lb_outcome mutex_settle(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    (void)request;
+    return etcd_place_settle(session, grant->data);
+}
+#endif
+
+const struct lb_lock lock_etcd_mutex = {
+    .name = "etcd-mutex",
+    .summary = "a key per contender on a lease, each waiter watches the one before it (concurrency.Mutex, "
+               "etcdctl lock)",
+    .backend = &backend_etcd,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
+    .waits = "watch predecessor",
+    LB_IF_ETCD(.grant_bytes = sizeof(struct etcd_place), .acquire = mutex_acquire, .release = mutex_release,
+               .settle = mutex_settle, )};

@@ -1,0 +1,167 @@
+/* queue: see queue.h. */
+#include "drivers/etcd/queue.h"
+
+#ifdef LB_HAVE_ETCD
+#include <string.h>
+
+#include "drivers/wait.h"
+
+#define AGAIN_NS (50 * LB_MS_NS)
+
+static ProtobufCBinaryData bytes_of(const char *data, size_t len) {
+    return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
+}
+
+/* "name/" up to the end of all keys that begin so, by create revision, the first of them. */
+struct oldest {
+    char prefix[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
+    Etcdserverpb__RangeRequest range;
+};
+
+static void ask_oldest(struct oldest *oldest, const struct lb_request *request) {
+    size_t len = etcd_prefix(request->key, request->key_len, oldest->prefix);
+    oldest->range = (Etcdserverpb__RangeRequest)ETCDSERVERPB__RANGE_REQUEST__INIT;
+    oldest->range.key = bytes_of(oldest->prefix, len);
+    oldest->range.range_end = bytes_of(oldest->end, etcd_prefix_end(oldest->prefix, len, oldest->end));
+    oldest->range.sort_target = ETCDSERVERPB__RANGE_REQUEST__SORT_TARGET__CREATE;
+    oldest->range.sort_order = ETCDSERVERPB__RANGE_REQUEST__SORT_ORDER__ASCEND;
+    oldest->range.limit = 1;
+}
+
+/* IF our key is not there THEN put it, ELSE get it; and in either case get the oldest key of the queue. */
+static enum lb_outcome transact(struct etcd_session *e, const struct lb_request *request,
+                                const struct etcd_place *place) {
+    ProtobufCBinaryData key = bytes_of(place->key, place->key_len);
+    struct oldest oldest;
+    ask_oldest(&oldest, request);
+
+    Etcdserverpb__Compare absent = ETCDSERVERPB__COMPARE__INIT, *compares[] = {&absent};
+    absent.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
+    absent.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
+    absent.key = key;
+    absent.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
+
+    Etcdserverpb__PutRequest put = ETCDSERVERPB__PUT_REQUEST__INIT;
+    put.key = key;
+    put.lease = place->lease;
+    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    get.key = key;
+
+    Etcdserverpb__RequestOp put_op = ETCDSERVERPB__REQUEST_OP__INIT, get_op = put_op, oldest_op = put_op;
+    put_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
+    put_op.request_put = &put;
+    get_op.request_case = oldest_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
+    get_op.request_range = &get;
+    oldest_op.request_range = &oldest.range;
+    Etcdserverpb__RequestOp *success[] = {&put_op, &oldest_op}, *failure[] = {&get_op, &oldest_op};
+
+    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
+    txn.n_compare = 1;
+    txn.compare = compares;
+    txn.n_success = txn.n_failure = 2;
+    txn.success = success;
+    txn.failure = failure;
+    return etcd_call(&e->call, &etcd_txn, &txn.base, &e->owner->err);
+}
+
+/* The first key-value of a transaction's nth answer, a range; NULL if there is none. */
+static const Etcdserverpb__KeyValue *first_of(const Etcdserverpb__TxnResponse *answer, size_t n) {
+    if (n >= answer->n_responses ||
+        answer->responses[n]->response_case != ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE) {
+        return NULL;
+    }
+    const Etcdserverpb__RangeResponse *range = answer->responses[n]->response_range;
+    return range->n_kvs > 0 ? range->kvs[0] : NULL;
+}
+
+enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
+                                struct etcd_place *place, bool *ret_first) {
+    struct etcd_session *e = etcd_session_of(session);
+    place->lease = 0;
+    if (request->key_len == 0) return lb_fail(session, LB_REFUSED, "etcd: a lock needs a name");
+    if (e->lost || e->lease == 0) return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
+    place->lease = e->lease;
+    place->key_len = etcd_lock_key(request->key, request->key_len, e->lease, place->key);
+    enum lb_outcome outcome = transact(e, request, place);
+    if (outcome != LB_OK) {
+        if (e->call.status == ETCD_NOT_FOUND) e->lost = true;
+        return outcome;
+    }
+    const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
+    const Etcdserverpb__KeyValue *own = answer->succeeded ? NULL : first_of(answer, 0);
+    const Etcdserverpb__KeyValue *oldest = first_of(answer, 1);
+    if (!answer->header || (!answer->succeeded && !own)) {
+        return lb_fail(session, LB_UNKNOWN, "etcd: a transaction's answer lacks what was asked for");
+    }
+    place->revision = own ? own->create_revision : answer->header->revision;
+    *ret_first = !oldest || oldest->create_revision == place->revision;
+    return LB_OK;
+}
+
+/* Our key must still be there: it goes with the lease (etcd#11456). */
+static enum lb_outcome confirm(struct lb_session *session, const struct etcd_place *place) {
+    struct etcd_session *e = etcd_session_of(session);
+    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    get.key = bytes_of(place->key, place->key_len);
+    enum lb_outcome outcome = etcd_read(e, &etcd_range, &get.base);
+    if (outcome != LB_OK) return outcome;
+    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+    if (answer->n_kvs > 0 && answer->kvs[0]->create_revision == place->revision) return LB_OK;
+    return lb_fail(session, LB_LOST, "etcd: the lease ended while we waited");
+}
+
+enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
+                                const struct etcd_place *place) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct oldest newest; /* of those older than ours: the one right before us */
+    ask_oldest(&newest, request);
+    newest.range.sort_order = ETCDSERVERPB__RANGE_REQUEST__SORT_ORDER__DESCEND;
+    newest.range.max_create_revision = place->revision - 1;
+    for (;;) {
+        enum lb_outcome outcome = etcd_read(e, &etcd_range, &newest.range.base);
+        if (outcome != LB_OK) return outcome;
+        const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+        if (answer->n_kvs == 0) return confirm(session, place);
+        if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
+        if (!answer->header) return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
+        outcome = etcd_watch_start(e, answer->kvs[0]->key, answer->header->revision);
+        if (outcome == LB_OK) outcome = etcd_watch_wait(e, request->deadline_ns);
+        etcd_watch_stop(e);
+        if (outcome == LB_TIMEOUT || outcome == LB_REFUSED) return outcome;
+        if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
+        if (lb_stopping()) return lb_fail(session, LB_UNKNOWN, "etcd: cut off while waiting");
+        /* Deleted, or the watch broke: either way look again who is before us, not at once if it broke. */
+        if (outcome != LB_OK) lb_sleep_until(lb_now() + AGAIN_NS);
+    }
+}
+
+enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_place *place) {
+    struct etcd_session *e = etcd_session_of(session);
+    int64_t deadline_ns = lb_after(lb_now(), e->patience_ns);
+    Etcdserverpb__DeleteRangeRequest request = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
+    request.key = bytes_of(place->key, place->key_len);
+    bool sent = false;
+    for (;;) {
+        enum lb_outcome outcome = etcd_call(&e->call, &etcd_delete_range, &request.base, &session->err);
+        const Etcdserverpb__DeleteRangeResponse *answer = etcd_answer(&e->call);
+        if (outcome == LB_OK && (answer->deleted > 0 || (sent && lb_now() < e->alive_until_ns))) {
+            /* Nobody deletes another's key while its lease lasts: after a lost answer it was we who did. */
+            session->err.code = 0;
+            return LB_OK;
+        }
+        if (outcome == LB_OK && !sent)
+            return lb_fail(session, LB_LOST, "etcd: the key was gone before its release");
+        if (outcome == LB_REFUSED) return outcome;
+        if (outcome == LB_UNKNOWN) sent = true;
+        if (outcome == LB_OK || lb_stopping() || lb_now() + AGAIN_NS >= deadline_ns) {
+            return sent ? LB_UNKNOWN : LB_BROKEN;
+        }
+        lb_sleep_until(lb_now() + AGAIN_NS);
+    }
+}
+
+enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place) {
+    if (place->lease == 0) return LB_OK;
+    return etcd_lease_drop(etcd_session_of(session), place->lease);
+}
+#endif

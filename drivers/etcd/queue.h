@@ -1,0 +1,43 @@
+/* queue: a client's place in an etcd queue: one key "name/<lease>" per contender, in the order of their
+ * create revisions, as the Go client's concurrency package makes it. A name that begins another's ("a" and
+ * "a/b") shares its queue with it: the real client's behaviour, kept.
+ *
+ * Source of the protocol: etcd's client/concurrency/mutex.go and key.go (3.4 to 3.6).
+ */
+#ifndef DRIVERS_ETCD_QUEUE_H
+#define DRIVERS_ETCD_QUEUE_H
+
+#include "drivers/etcd/keys.h"
+#include "drivers/etcd/session.h"
+
+#ifdef LB_HAVE_ETCD
+
+/* What a client keeps of its place; a lock's grant->data. */
+struct etcd_place {
+    int64_t lease;    /* that the key hangs on; 0 = nothing was sent */
+    int64_t revision; /* the key's create revision: grows with each, so a fencing token */
+    size_t key_len;
+    char key[ETCD_KEY_MAX];
+};
+
+/* Puts our key at the queue's end, in one transaction that also tells who is first. LB_OK, and *ret_first if
+ * it is we; LB_BROKEN: surely nothing there; LB_UNKNOWN: settle with etcd_place_settle; LB_REFUSED. */
+enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
+                                struct etcd_place *place, bool *ret_first);
+
+/* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the
+ * lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the key is still there.
+ */
+enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
+                                const struct etcd_place *place);
+
+/* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more; LB_BROKEN: it
+ * could not be asked for; LB_UNKNOWN. */
+enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_place *place);
+
+/* After LB_UNKNOWN, on a new session: revokes the lease that the key hangs on. LB_OK = sure: what is still on
+ * its way fails without the lease. */
+enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place);
+
+#endif
+#endif

@@ -1,0 +1,110 @@
+/* session: one client's session with etcd: a lease that a helper fiber keeps alive, and calls.
+ *
+ * A call is one request and its answer as straight-line code, over either transport: the algorithms build
+ * protobuf-c messages and read protobuf-c messages; gRPC sends them as they are, the JSON gateway by json.h.
+ * Calls retry nothing unless they say so.
+ */
+#ifndef DRIVERS_ETCD_SESSION_H
+#define DRIVERS_ETCD_SESSION_H
+
+#include "drivers/driver.h"
+
+extern const struct lb_backend backend_etcd;
+
+#ifdef LB_HAVE_ETCD
+#include "drivers/etcd/etcd.pb-c.h"
+#include "drivers/etcd/http.h"
+#include "drivers/etcd/json.h"
+
+enum etcd_transport { ETCD_GRPC, ETCD_JSON };
+
+struct etcd_options {
+    int64_t transport; /* enum etcd_transport */
+    int64_t command_timeout_ns;
+};
+
+struct etcd_server {
+    struct http_shared http;
+    char user[64], password[128]; /* "" = none */
+    char shown[256];              /* the URL without its password, for messages */
+};
+
+/* A request's path by either transport, and what answers it. */
+struct etcd_method {
+    const char *grpc, *json;
+    const ProtobufCMessageDescriptor *answer;
+    bool stream; /* the gateway wraps each message of a stream in {"result": ...} */
+};
+
+extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_watch_method, etcd_lease_grant,
+    etcd_lease_revoke, etcd_lease_keep_alive, etcd_status, etcd_member_list, etcd_authenticate;
+
+/* gRPC's status codes, as far as we tell them apart. */
+enum { ETCD_OK = 0, ETCD_NOT_FOUND = 5 };
+
+/* One line of calls, one at a time: the client has one, the lease's keeper another, the watch a third. */
+struct etcd_line {
+    struct etcd_session *session;
+    struct transfer transfer;
+    struct slab slab; /* the last answer lies here */
+    const struct etcd_method *method;
+    ProtobufCMessage *answer;             /* NULL = none that could be read */
+    int status;                           /* gRPC's, of the last call; -1 = none came */
+    void (*seen)(struct etcd_line *line); /* streams: called with each answer, on the pump's fiber */
+};
+
+struct etcd_session {
+    struct lb_session *owner;
+    struct http http;
+    struct etcd_line call, keep, watch;
+    struct lb_fiber *keeper;
+    int64_t lease, asked_ttl_s, ttl_s;
+    int64_t alive_until_ns; /* the lease lasts until then at least, by our clock */
+    bool ending;            /* the session is being closed: the keeper is to end */
+    int64_t patience_ns;    /* how long a call waits for its answer */
+    bool lost;              /* the lease has ended, or may have by our clock */
+    bool watch_hit;         /* the watched key was deleted */
+};
+
+static inline struct etcd_session *etcd_session_of(const struct lb_session *session) {
+    return session->state;
+}
+
+/* Sends a request and waits for its answer, at most e->patience_ns. LB_OK, and etcd_answer has it;
+ * LB_BROKEN: nothing was sent, or surely not done; LB_UNKNOWN; LB_REFUSED. line->status tells gRPC's status
+ * where the server gave one. */
+enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
+                          const ProtobufCMessage *request, struct lb_err *err);
+
+/* The same for a request that only reads, on the client's line: while it gets no answer it is sent again,
+ * over a new connection if need be, for as long as the patience and the lease last. */
+enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *method,
+                          const ProtobufCMessage *request);
+
+/* The answer of a call that returned LB_OK, a message of method->answer's type; valid until the line's next.
+ */
+static inline const void *etcd_answer(const struct etcd_line *line) {
+    return line->answer;
+}
+
+/* Opens a line with room for in_bytes of one answer and out_bytes of a request. 0, or -1 with err. */
+int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes, size_t out_bytes,
+                   struct lb_err *err);
+void etcd_line_done(struct etcd_line *line);
+
+/* Watches one key for its deletion, from a revision on. One watch at a time. */
+enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision);
+/* LB_OK: deleted. LB_TIMEOUT: the deadline. LB_BROKEN: the watch ended, the lease did, or the cut-off came.
+ */
+enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns);
+void etcd_watch_stop(struct etcd_session *e);
+
+/* Takes a lease and starts keeping it. 0, or -1 with err. */
+int etcd_lease_start(struct etcd_session *e, struct lb_err *err);
+/* Stops keeping it, and revokes it if the server can be reached. */
+void etcd_lease_end(struct etcd_session *e);
+/* Revokes any lease, and so deletes its keys. LB_OK: it is gone, or was. */
+enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
+#endif
+
+#endif

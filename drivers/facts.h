@@ -1,0 +1,15 @@
+/* facts: what a server says of itself, name by name; made by the core, filled by lb_fact. */
+#ifndef DRIVERS_FACTS_H
+#define DRIVERS_FACTS_H
+
+#define LB_FACTS_MAX 48
+
+struct lb_facts {
+    int count;
+    struct {
+        char name[40];
+        char value[160];
+    } item[LB_FACTS_MAX];
+};
+
+#endif

@@ -1,0 +1,12 @@
+/* local: the backends that need no server; their state lies in a mapping that all workers share. */
+#ifndef DRIVERS_LOCAL_LOCAL_H
+#define DRIVERS_LOCAL_LOCAL_H
+
+#include "drivers/driver.h"
+
+/* Locks in the shared mapping. A key beyond them shares the lock of another: it still excludes. */
+#define LOCAL_SLOTS 4096
+
+extern const struct lb_backend backend_memory;
+
+#endif

@@ -1,0 +1,44 @@
+/* null: does nothing, so that the tool can measure itself. It refuses to be a lock: each client is given a
+ * cell of its own by the core, and no exclusion is claimed. */
+#include "drivers/driver.h"
+
+static enum lb_outcome null_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    (void)session;
+    (void)request;
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome null_release(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    (void)session;
+    (void)request;
+    (void)grant;
+    return LB_OK;
+}
+
+static int null_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    (void)session;
+    (void)err;
+    lb_fact(facts, "version", "built in");
+    return 0;
+}
+
+const struct lb_backend backend_null = {
+    .name = "null",
+    .summary = "nothing at all: the tool's own cost",
+    .describe = null_describe,
+};
+
+const struct lb_lock lock_null = {
+    .name = "null",
+    .summary = "does nothing: the tool's own cost, no lock",
+    .backend = &backend_null,
+    .primitive = LB_NO_PRIMITIVE,
+    .caps = LB_CAP_BASELINE | LB_CAP_TRY | LB_CAP_WAIT,
+    .waits = "never",
+    .acquire = null_acquire,
+    .release = null_release,
+};

@@ -1,0 +1,172 @@
+/* sim: a lock in shared memory whose faults are scripted, so that the measuring and checking code can be held
+ * against known answers. It is no model of a real server.
+ *
+ * Each acquire and release takes `service`. Waiters poll. `stall_after`/`stall` freezes every call that
+ * begins in that window until its end; `lose_every` forgets each n-th release, so that the lock stays taken
+ * until its lease ends; `double_every` grants each n-th acquire although it is held; `unknown_every` loses
+ * each n-th answer.
+ */
+#include <stdatomic.h>
+
+#include "drivers/driver.h"
+#include "drivers/wait.h"
+
+#define SIM_SLOTS 4096
+#define SIM_POLL_NS (20 * LB_US_NS)
+
+struct sim_shared {
+    _Atomic int64_t began_ns; /* the first call of all */
+    struct {
+        /* 0 = free; else when the lease ends, in us (44 bits), and the holder's client (20 bits): one word,
+         * so that nobody sees a new holder with an old lease. */
+        _Alignas(64) _Atomic uint64_t held;
+        _Atomic uint64_t grants, releases, asked; /* grants is also the last token given */
+    } slot[SIM_SLOTS];
+};
+
+struct sim_options {
+    int64_t service_ns, stall_after_ns, stall_ns;
+    int64_t lose_every, double_every, unknown_every;
+};
+
+static bool each(int64_t every, uint64_t number) {
+    return every > 0 && number % (uint64_t)every == 0;
+}
+
+/* Passes the time that a call takes. False when the run was cut off. */
+static bool serve(struct sim_shared *shared, const struct sim_options *options) {
+    int64_t now_ns = lb_now();
+    if (options->service_ns > 0) lb_sleep_until(now_ns + options->service_ns);
+    if (options->stall_ns > 0) {
+        int64_t none = 0;
+        atomic_compare_exchange_strong(&shared->began_ns, &none, now_ns);
+        int64_t from_ns = atomic_load(&shared->began_ns) + options->stall_after_ns;
+        if (now_ns >= from_ns && now_ns < from_ns + options->stall_ns)
+            lb_sleep_until(from_ns + options->stall_ns);
+    }
+    return !lb_stopping();
+}
+
+static uint64_t held_word(const struct lb_session *session, int64_t lease_end_ns) {
+    return ((uint64_t)(lease_end_ns / LB_US_NS) << 20) | (session->client & 0xfffff);
+}
+
+static bool is_over(uint64_t held, int64_t now_ns) {
+    return (int64_t)(held >> 20) * LB_US_NS <= now_ns;
+}
+
+static enum lb_outcome sim_acquire(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    struct sim_shared *shared = session->server->shared;
+    const struct sim_options *options = session->options;
+    uint32_t place = request->key_index % SIM_SLOTS;
+    bool once = request->deadline_ns <= lb_now();
+    session->commands++;
+    uint64_t asked = 1 + atomic_fetch_add(&shared->slot[place].asked, 1);
+    int64_t sent_ns = lb_now();
+    if (!serve(shared, options)) return LB_TIMEOUT;
+    for (;;) {
+        uint64_t held = atomic_load(&shared->slot[place].held);
+        uint64_t mine = held_word(session, sent_ns + request->lease_ns);
+        bool granted = false;
+        if (each(options->double_every, asked)) {
+            atomic_store(&shared->slot[place].held, mine);
+            granted = true;
+        } else if (held == 0 || is_over(held, lb_now())) {
+            granted = atomic_compare_exchange_strong(&shared->slot[place].held, &held, mine);
+        }
+        if (granted) {
+            *(uint64_t *)grant->data = mine;
+            grant->token = 1 + atomic_fetch_add(&shared->slot[place].grants, 1);
+            grant->lease_end_ns = sent_ns + request->lease_ns;
+            if (each(options->unknown_every, asked)) return lb_fail(session, LB_UNKNOWN, "sim: answer lost");
+            return LB_OK;
+        }
+        if (once) return LB_BUSY;
+        int64_t now_ns = lb_now();
+        if (now_ns >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
+        lb_sleep_until(now_ns + SIM_POLL_NS);
+        sent_ns = lb_now();
+    }
+}
+
+/* Frees the slot if it is still what the grant put there. */
+static bool free_mine(struct sim_shared *shared, const struct lb_request *request,
+                      const struct lb_grant *grant) {
+    uint64_t mine = *(const uint64_t *)grant->data;
+    return atomic_compare_exchange_strong(&shared->slot[request->key_index % SIM_SLOTS].held, &mine, 0);
+}
+
+static enum lb_outcome sim_release(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    struct sim_shared *shared = session->server->shared;
+    const struct sim_options *options = session->options;
+    session->commands++;
+    serve(shared, options);
+    uint64_t number = 1 + atomic_fetch_add(&shared->slot[request->key_index % SIM_SLOTS].releases, 1);
+    if (each(options->lose_every, number)) return LB_OK;
+    bool over = is_over(*(const uint64_t *)grant->data, lb_now());
+    bool freed = free_mine(shared, request, grant);
+    /* A grant that was doubled has been overwritten by design: the script says so, not the release. */
+    return (freed && !over) || options->double_every > 0 ? LB_OK : LB_LOST;
+}
+
+static enum lb_outcome sim_settle(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    free_mine(session->server->shared, request, grant);
+    return LB_OK;
+}
+
+static enum lb_outcome sim_ping(struct lb_session *session, int64_t deadline_ns) {
+    (void)deadline_ns;
+    session->commands++;
+    serve(session->server->shared, session->options);
+    return LB_OK;
+}
+
+static int sim_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    (void)session;
+    (void)err;
+    lb_fact(facts, "version", "built in");
+    return 0;
+}
+
+static const struct lb_option sim_options[] = {
+    {"service", LB_OPT_DURATION, offsetof(struct sim_options, service_ns), "100us", 0, 60e9, NULL,
+     "how long each acquire, release and ping takes"},
+    {"stall_after", LB_OPT_DURATION, offsetof(struct sim_options, stall_after_ns), "0", 0, 3600e9, NULL,
+     "when the freeze begins, after the first call"},
+    {"stall", LB_OPT_DURATION, offsetof(struct sim_options, stall_ns), "0", 0, 3600e9, NULL,
+     "how long the freeze lasts; 0 = none"},
+    {"lose_every", LB_OPT_INT, offsetof(struct sim_options, lose_every), "0", 0, 1e15, NULL,
+     "each n-th release is forgotten; 0 = none"},
+    {"double_every", LB_OPT_INT, offsetof(struct sim_options, double_every), "0", 0, 1e15, NULL,
+     "each n-th acquire is granted although held; 0 = none"},
+    {"unknown_every", LB_OPT_INT, offsetof(struct sim_options, unknown_every), "0", 0, 1e15, NULL,
+     "each n-th acquire's answer is lost; 0 = none"},
+    {0},
+};
+
+static const struct lb_backend backend_sim = {
+    .name = "sim",
+    .summary = "scripted service times and faults, for known answers",
+    .shared_bytes = sizeof(struct sim_shared),
+    .describe = sim_describe,
+    .ping = sim_ping,
+};
+
+const struct lb_lock lock_sim = {
+    .name = "sim",
+    .summary = "scripted: service time, stall, lost releases, double grants, lost answers",
+    .backend = &backend_sim,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_FENCE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll, every 20 us",
+    .options = sim_options,
+    .options_bytes = sizeof(struct sim_options),
+    .grant_bytes = sizeof(uint64_t),
+    .acquire = sim_acquire,
+    .release = sim_release,
+    .settle = sim_settle,
+};

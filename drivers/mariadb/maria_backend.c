@@ -1,0 +1,67 @@
+/* maria_backend: the mariadb backend's table: opening, describing, pinging. The rest is in maria_connect and
+ * maria_run. */
+#include "drivers/mariadb/maria_impl.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <string.h>
+
+static int maria_open(struct lb_server *server, struct lb_err *err) {
+    if (server->url_count != 1) {
+        return err_set(err, LB_EXIT_USAGE, "mariadb takes one URL, not %d", server->url_count);
+    }
+    if (mysql_library_init(0, NULL, NULL) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
+    return maria_url(server->state, server->urls[0], err);
+}
+
+static int maria_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    static const char settings[] =
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', "
+        "'innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', 'max_connections', 'thread_handling', "
+        "'lock_wait_timeout', 'innodb_lock_wait_timeout', 'wait_timeout', 'max_prepared_stmt_count', "
+        "'innodb_buffer_pool_size', 'wsrep_on')";
+    MYSQL_RES *result = NULL;
+    if (maria_query(session, settings, maria_answer_by(session), &result) != LB_OK) {
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    }
+    MYSQL_ROW row;
+    while (result && (row = mysql_fetch_row(result)) != NULL) {
+        if (row[0] && row[1]) lb_fact(facts, row[0], "%s", row[1]);
+    }
+    mysql_free_result(result);
+    return 0;
+}
+
+/* COM_PING: the protocol's own empty round trip; the server parses nothing. */
+static enum lb_outcome maria_ping(struct lb_session *session, int64_t deadline_ns) {
+    struct maria_session *state = session->state;
+    if (!state->mysql || state->dead) return lb_fail(session, LB_BROKEN, "mariadb: not connected");
+    state->timed_out = false;
+    session->commands++;
+    int failed = 0;
+    int asked = mysql_ping_start(&failed, state->mysql);
+    while (asked) asked = mysql_ping_cont(&failed, state->mysql, maria_wait(session, asked, deadline_ns));
+    return failed ? maria_failed(session, mysql_errno(state->mysql), mysql_error(state->mysql)) : LB_OK;
+}
+
+static const struct lb_option maria_options[] = {
+    {"answer_timeout", LB_OPT_DURATION, offsetof(struct maria_options, answer_timeout_ns), "5s", 1e6, 600e9,
+     NULL,
+     "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
+    {0},
+};
+#endif
+
+static const char *const maria_schemes[] = {"mysql", "mariadb", NULL};
+
+const struct lb_backend backend_mariadb = {
+    .name = "mariadb",
+    .summary = "MariaDB or MySQL, one server, by libmariadb",
+    .schemes = maria_schemes,
+    .topology = "mariadb",
+    .unavailable = LB_WHY_MARIADB,
+    .install = "libmariadb-dev mariadb-server",
+    LB_IF_MARIADB(.options = maria_options, .options_bytes = sizeof(struct maria_options),
+                  .server_bytes = sizeof(struct maria_server), .session_bytes = sizeof(struct maria_session),
+                  .open = maria_open, .connect = maria_connect, .disconnect = maria_disconnect,
+                  .describe = maria_describe, .ping = maria_ping, )};

@@ -1,0 +1,95 @@
+/* maria_connect: opening and closing a session. See driver.h for the contracts. TCP, without TLS. */
+#include "drivers/mariadb/maria_impl.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <mysqld_error.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+/* For libmariadb's coroutine; its own default of 60 KB is near what a login with a TLS library needs. */
+#define COROUTINE_STACK_BYTES (128 * 1024)
+
+/* While connecting, libmariadb opens and closes sockets by itself: nothing stays registered. */
+static int wait_connecting(struct lb_session *session, int asked, int64_t deadline_ns) {
+    const struct maria_session *state = session->state;
+    int fd = (int)mysql_get_socket(state->mysql);
+    int events =
+        ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) | ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
+    struct lb_poll wait = {fd, events, 0};
+    int ready = lb_wait_any(&wait, 1, deadline_ns);
+    lb_fd_forget(fd);
+    return ready > 0 ? asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE) : MYSQL_WAIT_TIMEOUT;
+}
+
+static int connect_failed(struct lb_session *session, bool in_time, struct lb_err *err) {
+    const struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
+    const char *host = server->url.host[0];
+    int port = server->url.port[0];
+    if (!in_time) {
+        return err_set(err, LB_EXIT_MACHINE, "mariadb at %s:%d: no connection in time", host, port);
+    }
+    unsigned number = mysql_errno(state->mysql);
+    const char *text = mysql_error(state->mysql);
+    const char *hint = "";
+    if (number == ER_ACCESS_DENIED_ERROR) hint = ": check the user and password of the URL";
+    if (number == ER_CON_COUNT_ERROR) hint = ": raise max_connections or lower load.clients";
+    return err_set(err, maria_connect_exit(number), "mariadb at %s:%d: %.*s (error %u)%s", host, port,
+                   (int)strcspn(text, "\n"), text, number, hint);
+}
+
+static int connect_to(struct lb_session *session, const char *address, int64_t deadline_ns,
+                      struct lb_err *err) {
+    struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
+    const struct url *url = &server->url;
+    MYSQL *mysql = state->mysql = mysql_init(NULL);
+    if (!mysql) return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
+    unsigned tcp = MYSQL_PROTOCOL_TCP;
+    size_t stack_bytes = COROUTINE_STACK_BYTES;
+    my_bool no = 0;
+    if (mysql_options(mysql, MYSQL_OPT_NONBLOCK, &stack_bytes) != 0 ||
+        mysql_options(mysql, MYSQL_OPT_PROTOCOL, &tcp) != 0 ||
+        mysql_options(mysql, MYSQL_OPT_RECONNECT, &no) != 0 ||
+        mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4") != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
+    }
+    MYSQL *connected = NULL;
+    bool in_time = true;
+    int asked = mysql_real_connect_start(&connected, mysql, address, url->user, url->password,
+                                         url->path[0] ? url->path : NULL, (unsigned)url->port[0], NULL, 0);
+    while (asked) {
+        int got = wait_connecting(session, asked, deadline_ns);
+        in_time = got != MYSQL_WAIT_TIMEOUT;
+        asked = mysql_real_connect_cont(&connected, mysql, got);
+    }
+    return connected ? 0 : connect_failed(session, in_time, err);
+}
+
+int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
+    session->traffic_fd = -1;
+    for (int i = 0;; i++) {
+        struct lb_err why = {0};
+        if (connect_to(session, server->address[i], deadline_ns, &why) == 0) break;
+        if (i + 1 == server->address_count) return err_set(err, why.code, "%s", why.text);
+        maria_disconnect(session);
+    }
+    state->fd = session->traffic_fd = (int)mysql_get_socket(state->mysql);
+    if (!session->lock || !session->lock->prepare) return 0;
+    return session->lock->prepare(session, deadline_ns, err);
+}
+
+void maria_disconnect(struct lb_session *session) {
+    struct maria_session *state = session->state;
+    session->traffic_fd = -1;
+    if (!state->mysql) return;
+    if (!state->dead) lb_fd_forget(state->fd);
+    /* The connection first: then closing a statement frees its memory and asks nothing of the server. */
+    mysql_close(state->mysql);
+    for (int i = 0; i < state->statement_count; i++) mysql_stmt_close(state->statement[i]);
+    memset(state, 0, sizeof *state);
+}
+#endif

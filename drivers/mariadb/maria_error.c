@@ -1,0 +1,49 @@
+/* maria_error: what error numbers mean here. Pure functions. */
+#include "drivers/mariadb/maria_impl.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <errmsg.h>
+#include <mysqld_error.h>
+
+/* Not in the header of every version. */
+#define MYSQL_USER_LOCK_DEADLOCK 3058
+#define MYSQL_QUERY_TIMEOUT 3024
+
+enum lb_outcome maria_outcome(unsigned number) {
+    switch (number) {
+    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_QUERY_INTERRUPTED: /* KILL QUERY */
+    case ER_STATEMENT_TIMEOUT:
+    case MYSQL_QUERY_TIMEOUT:
+        return LB_TIMEOUT;
+    case ER_LOCK_DEADLOCK: /* chosen as the victim: not waiting now */
+    case MYSQL_USER_LOCK_DEADLOCK:
+        return LB_BUSY;
+    case ER_CONNECTION_KILLED:
+    case ER_SERVER_SHUTDOWN:
+    case ER_NORMAL_SHUTDOWN:
+    case ER_NEW_ABORTING_CONNECTION:
+        return LB_BROKEN; /* said by the server: the session ends */
+    case CR_SERVER_GONE_ERROR:
+        return LB_BROKEN; /* could not be sent */
+    default:
+        /* The client library's own: no answer, or not one that it understands. */
+        return number >= CR_MIN_ERROR && number < 3000 ? LB_UNKNOWN : LB_REFUSED;
+    }
+}
+
+int maria_connect_exit(unsigned number) {
+    switch (number) {
+    case ER_ACCESS_DENIED_ERROR:
+    case ER_ACCESS_DENIED_NO_PASSWORD_ERROR:
+    case ER_DBACCESS_DENIED_ERROR:
+    case ER_BAD_DB_ERROR:
+    case ER_HOST_NOT_PRIVILEGED:
+    case ER_NOT_SUPPORTED_AUTH_MODE:
+    case CR_AUTH_PLUGIN_CANNOT_LOAD:
+        return LB_EXIT_USAGE;
+    default:
+        return LB_EXIT_MACHINE;
+    }
+}
+#endif

@@ -1,0 +1,169 @@
+/* maria_run: one statement, one answer. See maria_session.h.
+ *
+ * Prepared statements: the server need not parse, keys need no escaping and the answer carries no column
+ * names. Measured on a loopback server: COM_PING takes 64 us, GET_LOCK prepared 70.5, as text 72.
+ */
+#include "drivers/mariadb/maria_impl.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <string.h>
+
+#include "drivers/wait.h"
+
+int64_t maria_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
+    const struct maria_options *options = session->server->options;
+    return lb_after(wait_until_ns, options->answer_timeout_ns);
+}
+
+int64_t maria_answer_by(const struct lb_session *session) {
+    return maria_answer_after(session, lb_now());
+}
+
+bool maria_ended(const struct lb_session *session) {
+    const struct maria_session *state = session->state;
+    return state->ended;
+}
+
+bool maria_is_mariadb(const struct lb_session *session) {
+    const struct maria_session *state = session->state;
+    return mariadb_connection(state->mysql);
+}
+
+int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns) {
+    struct maria_session *state = session->state;
+    int events =
+        ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) | ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
+    /* libmariadb asks only after it has met EAGAIN, which is what an edge needs. */
+    int ready = lb_wait_edge(state->fd, events, deadline_ns);
+    state->timed_out = ready <= 0;
+    if (ready <= 0) return MYSQL_WAIT_TIMEOUT; /* makes the call fail and close the connection */
+    return asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
+}
+
+void maria_die(struct lb_session *session) {
+    struct maria_session *state = session->state;
+    state->dead = true;
+    session->traffic_fd = -1;
+    lb_fd_forget(state->fd);
+}
+
+enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const char *text) {
+    struct maria_session *state = session->state;
+    if (state->timed_out) {
+        lb_fail(session, LB_UNKNOWN, "mariadb: %s",
+                lb_stopping() ? "cut off while waiting" : "no answer in time");
+        maria_die(session);
+        return LB_UNKNOWN;
+    }
+    enum lb_outcome outcome = maria_outcome(number);
+    lb_fail(session, outcome, "mariadb: %.*s (error %u)", (int)strcspn(text, "\n"), text, number);
+    if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) {
+        state->ended = number < 2000;
+        maria_die(session);
+    }
+    return outcome;
+}
+
+static enum lb_outcome statement_failed(struct lb_session *session, MYSQL_STMT *statement) {
+    return maria_failed(session, mysql_stmt_errno(statement), mysql_stmt_error(statement));
+}
+
+static bool is_up(struct lb_session *session) {
+    struct maria_session *state = session->state;
+    state->timed_out = false;
+    if (state->mysql && !state->dead) return true;
+    lb_fail(session, LB_BROKEN, "mariadb: not connected");
+    return false;
+}
+
+MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIND *args,
+                          struct maria_row *row, int64_t deadline_ns, struct lb_err *err) {
+    struct maria_session *state = session->state;
+    if (!is_up(session)) goto failed;
+    MYSQL_STMT *statement =
+        state->statement_count < MARIA_STATEMENTS_MAX ? mysql_stmt_init(state->mysql) : NULL;
+    if (!statement) {
+        err_set(err, LB_EXIT_MACHINE, "mariadb: no room for a prepared statement");
+        return NULL;
+    }
+    state->statement[state->statement_count++] = statement;
+    session->commands++;
+    int failed = 0;
+    int asked = mysql_stmt_prepare_start(&failed, statement, sql, strlen(sql));
+    while (asked) {
+        asked = mysql_stmt_prepare_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
+    }
+    if (failed) {
+        statement_failed(session, statement);
+        goto failed;
+    }
+    MYSQL_BIND columns[MARIA_COLUMNS_MAX] = {0};
+    for (int i = 0; i < MARIA_COLUMNS_MAX; i++) {
+        columns[i].buffer_type = MYSQL_TYPE_LONGLONG;
+        columns[i].buffer = &row->number[i];
+        columns[i].is_null = &row->is_null[i];
+    }
+    if (mysql_stmt_field_count(statement) > MARIA_COLUMNS_MAX ||
+        (mysql_stmt_param_count(statement) > 0 && mysql_stmt_bind_param(statement, args)) ||
+        (mysql_stmt_field_count(statement) > 0 && mysql_stmt_bind_result(statement, columns))) {
+        err_set(err, LB_EXIT_MACHINE, "mariadb: can't bind '%s': %s", sql, mysql_stmt_error(statement));
+        return NULL;
+    }
+    return statement;
+failed:
+    err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    return NULL;
+}
+
+/* The row and what follows it, so that the connection is free for the next statement. */
+static enum lb_outcome fetch(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
+                             int64_t deadline_ns) {
+    int got = 0;
+    int asked = mysql_stmt_fetch_start(&got, statement);
+    while (asked) asked = mysql_stmt_fetch_cont(&got, statement, maria_wait(session, asked, deadline_ns));
+    if (got == 1) return statement_failed(session, statement);
+    row->found = got != MYSQL_NO_DATA;
+    my_bool failed = 0;
+    asked = mysql_stmt_free_result_start(&failed, statement);
+    while (asked) {
+        asked = mysql_stmt_free_result_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
+    }
+    return failed ? statement_failed(session, statement) : LB_OK;
+}
+
+enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
+                          int64_t deadline_ns) {
+    if (!is_up(session)) return LB_BROKEN;
+    session->commands++;
+    int failed = 0;
+    int asked = mysql_stmt_execute_start(&failed, statement);
+    while (asked) {
+        asked = mysql_stmt_execute_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
+    }
+    if (failed) return statement_failed(session, statement);
+    row->found = false;
+    row->affected = mysql_stmt_affected_rows(statement);
+    return mysql_stmt_field_count(statement) > 0 ? fetch(session, statement, row, deadline_ns) : LB_OK;
+}
+
+enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
+                            MYSQL_RES **ret_result) {
+    struct maria_session *state = session->state;
+    if (!is_up(session)) return LB_BROKEN;
+    MYSQL *mysql = state->mysql;
+    session->commands++;
+    int failed = 0;
+    int asked = mysql_real_query_start(&failed, mysql, sql, strlen(sql));
+    while (asked) asked = mysql_real_query_cont(&failed, mysql, maria_wait(session, asked, deadline_ns));
+    if (failed) return maria_failed(session, mysql_errno(mysql), mysql_error(mysql));
+    MYSQL_RES *result = NULL;
+    if (mysql_field_count(mysql) > 0) {
+        asked = mysql_store_result_start(&result, mysql);
+        while (asked)
+            asked = mysql_store_result_cont(&result, mysql, maria_wait(session, asked, deadline_ns));
+        if (!result) return maria_failed(session, mysql_errno(mysql), mysql_error(mysql));
+    }
+    *ret_result = result;
+    return LB_OK;
+}
+#endif

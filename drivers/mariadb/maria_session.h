@@ -1,0 +1,72 @@
+/* maria_session: a session with one MariaDB (or MySQL) server and one prepared statement at a time over it;
+ * the algorithms are in files of their own and include only this.
+ *
+ * Speaks through libmariadb's non-blocking _start/_cont calls and waits through the engine. It never
+ * reconnects by itself, since a new connection has lost the old one's locks in silence.
+ */
+#ifndef DRIVERS_MARIADB_MARIA_SESSION_H
+#define DRIVERS_MARIADB_MARIA_SESSION_H
+
+#include "drivers/driver.h"
+
+extern const struct lb_backend backend_mariadb;
+
+#ifdef LB_HAVE_MARIADB
+#include <mysql.h>
+
+#define MARIA_STATEMENTS_MAX 8
+#define MARIA_COLUMNS_MAX 4
+
+/* One row of numbers, filled by maria_run. */
+struct maria_row {
+    bool found; /* there was a row */
+    long long number[MARIA_COLUMNS_MAX];
+    my_bool is_null[MARIA_COLUMNS_MAX];
+    unsigned long long affected; /* rows changed, for statements that give none */
+};
+
+/* Parameters of a prepared statement: bound once, so the values' memory must stay (lock_state). */
+static inline MYSQL_BIND maria_text(const char *text, unsigned long *len) {
+    return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_STRING, .buffer = (void *)text, .length = len};
+}
+
+static inline MYSQL_BIND maria_real(double *number) {
+    return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_DOUBLE, .buffer = number};
+}
+
+static inline MYSQL_BIND maria_int(long long *number) {
+    return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = number};
+}
+
+/* Prepares a statement for this session, which owns it, with its parameters bound (as many as the SQL has
+ * "?") and the numbers of its answer bound to row, which must stay too. NULL with err. For a lock's .prepare.
+ */
+MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIND *args,
+                          struct maria_row *row, int64_t deadline_ns, struct lb_err *err);
+
+/* Runs it and waits for its answer until deadline_ns. LB_OK with the row filled. Else session->err says why:
+ * LB_BROKEN: nothing was sent, or the server said that it ended the session (then maria_ended);
+ * LB_UNKNOWN: sent, no answer; what maria_outcome says of the server's error otherwise.
+ * After LB_BROKEN and LB_UNKNOWN the connection is dead until the core connects again. */
+enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
+                          int64_t deadline_ns);
+
+/* Runs one SQL text without parameters; the caller mysql_free_results *ret_result, NULL if it gives no rows.
+ */
+enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
+                            MYSQL_RES **ret_result);
+
+/* Until when an answer may take that does not wait for a lock, asked now: the backend's answer_timeout. */
+int64_t maria_answer_by(const struct lb_session *session);
+
+/* The same for a statement that waits on the server until wait_until_ns. */
+int64_t maria_answer_after(const struct lb_session *session, int64_t wait_until_ns);
+
+/* True if the server itself ended the session (shut down, killed): what it held is free. */
+bool maria_ended(const struct lb_session *session);
+
+/* True for MariaDB, false for MySQL: they differ in a lock's name and time limits. */
+bool maria_is_mariadb(const struct lb_session *session);
+#endif
+
+#endif

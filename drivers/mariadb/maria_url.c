@@ -1,0 +1,44 @@
+/* maria_url: which server, as whom. Names are looked up once, here: libmariadb would do it in each connect,
+ * on the small stack of its own coroutine, and takes "localhost" for a Unix socket. */
+#define _GNU_SOURCE
+#include "drivers/mariadb/maria_impl.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define MARIA_PORT 3306
+
+static int resolve(struct maria_server *server, struct lb_err *err) {
+    const char *host = server->url.host[0];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+    int failed = getaddrinfo(host, NULL, &hints, &list);
+    if (failed) return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", host, gai_strerror(failed));
+    for (struct addrinfo *at = list; at && server->address_count < MARIA_ADDRESSES_MAX; at = at->ai_next) {
+        char *address = server->address[server->address_count];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof server->address[0], NULL, 0,
+                        NI_NUMERICHOST) == 0) {
+            server->address_count++;
+        }
+    }
+    freeaddrinfo(list);
+    if (server->address_count > 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s' has no address", host);
+}
+
+int maria_url(struct maria_server *server, const char *text, struct lb_err *err) {
+    char shown[256];
+    if (url_parse(&server->url, text, MARIA_PORT, err) != 0) return -1;
+    url_public(text, shown, sizeof shown);
+    if (strchr(text, '?')) {
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "a mariadb URL takes no '?' parameters: write mysql://user:password@host:port/database");
+    }
+    if (server->url.host_count != 1) {
+        return err_set(err, LB_EXIT_USAGE, "mariadb URL '%s' names several hosts: give one", shown);
+    }
+    return resolve(server, err);
+}
+#endif

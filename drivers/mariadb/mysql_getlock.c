@@ -1,0 +1,98 @@
+/* mysql-getlock: MariaDB's and MySQL's user lock: GET_LOCK(name, seconds) to wait in the server's
+ * metadata-lock queue, RELEASE_LOCK(name) to free. Compatible with every client that calls these functions
+ * with the same name.
+ *
+ * One round trip each. The lock belongs to the connection: a dead client's is freed when the server notices
+ * the closed socket, at once on one host; a waiter's within a second. It is one server's: not replicated, not
+ * Galera's. It gives no fencing token. It is re-entrant: the server counts. The queue is near first-come, not
+ * promised, so "fair" is not claimed. Names: MariaDB compares them byte by byte (10.11), up to 192 bytes;
+ * MySQL takes 64 characters and ignores case, so there keys that differ only by case are one lock. A longer
+ * key is refused, not cut. MySQL's timeouts are whole seconds, so a timed wait may end up to a second late
+ * there.
+ */
+#include "drivers/mariadb/maria_session.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <string.h>
+
+#include "drivers/mariadb/getlock_rules.h"
+
+/* The prepared statements' parameters are bound to these once. */
+struct getlock_session {
+    MYSQL_STMT *get, *release;
+    bool is_mariadb;
+    double seconds;
+    unsigned long name_len;
+    char name[LB_KEY_MAX + 1];
+    struct maria_row row;
+};
+
+static int getlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct getlock_session *mine = session->lock_state;
+    MYSQL_BIND args[] = {maria_text(mine->name, &mine->name_len), maria_real(&mine->seconds)};
+    mine->is_mariadb = maria_is_mariadb(session);
+    mine->get = maria_prepare(session, "SELECT GET_LOCK(?, ?)", args, &mine->row, deadline_ns, err);
+    if (!mine->get) return -1;
+    mine->release = maria_prepare(session, "SELECT RELEASE_LOCK(?)", args, &mine->row, deadline_ns, err);
+    return mine->release ? 0 : -1;
+}
+
+/* Runs one of the two on the request's key. LB_OK: *ret_answer is 1, 0, or -1 for NULL. */
+static enum lb_outcome call(struct lb_session *session, MYSQL_STMT *statement,
+                            const struct lb_request *request, int64_t answer_by_ns, int *ret_answer) {
+    struct getlock_session *mine = session->lock_state;
+    const char *problem = getlock_name_problem(request->key, request->key_len, mine->is_mariadb);
+    if (problem)
+        return lb_fail(session, LB_REFUSED, "mariadb: lock name '%.40s...' %s", request->key, problem);
+    memcpy(mine->name, request->key, request->key_len);
+    mine->name_len = request->key_len;
+    enum lb_outcome outcome = maria_run(session, statement, &mine->row, answer_by_ns);
+    if (outcome != LB_OK) return outcome;
+    if (!mine->row.found) return lb_fail(session, LB_BROKEN, "mariadb: an answer without a row");
+    *ret_answer = mine->row.is_null[0] ? -1 : (int)mine->row.number[0];
+    return LB_OK;
+}
+
+static enum lb_outcome getlock_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    struct getlock_session *mine = session->lock_state;
+    int64_t now_ns = lb_now();
+    bool once = request->deadline_ns <= now_ns;
+    int64_t answer_by_ns = maria_answer_after(session, once ? now_ns : request->deadline_ns);
+    int answer = 0;
+    mine->seconds = getlock_seconds(request->deadline_ns, now_ns, mine->is_mariadb);
+    enum lb_outcome outcome = call(session, mine->get, request, answer_by_ns, &answer);
+    if (outcome != LB_OK) return outcome;
+    if (answer == 0) return once ? LB_BUSY : LB_TIMEOUT;
+    if (answer < 0) {
+        return lb_fail(session, LB_TIMEOUT, "mariadb: GET_LOCK answered NULL: the statement was killed");
+    }
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome getlock_release(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    struct getlock_session *mine = session->lock_state;
+    (void)grant;
+    int answer = 0;
+    enum lb_outcome outcome = call(session, mine->release, request, maria_answer_by(session), &answer);
+    if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
+    if (outcome != LB_OK) return outcome;
+    return answer == 1 ? LB_OK : LB_LOST; /* 0: another's, NULL: nobody's */
+}
+#endif
+
+const struct lb_lock lock_mysql_getlock = {
+    .name = "mysql-getlock",
+    .summary = "GET_LOCK and RELEASE_LOCK on MariaDB or MySQL",
+    .backend = &backend_mariadb,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    .waits = "server queue",
+    .durability_note =
+        "in the server's memory: nothing is written, flushing does not matter; a failover forgets it",
+    LB_IF_MARIADB(.session_bytes = sizeof(struct getlock_session), .prepare = getlock_prepare,
+                  .acquire = getlock_acquire, .release = getlock_release, )};

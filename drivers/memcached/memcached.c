@@ -1,0 +1,273 @@
+/* memcached: the backend and its lock, over memcached's meta protocol (1.6 and newer).
+ *
+ * memcached-add: `ms key len ME T<ttl> c` (mode E is add: stored only if absent) takes the lock and answers
+ * its CAS number; `md key C<cas>` deletes it only if nobody wrote since: one round trip each, owner-safe. The
+ * CAS number grows with each write on a server and starts again when it restarts: the fencing token, while
+ * the server lives.
+ *
+ * memcached counts time in whole seconds on a tick of its own, which comes a little late each time and so now
+ * and then skips one: a TTL of n seconds lives n-2 to n seconds (n = 3 was seen to live 1.01 s). So the lease
+ * that a grant may rely on is n-2 seconds, and for a lease asked for n is its seconds, rounded up, plus 2.
+ * Eviction, flush_all and a restart free locks early: this is a cache, and the claims say no more.
+ */
+#include "drivers/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/backoff.h"
+#include "drivers/stream.h"
+#include "drivers/url.h"
+#include "drivers/wait.h"
+
+#define MEMCACHED_PORT 11211
+#define KEY_MAX 250                   /* the protocol's */
+#define TICKS_S 2                     /* by so much a TTL may fall short */
+#define TTL_MAX_S (60 * 60 * 24 * 30) /* more is taken for a date */
+
+struct memcached_server {
+    struct url url;
+};
+
+struct memcached_options {
+    int64_t command_timeout_ns;
+};
+
+struct add_options {
+    struct backoff_options poll;
+};
+
+struct add_grant {
+    uint64_t cas;
+    char owner[17]; /* written as the value, so that an unknown outcome can be cleared up */
+};
+
+static int memcached_open(struct lb_server *server, struct lb_err *err) {
+    struct memcached_server *state = server->state;
+    return url_parse(&state->url, server->urls[0], MEMCACHED_PORT, err);
+}
+
+static int memcached_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct memcached_server *server = session->server->state;
+    struct stream *stream = session->state;
+    session->traffic_fd = -1;
+    if (stream_connect(stream, server->url.host[0], server->url.port[0], deadline_ns, err) != 0) {
+        err_prefix(err, "memcached");
+        return -1;
+    }
+    session->traffic_fd = stream->fd;
+    return 0;
+}
+
+static void memcached_disconnect(struct lb_session *session) {
+    stream_close(session->state);
+    session->traffic_fd = -1;
+}
+
+/* One command and the first line of its answer. */
+static enum lb_outcome call(struct lb_session *session, const char *command, size_t len, char **ret_line) {
+    const struct memcached_options *options = session->server->options;
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    session->commands++;
+    enum lb_outcome outcome = stream_send(session->state, session, command, len, deadline_ns);
+    return outcome == LB_OK ? stream_line(session->state, session, deadline_ns, ret_line) : outcome;
+}
+
+static enum lb_outcome odd_answer(struct lb_session *session, const char *line) {
+    bool ours = strncmp(line, "CLIENT_ERROR", 12) == 0 || strncmp(line, "ERROR", 5) == 0;
+    return lb_fail(session, ours ? LB_REFUSED : LB_BROKEN, "memcached answered: %s", line);
+}
+
+static enum lb_outcome memcached_ping(struct lb_session *session, int64_t deadline_ns) {
+    (void)deadline_ns; /* command_timeout bounds every round trip */
+    char *line = NULL;
+    enum lb_outcome outcome = call(session, "mn\r\n", 4, &line);
+    if (outcome != LB_OK) return outcome;
+    return strcmp(line, "MN") == 0 ? LB_OK : odd_answer(session, line);
+}
+
+static int memcached_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    static const char *const wanted[] = {"maxbytes", "maxconns", "evictions", "lru_crawler", "num_threads"};
+    const struct memcached_options *options = session->server->options;
+    char *line = NULL;
+    if (call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
+    lb_fact(facts, "version", "%s", strncmp(line, "VERSION ", 8) == 0 ? line + 8 : line);
+    if (call(session, "stats settings\r\n", 16, &line) != LB_OK) goto broken;
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    while (strncmp(line, "STAT ", 5) == 0) {
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            size_t len = strlen(wanted[i]);
+            if (strncmp(line + 5, wanted[i], len) == 0 && line[5 + len] == ' ') {
+                lb_fact(facts, wanted[i], "%s", line + 6 + len);
+            }
+        }
+        if (stream_line(session->state, session, deadline_ns, &line) != LB_OK) goto broken;
+    }
+    return 0;
+broken:
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+/* memcached takes no spaces and control characters in a key, and at most 250 bytes. */
+static bool key_fits(const struct lb_request *request) {
+    if (request->key_len > KEY_MAX || request->key_len == 0) return false;
+    for (size_t i = 0; i < request->key_len; i++) {
+        unsigned char c = (unsigned char)request->key[i];
+        if (c <= 0x20 || c == 0x7f) return false;
+    }
+    return true;
+}
+
+/* The TTL that surely lives for the lease, and how long it surely does. */
+static int64_t ttl_s(int64_t lease_ns) {
+    int64_t ttl = (lease_ns + LB_S_NS - 1) / LB_S_NS + TICKS_S;
+    return ttl > TTL_MAX_S ? TTL_MAX_S : ttl;
+}
+
+static int64_t sure_ns(int64_t lease_ns) {
+    return (ttl_s(lease_ns) - TICKS_S) * LB_S_NS;
+}
+
+/* The number after flag in "HD c123". */
+static uint64_t flag_number(const char *line, char flag) {
+    for (const char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
+        if (at[1] == flag) return strtoull(at + 2, NULL, 10);
+    }
+    return 0;
+}
+
+static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    struct add_grant *mine = grant->data;
+    const struct add_options *options = session->options;
+    if (!key_fits(request)) {
+        return lb_fail(session, LB_REFUSED,
+                       "memcached: a key has 1 to %d bytes without spaces or control characters", KEY_MAX);
+    }
+    snprintf(mine->owner, sizeof mine->owner, "%016llx", (unsigned long long)rng_u64(&session->rng));
+    char command[KEY_MAX + 96];
+    int len = snprintf(command, sizeof command, "ms %s 16 ME T%lld c\r\n%s\r\n", request->key,
+                       (long long)ttl_s(request->lease_ns), mine->owner);
+    struct backoff backoff;
+    backoff_start(&backoff, &options->poll);
+    bool once = request->deadline_ns <= lb_now();
+    for (;;) {
+        char *line = NULL;
+        int64_t sent_ns = lb_now();
+        enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+        if (outcome != LB_OK) return outcome;
+        if (strncmp(line, "HD", 2) == 0) {
+            mine->cas = flag_number(line, 'c');
+            if (mine->cas == 0) {
+                return lb_fail(session, LB_REFUSED,
+                               "memcached gives no CAS numbers (started with -C?): nothing could be freed "
+                               "safely");
+            }
+            grant->token = mine->cas;
+            grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
+            return LB_OK;
+        }
+        if (strncmp(line, "NS", 2) != 0) return odd_answer(session, line);
+        if (once) return LB_BUSY;
+        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
+    }
+}
+
+static enum lb_outcome add_release(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    const struct add_grant *mine = grant->data;
+    char command[KEY_MAX + 40], *line = NULL;
+    int len =
+        snprintf(command, sizeof command, "md %s C%llu\r\n", request->key, (unsigned long long)mine->cas);
+    enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+    if (outcome != LB_OK) return outcome;
+    if (strncmp(line, "HD", 2) == 0) return LB_OK;
+    /* EX: written by somebody else since. NF: gone. */
+    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST : odd_answer(session, line);
+}
+
+static enum lb_outcome add_renew(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    struct add_grant *mine = grant->data;
+    char command[KEY_MAX + 96], *line = NULL;
+    int len = snprintf(command, sizeof command, "ms %s 16 T%lld C%llu c\r\n%s\r\n", request->key,
+                       (long long)ttl_s(request->lease_ns), (unsigned long long)mine->cas, mine->owner);
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+    if (outcome != LB_OK) return outcome;
+    if (strncmp(line, "HD", 2) == 0) {
+        /* The write has a new CAS number: the release needs it. The fencing token stays that of the grant. */
+        mine->cas = flag_number(line, 'c');
+        grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
+        return LB_OK;
+    }
+    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST : odd_answer(session, line);
+}
+
+/* The add may have arrived: read the value, and delete it by its CAS number if it is ours. */
+static enum lb_outcome add_settle(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    struct add_grant *mine = grant->data;
+    const struct memcached_options *options = session->server->options;
+    char command[KEY_MAX + 16], *line = NULL;
+    int len = snprintf(command, sizeof command, "mg %s v c\r\n", request->key);
+    enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+    if (outcome != LB_OK) return outcome;
+    if (strncmp(line, "EN", 2) == 0) return LB_OK; /* nothing there */
+    if (strncmp(line, "VA ", 3) != 0) return odd_answer(session, line);
+    mine->cas = flag_number(line, 'c');
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    outcome = stream_line(session->state, session, deadline_ns, &line);
+    if (outcome != LB_OK) return outcome;
+    if (strcmp(line, mine->owner) != 0) return LB_OK;
+    outcome = add_release(session, request, grant);
+    return outcome == LB_LOST ? LB_OK : outcome;
+}
+
+static const struct lb_option memcached_options[] = {
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct memcached_options, command_timeout_ns), "5s", 1e6,
+     600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    {0},
+};
+
+static const struct lb_option add_options[] = {
+    BACKOFF_OPTIONS(struct add_options, poll, "1ms", "64ms"),
+    {0},
+};
+
+static const char *const memcached_schemes[] = {"memcached", NULL};
+
+const struct lb_backend backend_memcached = {
+    .name = "memcached",
+    .summary = "memcached, one server",
+    .schemes = memcached_schemes,
+    .topology = "memcached",
+    .install = "memcached",
+    .options = memcached_options,
+    .options_bytes = sizeof(struct memcached_options),
+    .server_bytes = sizeof(struct memcached_server),
+    .session_bytes = sizeof(struct stream),
+    .open = memcached_open,
+    .connect = memcached_connect,
+    .disconnect = memcached_disconnect,
+    .describe = memcached_describe,
+    .ping = memcached_ping,
+};
+
+const struct lb_lock lock_memcached_add = {
+    .name = "memcached-add",
+    .summary = "meta set in add mode, delete by CAS number",
+    .backend = &backend_memcached,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .options = add_options,
+    .options_bytes = sizeof(struct add_options),
+    .grant_bytes = sizeof(struct add_grant),
+    .acquire = add_acquire,
+    .release = add_release,
+    .renew = add_renew,
+    .settle = add_settle,
+};

@@ -1,0 +1,28 @@
+/* outcome: names of outcomes and primitives, and how a driver fails an operation. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "drivers/driver.h"
+
+const char *lb_outcome_name(enum lb_outcome outcome) {
+    static const char *const names[LB_OUTCOMES] = {"ok",      "busy",    "timeout", "lost",
+                                                   "unknown", "refused", "broken"};
+    return (unsigned)outcome < LB_OUTCOMES ? names[outcome] : "?";
+}
+
+const char *lb_primitive_name(enum lb_primitive primitive) {
+    static const char *const names[] = {"mutex", "rwlock", "semaphore", "latch", "none"};
+    return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
+}
+
+enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format, ...) {
+    if (session->err.code == 0) {
+        char text[sizeof session->err.text];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        err_set(&session->err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", text);
+    }
+    return outcome;
+}

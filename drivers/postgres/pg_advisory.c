@@ -1,0 +1,109 @@
+/* pg-advisory: PostgreSQL's session-level advisory lock on a bigint: pg_advisory_lock to wait in the server's
+ * queue, pg_try_advisory_lock to ask once, pg_advisory_unlock to free. Compatible with every client that
+ * calls these functions with the same number (psql, Rails migrations, Flyway, ...).
+ *
+ * One round trip each. The lock belongs to the connection: a dead client's is freed when the server notices
+ * the closed socket, at once on one host, after TCP keepalive if the host vanished. It is not replicated: a
+ * failover forgets it. It gives no fencing token. Behind PgBouncer in transaction mode it leaks: don't.
+ *
+ * A timed wait lets the server give up, by lock_timeout set for the one statement in that same statement. Its
+ * grain is a millisecond; the remaining time is rounded down. An attempt that is cut off ends with its
+ * connection; the backend then stays in the queue until its turn comes and leaves it at once.
+ */
+#include "drivers/postgres/pg_session.h"
+
+#ifdef LB_HAVE_PQ
+
+static const struct {
+    const char *name, *sql;
+} statements[] = {
+    {"lb_lock", "SELECT pg_advisory_lock($1::bigint)"},
+    {"lb_try", "SELECT pg_try_advisory_lock($1::bigint)"},
+    /* From a FROM clause, so that it takes effect before the lock is asked for; "true": until the statement's
+     * own transaction ends. */
+    {"lb_timed", "SELECT pg_advisory_lock($1::bigint) FROM set_config('lock_timeout', $2::text, true)"},
+    {"lb_unlock", "SELECT pg_advisory_unlock($1::bigint)"},
+};
+
+static int advisory_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        if (pg_prepare(session, statements[i].name, statements[i].sql, deadline_ns, err) != 0) return -1;
+    }
+    return 0;
+}
+
+/* Milliseconds as text; written without printf, for the hot path. */
+static const char *ms_text(char text[24], int64_t ms) {
+    char *at = text + 23;
+    *at = '\0';
+    do *--at = (char)('0' + ms % 10);
+    while ((ms /= 10) > 0);
+    return at;
+}
+
+static enum lb_outcome granted(struct lb_grant *grant) {
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+/* Runs a statement that answers true or false. */
+static enum lb_outcome ask(struct lb_session *session, const char *statement,
+                           const struct lb_request *request, enum lb_outcome if_false) {
+    struct pg_args args = {0};
+    pg_add_int8(&args, (int64_t)request->key_number);
+    PGresult *result = NULL;
+    enum lb_outcome outcome = pg_run(session, statement, &args, pg_answer_by(session), &result);
+    if (outcome != LB_OK) return outcome;
+    bool yes = pg_bool(result, 0, 0);
+    PQclear(result);
+    return yes ? LB_OK : if_false;
+}
+
+static enum lb_outcome advisory_acquire(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    struct pg_args args = {0};
+    char text[24];
+    const char *statement = "lb_lock";
+    int64_t answer_by_ns = LB_NEVER;
+    pg_add_int8(&args, (int64_t)request->key_number);
+    if (request->deadline_ns != LB_NEVER) {
+        int64_t now_ns = lb_now();
+        if (request->deadline_ns <= now_ns) {
+            enum lb_outcome outcome = ask(session, "lb_try", request, LB_BUSY);
+            return outcome == LB_OK ? granted(grant) : outcome;
+        }
+        int64_t left_ms = (request->deadline_ns - now_ns) / LB_MS_NS;
+        if (left_ms < 1) left_ms = 1; /* 0 would mean for ever */
+        if (left_ms > INT32_MAX) left_ms = INT32_MAX;
+        pg_add_text(&args, ms_text(text, left_ms));
+        statement = "lb_timed";
+        answer_by_ns = pg_answer_after(session, request->deadline_ns);
+    }
+    PGresult *result = NULL;
+    enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
+    if (outcome != LB_OK) return outcome;
+    PQclear(result);
+    return granted(grant);
+}
+
+static enum lb_outcome advisory_release(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    (void)grant;
+    enum lb_outcome outcome = ask(session, "lb_unlock", request, LB_LOST);
+    if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
+    return outcome;
+}
+#endif
+
+const struct lb_lock lock_pg_advisory = {
+    .name = "pg-advisory",
+    .summary = "pg_advisory_lock on a bigint, as psql and migration tools take it",
+    .backend = &backend_postgres,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_SESSION,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    .waits = "server queue",
+    .durability_note =
+        "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
+    LB_IF_PQ(.prepare = advisory_prepare, .acquire = advisory_acquire, .release = advisory_release, )};

@@ -1,0 +1,68 @@
+/* pg_backend: the postgres backend's table: opening, describing, pinging. The rest is in pg_connect, pg_run.
+ */
+#include "drivers/postgres/pg_impl.h"
+
+#ifdef LB_HAVE_PQ
+
+static int pg_open(struct lb_server *server, struct lb_err *err) {
+    if (server->url_count != 1) {
+        return err_set(err, LB_EXIT_USAGE, "postgres takes one URL, not %d", server->url_count);
+    }
+    return pg_conninfo_parse(server->state, server->urls[0], err);
+}
+
+static void pg_close(struct lb_server *server) {
+    pg_conninfo_done(server->state);
+}
+
+static int pg_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    static const char settings[] =
+        "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('server_version', 'fsync', "
+        "'synchronous_commit', 'full_page_writes', 'max_connections', 'max_locks_per_transaction', "
+        "'deadlock_timeout', 'lock_timeout', 'statement_timeout', 'idle_session_timeout', "
+        "'client_connection_check_interval', 'tcp_keepalives_idle', 'shared_buffers') ORDER BY name";
+    PGresult *result = NULL;
+    if (pg_query(session, settings, pg_answer_by(session), &result) != LB_OK) {
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    }
+    for (int row = 0; row < PQntuples(result); row++) {
+        const char *name = PQgetvalue(result, row, 0);
+        const char *value = PQgetvalue(result, row, 1);
+        lb_fact(facts, strcmp(name, "server_version") == 0 ? "version" : name, "%s", value);
+    }
+    PQclear(result);
+    const struct pg_session *state = session->state;
+    lb_fact(facts, "tls", "%s", PQsslInUse(state->conn) ? PQsslAttribute(state->conn, "protocol") : "no");
+    return 0;
+}
+
+/* The empty query: nothing to parse, plan or run. Measured on a loopback server, a bare Sync message takes
+ * 59 us, this 60, a prepared SELECT 1 62.5 and an uncontended pg_advisory_lock 62.6. */
+static enum lb_outcome pg_ping(struct lb_session *session, int64_t deadline_ns) {
+    PGresult *result = NULL;
+    enum lb_outcome outcome = pg_query(session, "", deadline_ns, &result);
+    if (outcome == LB_OK) PQclear(result);
+    return outcome;
+}
+
+static const struct lb_option pg_options[] = {
+    {"answer_timeout", LB_OPT_DURATION, offsetof(struct pg_options, answer_timeout_ns), "5s", 1e6, 600e9,
+     NULL,
+     "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
+    {0},
+};
+#endif
+
+static const char *const pg_schemes[] = {"postgres", "postgresql", NULL};
+
+const struct lb_backend backend_postgres = {
+    .name = "postgres",
+    .summary = "PostgreSQL, one server, by libpq",
+    .schemes = pg_schemes,
+    .topology = "postgres",
+    .unavailable = LB_WHY_PQ,
+    .install = "libpq-dev postgresql",
+    LB_IF_PQ(.options = pg_options, .options_bytes = sizeof(struct pg_options),
+             .server_bytes = sizeof(struct pg_conninfo), .session_bytes = sizeof(struct pg_session),
+             .open = pg_open, .close = pg_close, .connect = pg_connect, .disconnect = pg_disconnect,
+             .describe = pg_describe, .ping = pg_ping, )};

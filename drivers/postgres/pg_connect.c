@@ -1,0 +1,71 @@
+/* pg_connect: opening and closing a session. See driver.h for the contracts.
+ *
+ * A host that is not a number is looked up at each connect, which blocks the thread: libpq has no other way.
+ */
+#include "drivers/postgres/pg_impl.h"
+
+#ifdef LB_HAVE_PQ
+#include "drivers/wait.h"
+
+/* Warnings would go to stderr; those that matter come as values too (pg_advisory_unlock's false). */
+static void ignore_notice(void *arg, const PGresult *result) {
+    (void)arg;
+    (void)result;
+}
+
+static int connect_failed(const PGconn *conn, struct lb_err *err) {
+    char sqlstate[6], line[400];
+    pg_connect_message(PQerrorMessage(conn), sqlstate, line, sizeof line);
+    if (PQconnectionNeedsPassword(conn)) {
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "postgres at %s:%s asks for a password: write it in the URL, postgres://user:password@host",
+            PQhost(conn), PQport(conn));
+    }
+    const char *hint = "";
+    if (strncmp(sqlstate, "28", 2) == 0) hint = ": check the user and password of the URL";
+    if (strcmp(sqlstate, "53300") == 0) hint = ": raise max_connections or lower load.clients";
+    int code = pg_connect_exit(sqlstate);
+    if (strncmp(line, "invalid ", 8) == 0) code = LB_EXIT_USAGE; /* a parameter of the URL */
+    return err_set(err, code, "postgres: %s%s", line, hint);
+}
+
+int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct pg_session *state = session->state;
+    const struct pg_conninfo *info = session->server->state;
+    session->traffic_fd = -1;
+    PGconn *conn = state->conn = PQconnectStartParams(info->keyword, info->value, 0);
+    if (!conn) return err_set(err, LB_EXIT_MACHINE, "postgres: out of memory");
+    if (PQstatus(conn) == CONNECTION_BAD) return connect_failed(conn, err);
+    PQsetErrorVerbosity(conn, PQERRORS_VERBOSE); /* has the SQLSTATE: our only way to tell why it failed */
+    PQsetNoticeReceiver(conn, ignore_notice, NULL);
+    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+    while (status != PGRES_POLLING_OK) {
+        if (status == PGRES_POLLING_FAILED) return connect_failed(conn, err);
+        /* libpq may close the socket and go on with another: nothing stays registered. */
+        int fd = PQsocket(conn);
+        struct lb_poll wait = {fd, status == PGRES_POLLING_READING ? LB_READABLE : LB_WRITABLE, 0};
+        int ready = lb_wait_any(&wait, 1, deadline_ns);
+        lb_fd_forget(fd);
+        if (ready <= 0) {
+            return err_set(err, LB_EXIT_MACHINE, "postgres at %s:%s: no connection in time", PQhost(conn),
+                           PQport(conn));
+        }
+        status = PQconnectPoll(conn);
+    }
+    PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
+    if (PQsetnonblocking(conn, 1) != 0) return connect_failed(conn, err);
+    state->fd = session->traffic_fd = PQsocket(conn);
+    if (!session->lock || !session->lock->prepare) return 0;
+    return session->lock->prepare(session, deadline_ns, err);
+}
+
+void pg_disconnect(struct lb_session *session) {
+    struct pg_session *state = session->state;
+    session->traffic_fd = -1;
+    if (!state->conn) return;
+    if (PQsocket(state->conn) >= 0) lb_fd_forget(PQsocket(state->conn));
+    PQfinish(state->conn); /* a busy backend finds out when it wants to answer; its locks go with it */
+    memset(state, 0, sizeof *state);
+}
+#endif

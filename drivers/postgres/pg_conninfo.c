@@ -1,0 +1,68 @@
+/* pg_conninfo: a URL as libpq takes it. It connects to nothing and resolves nothing.
+ *
+ * libpq's own messages about a malformed URL quote it, with the password in it: they are never shown.
+ */
+#include "drivers/postgres/pg_impl.h"
+
+#ifdef LB_HAVE_PQ
+#include "drivers/url.h"
+
+/* libpq ends the password at the first "@" and takes the rest for the host, so that a part of the password
+ * would turn up in its messages. */
+static bool has_two_ats(const char *url) {
+    const char *start = strstr(url, "://");
+    if (!start) return false;
+    start += 3;
+    size_t len = strcspn(start, "/?");
+    const char *at = memchr(start, '@', len);
+    return at && memchr(at + 1, '@', len - (size_t)(at + 1 - start));
+}
+
+static void add(struct pg_conninfo *info, int *count, const char *keyword, const char *value) {
+    if (*count + 1 >= PG_KEYWORDS_MAX) return;
+    info->keyword[*count] = keyword;
+    info->value[*count] = value;
+    (*count)++;
+}
+
+int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err) {
+    char shown[256];
+    memset(info, 0, sizeof *info);
+    url_public(url, shown, sizeof shown);
+    const char *query = strchr(url, '?');
+    if (query && strstr(query, "password=")) {
+        return err_set(err, LB_EXIT_USAGE,
+                       "a postgres URL has 'password=' after the '?', where it would be shown: "
+                       "write postgres://user:password@host:port/database");
+    }
+    if (has_two_ats(url)) {
+        return err_set(err, LB_EXIT_USAGE,
+                       "postgres URL '%s' has two '@': write the one in the password as %%40", shown);
+    }
+    char *message = NULL;
+    info->parsed = PQconninfoParse(url, &message);
+    PQfreemem(message);
+    if (!info->parsed) {
+        return err_set(err, LB_EXIT_USAGE,
+                       "libpq does not take the URL '%s': write postgres://user:password@host:port/database, "
+                       "perhaps with ?sslmode=... or another of its parameters",
+                       shown);
+    }
+    int count = 0;
+    bool gss_said = false;
+    for (const PQconninfoOption *option = info->parsed; option->keyword; option++) {
+        if (!option->val) continue;
+        if (strcmp(option->keyword, "gssencmode") == 0) gss_said = true;
+        add(info, &count, option->keyword, option->val);
+    }
+    add(info, &count, "fallback_application_name", "lockbench");
+    /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the thread. */
+    if (!gss_said) add(info, &count, "gssencmode", "disable");
+    return 0;
+}
+
+void pg_conninfo_done(struct pg_conninfo *info) {
+    PQconninfoFree(info->parsed);
+    memset(info, 0, sizeof *info);
+}
+#endif

@@ -1,0 +1,168 @@
+/* pg_run: one statement, one answer. See pg_session.h.
+ *
+ * A round trip is one send, one park and one recv: libpq's send goes out at once, and we wait before the
+ * first read instead of reading into EAGAIN.
+ */
+#include "drivers/postgres/pg_impl.h"
+
+#ifdef LB_HAVE_PQ
+#include "drivers/wait.h"
+
+int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
+    const struct pg_options *options = session->server->options;
+    return lb_after(wait_until_ns, options->answer_timeout_ns);
+}
+
+int64_t pg_answer_by(const struct lb_session *session) {
+    return pg_answer_after(session, lb_now());
+}
+
+bool pg_ended(const struct lb_session *session) {
+    const struct pg_session *state = session->state;
+    return state->ended;
+}
+
+/* The connection is of no use any more. On an error libpq has closed the socket itself. */
+static void die(struct lb_session *session) {
+    struct pg_session *state = session->state;
+    state->dead = true;
+    session->traffic_fd = -1;
+    lb_fd_forget(state->fd);
+}
+
+static enum lb_outcome lost(struct lb_session *session, enum lb_outcome outcome) {
+    struct pg_session *state = session->state;
+    const char *message = PQerrorMessage(state->conn);
+    lb_fail(session, outcome, "postgres: %.*s", (int)strcspn(message, "\n"), message);
+    die(session);
+    return outcome;
+}
+
+/* Waits for the socket. The first wait of a statement is edge-triggered, half the kernel's work. A later one
+ * comes after a read that took all there was, except perhaps an end of file that came with it and gives no
+ * new edge: registering anew reports it. Rare, so its two system calls do not matter. */
+static int wait_socket(struct pg_session *state, int events, int64_t deadline_ns) {
+    if (state->read) lb_fd_forget(state->fd);
+    state->read = true;
+    return lb_wait_edge(state->fd, events, deadline_ns);
+}
+
+/* Takes in what has come until libpq has a whole result to give. */
+static enum lb_outcome await(struct lb_session *session, int64_t deadline_ns) {
+    struct pg_session *state = session->state;
+    int unsent;
+    while ((unsent = PQflush(state->conn)) != 0 || PQisBusy(state->conn)) {
+        if (unsent < 0) return lost(session, LB_UNKNOWN);
+        int ready = wait_socket(state, unsent ? LB_READABLE | LB_WRITABLE : LB_READABLE, deadline_ns);
+        if (ready <= 0) {
+            const char *why = ready < 0       ? "the socket can't be waited for"
+                              : lb_stopping() ? "cut off while waiting"
+                                              : "no answer in time";
+            lb_fail(session, LB_UNKNOWN, "postgres: %s", why);
+            die(session);
+            return LB_UNKNOWN;
+        }
+        if (!PQconsumeInput(state->conn)) return lost(session, LB_UNKNOWN);
+    }
+    return LB_OK;
+}
+
+/* The server's error as an outcome. */
+static enum lb_outcome refused(struct lb_session *session, const PGresult *result) {
+    struct pg_session *state = session->state;
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (!sqlstate) return lost(session, LB_UNKNOWN); /* made by libpq: the connection broke */
+    enum lb_outcome outcome = pg_outcome(sqlstate);
+    lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)", text ? text : "error", sqlstate);
+    if (outcome == LB_BROKEN) {
+        state->ended = true;
+        die(session);
+    }
+    return outcome;
+}
+
+/* True for a result after which the server says nothing more. */
+static bool is_last_word(const PGresult *result) {
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return sqlstate && pg_outcome(sqlstate) == LB_BROKEN;
+}
+
+/* The one answer to what was sent; libpq wants its results taken until there is none. */
+static enum lb_outcome collect(struct lb_session *session, int64_t deadline_ns, PGresult **ret_result) {
+    struct pg_session *state = session->state;
+    PGresult *result = NULL;
+    for (;;) {
+        enum lb_outcome outcome = await(session, deadline_ns);
+        if (outcome != LB_OK) {
+            PQclear(result);
+            return outcome;
+        }
+        PGresult *next = PQgetResult(state->conn);
+        if (!next) break;
+        if (!result) {
+            result = next;
+            if (is_last_word(result)) break;
+        } else {
+            PQclear(next);
+        }
+    }
+    if (!result) return lost(session, LB_UNKNOWN);
+    switch (PQresultStatus(result)) {
+    case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
+    case PGRES_EMPTY_QUERY:
+        *ret_result = result;
+        return LB_OK;
+    default:
+        break;
+    }
+    enum lb_outcome outcome = refused(session, result);
+    PQclear(result);
+    return outcome;
+}
+
+static enum lb_outcome not_connected(struct lb_session *session) {
+    return lb_fail(session, LB_BROKEN, "postgres: not connected");
+}
+
+enum lb_outcome pg_run(struct lb_session *session, const char *statement, const struct pg_args *args,
+                       int64_t deadline_ns, PGresult **ret_result) {
+    struct pg_session *state = session->state;
+    if (!state->conn || state->dead) return not_connected(session);
+    session->commands++;
+    state->read = false;
+    if (!PQsendQueryPrepared(state->conn, statement, args->count, args->value, args->length, args->format,
+                             1)) {
+        return lost(session, LB_BROKEN);
+    }
+    return collect(session, deadline_ns, ret_result);
+}
+
+enum lb_outcome pg_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
+                         PGresult **ret_result) {
+    struct pg_session *state = session->state;
+    if (!state->conn || state->dead) return not_connected(session);
+    session->commands++;
+    state->read = false;
+    if (!PQsendQuery(state->conn, sql)) return lost(session, LB_BROKEN);
+    return collect(session, deadline_ns, ret_result);
+}
+
+int pg_prepare(struct lb_session *session, const char *name, const char *sql, int64_t deadline_ns,
+               struct lb_err *err) {
+    struct pg_session *state = session->state;
+    PGresult *result = NULL;
+    enum lb_outcome outcome = LB_BROKEN;
+    session->commands++;
+    state->read = false;
+    if (PQsendPrepare(state->conn, name, sql, 0, NULL)) {
+        outcome = collect(session, deadline_ns, &result);
+    } else {
+        lost(session, LB_BROKEN);
+    }
+    PQclear(result);
+    if (outcome == LB_OK) return 0;
+    return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", session->err.text);
+}
+#endif

@@ -1,0 +1,15 @@
+/* registry: the tables of all locks and backends, in the order of list.h. Read-only, any thread. */
+#ifndef DRIVERS_REGISTRY_H
+#define DRIVERS_REGISTRY_H
+
+#include "drivers/driver.h"
+
+/* All locks; ends with NULL. */
+const struct lb_lock *const *registry_locks(void);
+/* All backends that a lock names, each once, in the locks' order; ends with NULL. */
+const struct lb_backend *const *registry_backends(void);
+/* By name; NULL if there is none. */
+const struct lb_lock *registry_lock(const char *name);
+const struct lb_backend *registry_backend(const char *name);
+
+#endif

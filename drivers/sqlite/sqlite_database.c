@@ -1,0 +1,132 @@
+/* sqlite_database: a key's database file: found, opened, made, closed. See sqlite_session.h. */
+#include "drivers/sqlite/sqlite_impl.h"
+
+#ifdef LB_HAVE_SQLITE
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+const char *const sqlite_journals[] = {"wal", "delete"};
+const char *const sqlite_synchronous[] = {"full", "extra", "normal", "off"};
+
+void sqlite_close_db(struct sqlite_db *db) {
+    for (int i = 0; i < SQLITE_STATEMENTS_MAX; i++) sqlite3_finalize(db->statement[i]);
+    sqlite3_close(db->handle);
+    memset(db, 0, sizeof *db);
+}
+
+/* Runs SQL that answers nothing we read. */
+static enum lb_outcome exec(struct lb_session *session, const struct sqlite_db *db, const char *sql) {
+    int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? LB_OK : sqlite_failed(session, db->handle, code);
+}
+
+/* The first column of the first row as a number. */
+static enum lb_outcome ask(struct lb_session *session, const struct sqlite_db *db, const char *sql,
+                           int64_t *ret_number) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) *ret_number = sqlite3_column_int64(statement, 0);
+    enum lb_outcome outcome = code == SQLITE_ROW ? LB_OK : sqlite_failed(session, db->handle, code);
+    sqlite3_finalize(statement);
+    return outcome;
+}
+
+/* A new file's change to WAL collides with others that open it now, and SQLite does not call the busy handler
+ * in each such case: so it is tried again here. */
+static enum lb_outcome set_journal(struct lb_session *session, const struct sqlite_db *db,
+                                   int64_t deadline_ns) {
+    const struct sqlite_options *options = session->server->options;
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA journal_mode=%s", sqlite_journals[options->journal]);
+    for (;;) {
+        enum lb_outcome outcome = exec(session, db, sql);
+        if (outcome != LB_BUSY) return outcome;
+        int64_t until_ns = lb_now() + sqlite_busy_delay_ns(0);
+        if (until_ns > deadline_ns || !lb_sleep_until(until_ns)) return LB_BUSY;
+    }
+}
+
+/* user_version tells whether the schema is there: asking takes no write lock, which another may hold. */
+static enum lb_outcome make_schema(struct lb_session *session, const struct sqlite_db *db,
+                                   const char *schema) {
+    int64_t version = 0;
+    enum lb_outcome outcome = ask(session, db, "PRAGMA user_version", &version);
+    if (outcome != LB_OK || version == 1) return outcome;
+    outcome = exec(session, db, "BEGIN IMMEDIATE");
+    if (outcome != LB_OK) return outcome;
+    outcome = ask(session, db, "PRAGMA user_version", &version);
+    if (outcome == LB_OK && version == 0) outcome = exec(session, db, schema);
+    if (outcome == LB_OK && version == 0) outcome = exec(session, db, "PRAGMA user_version=1");
+    if (outcome == LB_OK) outcome = exec(session, db, "COMMIT");
+    if (outcome != LB_OK) sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    return outcome;
+}
+
+static enum lb_outcome open_db(struct lb_session *session, struct sqlite_db *db, uint32_t key_index,
+                               const struct sqlite_plan *plan, int64_t deadline_ns) {
+    const struct sqlite_options *options = session->server->options;
+    struct sqlite_session *state = session->state;
+    char path[512], sql[64];
+    int len = snprintf(path, sizeof path, "%s/key-%u.db", session->server->dir, key_index);
+    if (len < 0 || (size_t)len >= sizeof path)
+        return lb_fail(session, LB_REFUSED, "sqlite: the folder's path is too long");
+    /* A file that is being made takes moments even where the caller does not want to wait. */
+    int64_t patience_ns = sqlite_patience();
+    state->deadline_ns = deadline_ns > patience_ns ? deadline_ns : patience_ns;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    int code = sqlite3_open_v2(path, &db->handle, flags, NULL);
+    enum lb_outcome outcome = code == SQLITE_OK ? LB_OK : sqlite_failed(session, db->handle, code);
+    if (outcome != LB_OK) goto failed;
+    sqlite3_busy_handler(db->handle, sqlite_on_busy, state);
+    outcome = set_journal(session, db, state->deadline_ns);
+    if (outcome != LB_OK) goto failed;
+    snprintf(sql, sizeof sql, "PRAGMA synchronous=%s", sqlite_synchronous[options->synchronous]);
+    outcome = exec(session, db, sql);
+    if (outcome == LB_OK && plan->schema) {
+        state->deadline_ns = deadline_ns;
+        outcome = make_schema(session, db, plan->schema);
+    }
+    if (outcome != LB_OK) goto failed;
+    for (int i = 0; i < plan->count; i++) {
+        code = sqlite3_prepare_v3(db->handle, plan->sql[i], -1, SQLITE_PREPARE_PERSISTENT, &db->statement[i],
+                                  NULL);
+        if (code != SQLITE_OK) {
+            outcome = sqlite_failed(session, db->handle, code);
+            goto failed;
+        }
+    }
+    db->key_index = key_index;
+    return LB_OK;
+failed:
+    sqlite_close_db(db);
+    return outcome;
+}
+
+enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
+                                const struct sqlite_plan *plan, int64_t deadline_ns,
+                                struct sqlite_db **ret_db) {
+    const struct sqlite_options *options = session->server->options;
+    struct sqlite_session *state = session->state;
+    struct sqlite_db *place = NULL;
+    for (int64_t i = 0; i < options->open_databases; i++) {
+        struct sqlite_db *db = &state->db[i];
+        if (db->handle && db->key_index == key_index) {
+            db->used = ++state->uses;
+            *ret_db = db;
+            return LB_OK;
+        }
+        if (db->handle && !sqlite3_get_autocommit(db->handle)) continue; /* held: must stay */
+        if (!place || db->used < place->used) place = db;                /* a free one was never used */
+    }
+    if (!place) return lb_fail(session, LB_REFUSED, "sqlite: more keys held at once than open_databases");
+    if (place->handle) sqlite_close_db(place);
+    enum lb_outcome outcome = open_db(session, place, key_index, plan, deadline_ns);
+    if (outcome != LB_OK) return outcome;
+    place->used = ++state->uses;
+    *ret_db = place;
+    return LB_OK;
+}
+#endif

@@ -1,0 +1,134 @@
+/* stream: see stream.h. */
+#define _GNU_SOURCE
+#include "drivers/stream.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "drivers/wait.h"
+
+static int wait_connected(int fd, int64_t deadline_ns) {
+    int ready = lb_wait_edge(fd, LB_WRITABLE, deadline_ns);
+    if (ready < 0) return -ready;
+    if (ready == 0) return ETIMEDOUT;
+    int failed = 0;
+    socklen_t len = sizeof failed;
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len);
+    return failed;
+}
+
+int stream_connect(struct stream *stream, const char *host, int port, int64_t deadline_ns,
+                   struct lb_err *err) {
+    char service[12];
+    snprintf(service, sizeof service, "%d", port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+    int failed = getaddrinfo(host, service, &hints, &list);
+    if (failed) return err_set(err, LB_EXIT_USAGE, "host '%s': %s", host, gai_strerror(failed));
+    int why = 0;
+    for (struct addrinfo *at = list; at && !stream->open; at = at->ai_next) {
+        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (fd < 0) {
+            why = errno;
+            continue;
+        }
+        why = connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+        if (why == EINPROGRESS) why = wait_connected(fd, deadline_ns);
+        lb_fd_forget(fd); /* from now on for reading only */
+        if (why == 0) {
+            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+            stream->fd = fd;
+            stream->open = true;
+        } else {
+            close(fd);
+        }
+    }
+    freeaddrinfo(list);
+    if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
+    stream->dead = stream->read = false;
+    stream->start = stream->end = 0;
+    return 0;
+}
+
+void stream_close(struct stream *stream) {
+    if (!stream->open) return;
+    lb_fd_forget(stream->fd);
+    close(stream->fd);
+    stream->open = false;
+}
+
+static enum lb_outcome die(struct stream *stream, struct lb_session *session, enum lb_outcome outcome,
+                           const char *why) {
+    stream->dead = true;
+    return lb_fail(session, outcome, "%s: %s", session->server->backend->name, why);
+}
+
+enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, const char *data, size_t len,
+                            int64_t deadline_ns) {
+    if (!stream->open || stream->dead) return die(stream, session, LB_BROKEN, "not connected");
+    size_t sent = 0;
+    stream->read = false;
+    while (sent < len) {
+        ssize_t wrote = send(stream->fd, data + sent, len - sent, MSG_NOSIGNAL);
+        if (wrote >= 0) {
+            sent += (size_t)wrote;
+            continue;
+        }
+        enum lb_outcome outcome = sent > 0 ? LB_UNKNOWN : LB_BROKEN;
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN) return die(stream, session, outcome, strerror(errno));
+        if (lb_wait_edge(stream->fd, LB_WRITABLE, deadline_ns) <= 0) {
+            return die(stream, session, outcome, "timed out while sending");
+        }
+    }
+    return LB_OK;
+}
+
+/* Reads what there is, after waiting for it. The first read of an answer comes after a wait; a later one
+ * comes first, for what came along with the bytes that were read gives no new edge: more bytes than the
+ * buffer took, or the end of the connection. */
+static enum lb_outcome fill(struct stream *stream, struct lb_session *session, int64_t deadline_ns) {
+    if (stream->start > 0) {
+        memmove(stream->buffer, stream->buffer + stream->start, stream->end - stream->start);
+        stream->end -= stream->start;
+        stream->start = 0;
+    }
+    if (stream->end == sizeof stream->buffer) return die(stream, session, LB_UNKNOWN, "answer too long");
+    for (;;) {
+        if (!stream->read) {
+            int ready = lb_wait_edge(stream->fd, LB_READABLE, deadline_ns);
+            if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
+            if (ready == 0 || lb_stopping()) return die(stream, session, LB_UNKNOWN, "no answer in time");
+        }
+        ssize_t got = recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
+        stream->read = got > 0 || (got < 0 && errno == EINTR);
+        if (got > 0) {
+            stream->end += (size_t)got;
+            return LB_OK;
+        }
+        if (got == 0) return die(stream, session, LB_UNKNOWN, "the server closed the connection");
+        if (errno != EAGAIN && errno != EINTR) return die(stream, session, LB_UNKNOWN, strerror(errno));
+    }
+}
+
+enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, int64_t deadline_ns,
+                            char **ret_line) {
+    if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
+    for (;;) {
+        char *from = stream->buffer + stream->start;
+        char *end = memmem(from, stream->end - stream->start, "\r\n", 2);
+        if (end) {
+            *end = '\0';
+            stream->start = (size_t)(end + 2 - stream->buffer);
+            *ret_line = from;
+            return LB_OK;
+        }
+        enum lb_outcome outcome = fill(stream, session, deadline_ns);
+        if (outcome != LB_OK) return outcome;
+    }
+}

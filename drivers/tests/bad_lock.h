@@ -1,0 +1,49 @@
+/* bad_lock: a lock in this process's memory that is right, and can be told to be wrong in one way: what the
+ * conformance suite must notice. For fibers of one thread; it is in no list. */
+#ifndef DRIVERS_TESTS_BAD_LOCK_H
+#define DRIVERS_TESTS_BAD_LOCK_H
+
+#include "drivers/driver.h"
+
+/* By the option "fault". */
+enum bad_fault {
+    BAD_NOTHING,
+    BAD_GRANTS_TWICE,     /* each fifth acquire is granted although another holds it */
+    BAD_FORGETS_RELEASE,  /* each seventh release does nothing */
+    BAD_TOKEN_REPEATS,    /* each fifth grant has the token of the one before it */
+    BAD_TOKEN_ZERO,       /* there is none */
+    BAD_TRY_TIMES_OUT,    /* a try of a held lock is called a time-out */
+    BAD_TRY_GETS_NOTHING, /* a try of a free lock gives busy */
+    BAD_TIMES_OUT_EARLY,  /* halfway to the deadline */
+    BAD_LEAVES_TRACE,     /* a waiter that gives up stays in the queue, and gets it */
+    BAD_WAITER_GETS_IT,   /* a waiter does not wait */
+    BAD_WAITER_SLEEPS,    /* a waiter does not notice that it was freed */
+    BAD_DEAF,             /* a wait does not end with the cut-off */
+    BAD_ONE_KEY,          /* all keys are one lock */
+    BAD_FREES_ANYBODYS,   /* a release frees whoever holds it */
+    BAD_RELEASE_IS_OK,    /* a release of what is not held says ok, and does nothing */
+    BAD_SESSION_STAYS,    /* the end of a session frees nothing */
+    BAD_LEASE_NEVER_ENDS,
+    BAD_LEASE_ENDS_EARLY,
+    BAD_LEASE_UNKNOWN,   /* the holder whose lease ended is not told */
+    BAD_RENEWS_NOTHING,  /* renew says ok and changes nothing */
+    BAD_RENEWS_ANYBODYS, /* renew of what another holds says ok */
+    BAD_NAME_BREAKS,     /* a blank in a name breaks it */
+    BAD_NAME_SILENT,     /* a long name is refused without a word */
+    BAD_NO_VERSION,      /* describe says nothing */
+    BAD_FAULTS
+};
+
+extern const struct lb_lock lock_bad;
+
+/* redis-setnx with one thing wrong, for what is lost on the way. */
+enum bad_redis_fault {
+    BAD_REDIS_NOTHING,
+    BAD_REDIS_CERTAIN,   /* an acquire in doubt is called busy */
+    BAD_REDIS_UNSETTLED, /* settle only says that it has settled */
+    BAD_REDIS_UNCOUNTED, /* commands are not counted */
+};
+
+struct lb_lock bad_redis_lock(enum bad_redis_fault fault);
+
+#endif

@@ -1,0 +1,66 @@
+/* conform_exclude: several clients on one key, watched by the checker that watches the runs. */
+#include "bench/measure/cell.h"
+#include "drivers/tests/conform.h"
+
+#define CLIENTS 8
+#define GRANTS 600               /* of all clients together ... */
+#define TIME_NS (3 * LB_S_NS)    /* ... or so long, if that comes first */
+#define HOLD_NS (200 * LB_US_NS) /* room for an intruder */
+
+struct contest {
+    struct cell cell;
+    struct findings findings;
+    _Atomic uint64_t grants;
+    int64_t end_ns;
+};
+
+static void contend(struct actor *client) {
+    struct contest *shared = client->arg;
+    const struct lb_lock *lock = client->session.lock;
+    while (atomic_load(&shared->grants) < GRANTS && lb_now() < shared->end_ns && !lb_stopping()) {
+        client->request.deadline_ns = trial_soon();
+        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        if (client->outcome != LB_OK) {
+            trial_fail(client->trial, "acquire gave %s: %s", lb_outcome_name(client->outcome),
+                       client->session.err.text);
+            return;
+        }
+        struct holding me = {client->session.client, lb_now(), client->grant.lease_end_ns,
+                             client->grant.token};
+        struct entry entry = cell_enter(&shared->cell, &shared->findings, 0, &me);
+        atomic_fetch_add(&shared->grants, 1);
+        lb_sleep_until(lb_now() + HOLD_NS);
+        cell_leave(&shared->cell, me.client, &entry, lb_now());
+        client->outcome = lock->release(&client->session, &client->request, &client->grant);
+        if (client->outcome != LB_OK) {
+            trial_fail(client->trial, "release gave %s: %s", lb_outcome_name(client->outcome),
+                       client->session.err.text);
+            return;
+        }
+    }
+}
+
+void conform_exclude(struct trial *trial) {
+    struct trial_key key = trial_key();
+    static struct contest shared; /* outlives a client that hangs */
+    shared = (struct contest){.end_ns = 0};
+    struct actor *clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i]) return;
+        actor_use_key(clients[i], &key);
+        clients[i]->arg = &shared;
+    }
+    shared.end_ns = lb_now() + TIME_NS;
+    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend);
+    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    struct exclusion exclusion = cells_judge(&shared.cell, 1, &shared.findings);
+    MUST(trial, exclusion.verdict == VERDICT_CLEAN,
+         "does not exclude: %llu grants, %llu lost updates, %llu double holders, %llu past their lease, "
+         "%llu tokens that did not grow",
+         (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
+         (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
+         (unsigned long long)exclusion.token_errors);
+    MUST(trial, exclusion.grants == atomic_load(&shared.grants) && exclusion.grants >= CLIENTS,
+         "too few grants to say anything: %llu", (unsigned long long)exclusion.grants);
+}

@@ -1,0 +1,112 @@
+/* conform_lost: answers, requests and connections that are lost on the way, by the proxy. The one they belong
+ * to can't know: its outcome must say so, and what it may have left must be cleared up. */
+#include "drivers/tests/conform.h"
+
+#define LEASE_NS (3 * LB_S_NS)
+
+/* As the run does after an attempt in doubt: a new session, then settle. */
+static bool recover(struct actor *client, bool settle) {
+    const struct lb_lock *lock = client->session.lock;
+    int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
+    for (;;) {
+        if (!actor_open_again(client)) {
+            trial_fail(client->trial, "can't connect again: %s", client->err.text);
+            return false;
+        }
+        if (!settle || !lock->settle || actor_settle(client) == LB_OK) return true;
+        if (lb_now() >= deadline_ns || trial_failed(client->trial)) {
+            trial_fail(client->trial, "can't settle: %s", client->session.err.text);
+            return false;
+        }
+        actor_close(client);
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+}
+
+/* After the victim's operation gave an outcome in doubt: it gives up its connection and comes back, and the
+ * lock must then be free for others. */
+static void clear_up(struct trial *trial, struct actor *victim, struct actor *other,
+                     const struct trial_key *key, enum lb_outcome outcome) {
+    const struct lb_lock *lock = trial->lock->lock;
+    actor_close(victim);
+    proxy_heal(trial->proxy);
+    bool settle = outcome == LB_UNKNOWN && lock->settle;
+    if (!recover(victim, settle)) return;
+    /* Settled is settled; and BROKEN has said that nothing was left, where no session's end could mend it. */
+    bool at_once = settle || (lock->caps & LB_CAP_LEASE);
+    MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, key, trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_release(victim), LB_OK);
+}
+
+static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t bytes) {
+    struct trial_key key = trial_key(), warm = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->lease_ns = 20 * LB_S_NS; /* only settling frees it in time */
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    if (!other || !victim) return;
+    /* What comes only once (scripts, parent nodes) comes before. */
+    MUST_GIVE(victim, actor_acquire(victim, &warm, trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_release(victim), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    proxy_arm(trial->proxy, fault, bytes);
+    enum lb_outcome outcome = actor_acquire(victim, &key, lb_now() + 300 * LB_MS_NS);
+    MUST(trial, proxy_struck(trial->proxy), "nothing was lost: no answer came");
+    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN, "the answer was lost, but acquire gave %s",
+         lb_outcome_name(outcome));
+    MUST(trial, victim->session.err.code != 0, "in doubt without a reason");
+    clear_up(trial, victim, other, &key, outcome);
+}
+
+void conform_cut_answer(struct trial *trial) {
+    lose_acquire(trial, PROXY_CUT, 0);
+}
+
+void conform_cut_within_answer(struct trial *trial) {
+    lose_acquire(trial, PROXY_CUT, 1);
+}
+
+void conform_reset(struct trial *trial) {
+    lose_acquire(trial, PROXY_RESET, 0);
+}
+
+void conform_silent_answer(struct trial *trial) {
+    lose_acquire(trial, PROXY_LOSE_ANSWERS, 0);
+}
+
+void conform_silent_request(struct trial *trial) {
+    lose_acquire(trial, PROXY_LOSE_REQUESTS, 0);
+}
+
+void conform_cut_release(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->lease_ns = 20 * LB_S_NS;
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    if (!other || !victim) return;
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    proxy_arm(trial->proxy, PROXY_CUT, 0);
+    enum lb_outcome outcome = actor_release(victim);
+    MUST(trial, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
+         "the answer was lost, but release gave %s", lb_outcome_name(outcome));
+    clear_up(trial, victim, other, &key, outcome);
+}
+
+/* The holder's machine is gone: nothing of it is ever heard again. */
+void conform_crash(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = LEASE_NS;
+    struct actor *other = actor_new(trial), *holder = actor_far(trial);
+    if (!other || !holder) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    proxy_strike(trial->proxy, PROXY_CUT);
+    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    /* It learns that it has lost it, or that it can't know; it is never told that all is well. */
+    enum lb_outcome outcome = actor_release(holder);
+    MUST(trial, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+         "the release of a lost lock gave %s", lb_outcome_name(outcome));
+    MUST_GIVE(other, actor_release(other), LB_OK);
+}

@@ -1,0 +1,59 @@
+/* conform_server: the server is killed while clients hold and wait, and starts again. */
+#include <signal.h>
+
+#include "bench/servers/topo.h"
+#include "drivers/tests/conform.h"
+
+#define WAITERS 3
+
+/* On the same ports with what it left. The killed one may take a moment to be gone. */
+static bool restart(struct trial *trial) {
+    int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
+    for (;;) {
+        struct lb_err err = {0};
+        if (topo_restart(trial->place->topo, 0, &err) == 0) return true;
+        if (lb_now() >= deadline_ns) {
+            trial_fail(trial, "the server does not start again: %s", err.text);
+            return false;
+        }
+        trial_sleep_until(lb_now() + 20 * LB_MS_NS);
+    }
+}
+
+void conform_killed_server(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = 4 * LB_S_NS;
+    struct actor *holder = actor_new(trial), *waiters[WAITERS];
+    if (!holder) return;
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = actor_new(trial);
+        if (!waiters[i]) return;
+    }
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiters[0], &key, LB_NEVER);
+    actor_begin_acquire(waiters[1], &key, LB_NEVER);
+    actor_begin_acquire(waiters[2], &key, trial_soon());
+    trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    MUST(trial, topo_signal(trial->place->topo, 0, SIGKILL) == 0, "the server had ended before");
+    for (int i = 0; i < WAITERS; i++) {
+        enum lb_outcome outcome = actor_end(waiters[i]);
+        MUST(trial,
+             outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT || outcome == LB_LOST,
+             "the server died, but a waiter got %s", lb_outcome_name(outcome));
+    }
+    enum lb_outcome outcome = actor_release(holder);
+    MUST(trial, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+         "the server died, but the holder's release gave %s", lb_outcome_name(outcome));
+    actor_close(holder);
+    for (int i = 0; i < WAITERS; i++) actor_close(waiters[i]);
+    MUST(trial, !actor_open(holder), "a connection to a dead server");
+    if (!restart(trial)) return;
+    for (int i = 0; i < WAITERS; i++) {
+        MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
+    }
+    MUST_GIVE(waiters[0], actor_acquire(waiters[0], &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(waiters[0], actor_release(waiters[0]), LB_OK);
+    MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiters[1], actor_release(waiters[1]), LB_OK);
+}

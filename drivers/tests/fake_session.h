@@ -1,0 +1,101 @@
+/* fake_session: one session of a lock with a fake peer in the server's place: what the driver makes of
+ * answers that no real server gives on demand. Header only, for test programs. */
+#ifndef DRIVERS_TESTS_FAKE_SESSION_H
+#define DRIVERS_TESTS_FAKE_SESSION_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/engine/loop.h"
+#include "drivers/tests/conform_place.h"
+#include "drivers/tests/fake_peer.h"
+
+/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not jump. */
+struct fake_session {
+    const struct lb_lock *lock;
+    const char *key;
+    int64_t wait_ns, lease_ns; /* wait 0 = try */
+    bool release, renew;       /* after an acquire that was granted */
+    bool settle;               /* instead of all that */
+    int connected;
+    struct lb_err err; /* of connect, or of the last call that did not return LB_OK */
+    enum lb_outcome acquired, released, renewed, settled;
+    struct lb_grant grant;
+    int64_t sent_ns; /* right before acquire */
+    int64_t renew_sent_ns;
+    uint64_t commands; /* since the session stood */
+    char url[64];
+};
+
+static inline void fake_talk(void *arg) {
+    struct fake_session *fake = arg;
+    const struct lb_backend *backend = fake->lock->backend;
+    struct arena arena = {0};
+    struct plan_lock planned;
+    const char *urls[] = {fake->url};
+    struct lb_server server = {.backend = backend, .urls = urls, .url_count = 1};
+    struct lb_session session = {.server = &server, .lock = fake->lock, .traffic_fd = -1};
+    struct lb_request request = {.key = fake->key, .key_len = strlen(fake->key), .lease_ns = fake->lease_ns};
+    if (conform_lock(fake->lock, NULL, &arena, &planned, &fake->err) != 0) abort();
+    server.options = planned.backend_options;
+    server.state = calloc(1, backend->server_bytes + 1);
+    session.options = planned.options;
+    session.lease_ns = fake->lease_ns;
+    session.state = calloc(1, backend->session_bytes + 1);
+    session.lock_state = calloc(1, fake->lock->session_bytes + 1);
+    fake->grant.data = calloc(1, fake->lock->grant_bytes + 1);
+    rng_seed(&session.rng, 1, 1);
+    fake->acquired = fake->released = fake->renewed = fake->settled = LB_OUTCOMES;
+    fake->connected = backend->open(&server, &fake->err);
+    if (fake->connected == 0)
+        fake->connected = backend->connect(&session, lb_now() + 20 * LB_S_NS, &fake->err);
+    fake->commands = session.commands;
+    if (fake->connected == 0 && fake->settle) {
+        fake->settled = fake->lock->settle(&session, &request, &fake->grant);
+    } else if (fake->connected == 0) {
+        fake->sent_ns = lb_now();
+        request.deadline_ns = fake->wait_ns ? lb_now() + fake->wait_ns : 0;
+        fake->acquired = fake->lock->acquire(&session, &request, &fake->grant);
+        fake->renew_sent_ns = lb_now();
+        if (fake->acquired == LB_OK && fake->renew)
+            fake->renewed = fake->lock->renew(&session, &request, &fake->grant);
+        if (fake->acquired == LB_OK && fake->release)
+            fake->released = fake->lock->release(&session, &request, &fake->grant);
+    }
+    if (session.err.code) fake->err = session.err;
+    fake->commands = session.commands - fake->commands;
+    backend->disconnect(&session);
+    if (backend->close) backend->close(&server);
+    free(server.state);
+    free(session.state);
+    free(session.lock_state);
+    free(fake->grant.data);
+    fake->grant.data = NULL;
+    arena_done(&arena);
+}
+
+/* Plays steps to a session. What the peer read; the caller frees it. */
+static inline char *fake_play(struct fake_session *fake, const char *scheme, const struct peer_step *steps,
+                              int count) {
+    struct lb_err err = {0};
+    struct fake_peer *peer = fake_peer_start(steps, count);
+    snprintf(fake->url, sizeof fake->url, "%s://127.0.0.1:%d", scheme, fake_peer_port(peer));
+    if (!fake->key) fake->key = "k";
+    if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
+    assert_int_equal(loop_once("fake", fake_talk, fake, &err), 0);
+    char *seen = fake_peer_stop(peer);
+    if (fake->connected != 0) fail_msg("no session: %s", fake->err.text);
+    return seen;
+}
+
+#define FAKE_PLAY(fake, scheme, ...)                                                                         \
+    fake_play((fake), (scheme), (const struct peer_step[]){__VA_ARGS__},                                     \
+              (int)(sizeof(const struct peer_step[]){__VA_ARGS__} / sizeof(struct peer_step)))
+
+#endif

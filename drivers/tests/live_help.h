@@ -1,0 +1,231 @@
+/* live_help: what the live tests of the drivers share: a real server of our own, our clients, and a
+ * foreign one (the server's own shell, driven through its pipes). Header only, since each test is one
+ * program.
+ *
+ * Clients talk on a fiber, where cmocka must not jump away: there CHECK notes the first failure, and the test
+ * fails after the fibers are done.
+ */
+#ifndef DRIVERS_TESTS_LIVE_HELP_H
+#define DRIVERS_TESTS_LIVE_HELP_H
+
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/base/home.h"
+#include "bench/engine/loop.h"
+#include "bench/run/place.h"
+#include "drivers/registry.h"
+#include "drivers/wait.h"
+
+static char check_failed[1200];
+
+__attribute__((format(printf, 4, 5))) static inline void
+check_note(const char *file, int line, const char *what, const char *format, ...) {
+    if (check_failed[0]) return;
+    int len = snprintf(check_failed, sizeof check_failed / 2, "%s:%d: %s", file, line, what);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(check_failed + len, sizeof check_failed - (size_t)len, format, args);
+    va_end(args);
+}
+
+#define CHECK(what, ...)                                                                                     \
+    do {                                                                                                     \
+        if (!(what)) check_note(__FILE__, __LINE__, #what, ": " __VA_ARGS__);                                \
+    } while (0)
+
+static volatile sig_atomic_t live_no_interrupts;
+
+/* A lock's server, started. */
+struct live_place {
+    struct plan *plan;
+    struct place *place;
+    const char *missing; /* why there is none, or NULL */
+};
+
+static inline const char *live_missing(const char *name) {
+    static char why[400];
+    const struct lb_backend *backend = registry_lock(name)->backend;
+    if (backend->unavailable) return backend->unavailable;
+    if (!backend->topology) return NULL;
+    struct topo_info info;
+    struct lb_err err = {0};
+    char folder[512];
+    if (home_path("compose/local", folder, sizeof folder, &err) != 0 ||
+        topo_info(folder, backend->topology, &info, &err) != 0) {
+        return "no topology script";
+    }
+    if (!info.missing[0]) return NULL;
+    snprintf(why, sizeof why, "missing here: %s", info.missing);
+    return why;
+}
+
+/* Starts the server of a lock, with these settings ("backend.option=value", ended by NULL). */
+static inline struct live_place live_open(const char *lock, const char *const *sets) {
+    static char topologies[512];
+    struct live_place live = {.missing = live_missing(lock)};
+    struct lb_err err = {0};
+    char workloads[512];
+    int count = 0;
+    if (live.missing) return live;
+    while (sets[count]) count++;
+    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
+    assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
+    live.plan = plan_load(
+        &(struct plan_wish){
+            .workload = "smoke", .folder = workloads, .locks = lock, .sets = sets, .set_count = count},
+        &err);
+    if (!live.plan) fail_msg("%s", err.text);
+    live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
+                                                .topologies = topologies,
+                                                .durability = "default",
+                                                .interrupts = &live_no_interrupts},
+                            &err);
+    if (!live.place) fail_msg("%s", err.text);
+    return live;
+}
+
+static inline void live_close(struct live_place *live) {
+    place_close(live->place);
+    plan_free(live->plan);
+    memset(live, 0, sizeof *live);
+}
+
+/* For a test of a place that may be missing: skips, or fails in CI. */
+#define LIVE_NEEDS(live)                                                                                     \
+    do {                                                                                                     \
+        if ((live)->missing) {                                                                               \
+            print_message("skipped: %s\n", (live)->missing);                                                 \
+            if (getenv("CI")) fail();                                                                        \
+            skip();                                                                                          \
+        }                                                                                                    \
+    } while (0)
+
+/* One client of ours. */
+struct live_client {
+    struct lb_session session;
+    struct lb_request request;
+    struct lb_grant grant;
+    size_t state_bytes, lock_bytes;
+};
+
+static inline void live_client_init(struct live_client *client, const struct live_place *live,
+                                    const char *key) {
+    const struct lb_lock *lock = live->plan->locks[0].lock;
+    memset(client, 0, sizeof *client);
+    client->state_bytes = lock->backend->session_bytes;
+    client->lock_bytes = lock->session_bytes;
+    client->session = (struct lb_session){.server = &live->place->server,
+                                          .lock = lock,
+                                          .options = live->plan->locks[0].options,
+                                          .lease_ns = 10 * LB_S_NS,
+                                          .traffic_fd = -1,
+                                          .state = calloc(1, client->state_bytes + 1),
+                                          .lock_state = calloc(1, client->lock_bytes + 1)};
+    client->grant.data = calloc(1, lock->grant_bytes + 1);
+    rng_seed(&client->session.rng, (uint64_t)lb_now(), 0);
+    client->request =
+        (struct lb_request){.key = key, .key_len = strlen(key), .key_number = 4711, .lease_ns = 10 * LB_S_NS};
+}
+
+/* Ends the session; it may be opened again. */
+static inline void live_hang_up(struct live_client *client) {
+    client->session.server->backend->disconnect(&client->session);
+    memset(client->session.state, 0, client->state_bytes);
+    memset(client->session.lock_state, 0, client->lock_bytes);
+    client->session.err.code = 0;
+}
+
+static inline void live_client_done(struct live_client *client) {
+    live_hang_up(client);
+    free(client->session.state);
+    free(client->session.lock_state);
+    free(client->grant.data);
+}
+
+static inline int live_dial(struct live_client *client, struct lb_err *err) {
+    return client->session.server->backend->connect(&client->session, lb_now() + 10 * LB_S_NS, err);
+}
+
+/* Opens a session and checks that it did. */
+static inline void live_connect(struct live_client *client) {
+    struct lb_err err = {0};
+    CHECK(live_dial(client, &err) == 0, "%s", err.text);
+}
+
+/* Acquires with a deadline so long after now; LB_NEVER waits, 0 asks once. */
+static inline enum lb_outcome live_acquire(struct live_client *client, int64_t wait_ns) {
+    client->session.err.code = 0;
+    client->request.deadline_ns = wait_ns == LB_NEVER ? LB_NEVER : wait_ns == 0 ? 0 : lb_now() + wait_ns;
+    return client->session.lock->acquire(&client->session, &client->request, &client->grant);
+}
+
+static inline enum lb_outcome live_release(struct live_client *client) {
+    client->session.err.code = 0;
+    return client->session.lock->release(&client->session, &client->request, &client->grant);
+}
+
+/* Runs a test's body on a fiber. */
+static inline void live_run(void (*body)(void *), void *arg) {
+    struct lb_err err = {0};
+    check_failed[0] = '\0';
+    assert_int_equal(loop_once("test", body, arg, &err), 0);
+    if (check_failed[0]) fail_msg("%s", check_failed);
+}
+
+/* A foreign client: a program that we talk to through its pipes. */
+struct foreign {
+    pid_t pid;
+    int to, from;
+};
+
+static inline void foreign_start(struct foreign *foreign, const char *const *argv) {
+    int in[2], out[2];
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(pipe(out), 0);
+    foreign->pid = fork();
+    assert_true(foreign->pid >= 0);
+    if (foreign->pid == 0) {
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        for (int fd = 3; fd < 1024; fd++) close(fd);
+        execvp(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    foreign->to = in[1];
+    foreign->from = out[0];
+}
+
+/* The next line that it writes, "" after 20 s without one. */
+static inline const char *foreign_hear(const struct foreign *foreign) {
+    static char line[300];
+    size_t len = 0;
+    struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
+    while (len + 1 < sizeof line && poll(&wait, 1, 20000) > 0 && read(foreign->from, line + len, 1) == 1) {
+        if (line[len] == '\n') break;
+        len++;
+    }
+    line[len] = '\0';
+    return line;
+}
+
+static inline void foreign_end(struct foreign *foreign) {
+    close(foreign->to);
+    close(foreign->from);
+    kill(foreign->pid, SIGKILL);
+    waitpid(foreign->pid, NULL, 0);
+}
+
+#endif

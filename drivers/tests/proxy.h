@@ -1,0 +1,45 @@
+/* proxy: a TCP proxy on loopback that counts bytes and misbehaves where it is told to: between a client and a
+ * server it loses answers or requests, or breaks connections, at a chosen byte.
+ *
+ * It runs on a thread of its own and understands no protocol. All functions from any one other thread.
+ */
+#ifndef DRIVERS_TESTS_PROXY_H
+#define DRIVERS_TESTS_PROXY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/base/err.h"
+
+enum proxy_fault {
+    PROXY_NONE,
+    PROXY_CUT,           /* every connection ends in order (FIN), new ones are refused */
+    PROXY_RESET,         /* the same, with an RST for the client */
+    PROXY_LOSE_ANSWERS,  /* nothing more arrives from the server; connections stay */
+    PROXY_LOSE_REQUESTS, /* nothing more arrives at the server; connections stay */
+};
+
+struct proxy;
+
+/* Listens on a free port, forwards to a port, both on 127.0.0.1. NULL with err. */
+struct proxy *proxy_start(int server_port, struct lb_err *err);
+void proxy_stop(struct proxy *proxy);
+int proxy_port(const struct proxy *proxy);
+
+/* From now on, all connections together: lets `bytes` more bytes of answers pass, then the fault strikes: at
+ * the first byte beyond. A fault that loses requests strikes at once. */
+void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes);
+
+/* The fault strikes now. */
+void proxy_strike(struct proxy *proxy, enum proxy_fault fault);
+
+/* All is well again for new connections; those that lost bytes are ended. Returns when that is done. */
+void proxy_heal(struct proxy *proxy);
+
+/* Whether the fault has struck. */
+bool proxy_struck(const struct proxy *proxy);
+
+/* Bytes forwarded since the start. */
+uint64_t proxy_answer_bytes(const struct proxy *proxy);
+
+#endif

@@ -1,0 +1,167 @@
+/* test_backoff: drivers/backoff.c: the delays, their jitter, and the sleep's ends. No timing is asserted but
+ * "not before". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "bench/engine/loop.h"
+#include "bench/plan/options.h"
+#include "drivers/backoff.h"
+#include "drivers/wait.h"
+
+static struct lb_rng rng;
+
+static void test_grows_to_its_limit(void **state) {
+    (void)state;
+    const struct backoff_options options = {LB_MS_NS, 10 * LB_MS_NS, 2, 0};
+    static const int expected_ms[] = {1, 2, 4, 8, 10, 10, 10};
+    struct backoff backoff;
+    for (int round = 0; round < 2; round++) { /* each wait begins anew */
+        backoff_start(&backoff, &options);
+        for (size_t i = 0; i < sizeof expected_ms / sizeof *expected_ms; i++)
+            assert_int_equal(backoff_next(&backoff, &rng), expected_ms[i] * LB_MS_NS);
+    }
+}
+
+static void test_constant(void **state) {
+    (void)state;
+    const struct backoff_options options = {5 * LB_MS_NS, 5 * LB_MS_NS, 1, 0};
+    struct backoff backoff;
+    backoff_start(&backoff, &options);
+    for (int i = 0; i < 1000; i++) assert_int_equal(backoff_next(&backoff, &rng), 5 * LB_MS_NS);
+}
+
+static void test_jitter_fills_its_range(void **state) {
+    (void)state;
+    static const double jitters[] = {0.1, 0.5, 1};
+    for (size_t j = 0; j < sizeof jitters / sizeof *jitters; j++) {
+        const struct backoff_options options = {LB_MS_NS, LB_MS_NS, 1, jitters[j]};
+        struct backoff backoff;
+        int64_t least = INT64_MAX, most = 0;
+        double sum = 0;
+        backoff_start(&backoff, &options);
+        for (int i = 0; i < 10000; i++) {
+            int64_t delay = backoff_next(&backoff, &rng);
+            if (delay < least) least = delay;
+            if (delay > most) most = delay;
+            sum += (double)delay;
+        }
+        double low = 1e6 * (1 - jitters[j]), high = 1e6 * (1 + jitters[j]), width = high - low;
+        assert_true((double)least >= low && (double)least < low + width / 20);
+        assert_true((double)most <= high && (double)most > high - width / 20);
+        assert_true(sum / 10000 > 1e6 - width / 20 && sum / 10000 < 1e6 + width / 20);
+    }
+}
+
+static void test_seeded(void **state) {
+    (void)state;
+    const struct backoff_options options = {LB_MS_NS, 100 * LB_MS_NS, 1.5, 0.5};
+    struct lb_rng one, same, other;
+    struct backoff a, b, c;
+    int differ = 0;
+    rng_seed(&one, 7, 1);
+    rng_seed(&same, 7, 1);
+    rng_seed(&other, 7, 2);
+    backoff_start(&a, &options);
+    backoff_start(&b, &options);
+    backoff_start(&c, &options);
+    for (int i = 0; i < 50; i++) {
+        int64_t delay = backoff_next(&a, &one);
+        assert_int_equal(delay, backoff_next(&b, &same));
+        differ += delay != backoff_next(&c, &other);
+    }
+    assert_true(differ > 40); /* clients that began together drift apart */
+}
+
+struct sleeps {
+    int64_t deadline_ns, begin_ns, end_ns;
+    bool more;
+};
+
+static const struct backoff_options hour = {3600 * LB_S_NS, 3600 * LB_S_NS, 1, 0};
+static const struct backoff_options brief = {LB_MS_NS, LB_MS_NS, 1, 0};
+
+static void sleep_long(void *arg) {
+    struct sleeps *sleeps = arg;
+    struct backoff backoff;
+    backoff_start(&backoff, &hour);
+    sleeps->begin_ns = lb_now();
+    sleeps->more = backoff_sleep(&backoff, &rng, sleeps->deadline_ns);
+    sleeps->end_ns = lb_now();
+}
+
+static void sleep_short(void *arg) {
+    struct sleeps *sleeps = arg;
+    struct backoff backoff;
+    backoff_start(&backoff, &brief);
+    sleeps->begin_ns = lb_now();
+    sleeps->more = backoff_sleep(&backoff, &rng, sleeps->deadline_ns);
+    sleeps->end_ns = lb_now();
+}
+
+static void test_sleep_ends_at_the_deadline(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct sleeps sleeps = {.deadline_ns = lb_now() + 30 * LB_MS_NS};
+    assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
+    assert_false(sleeps.more); /* no time for another try */
+    assert_true(sleeps.end_ns >= sleeps.deadline_ns);
+    sleeps = (struct sleeps){.deadline_ns = 0};
+    assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
+    assert_false(sleeps.more);
+}
+
+static void test_sleep_then_another_try(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct sleeps sleeps = {.deadline_ns = LB_NEVER};
+    assert_int_equal(loop_once("sleep", sleep_short, &sleeps, &err), 0);
+    assert_true(sleeps.more);
+    assert_true(sleeps.end_ns >= sleeps.begin_ns + LB_MS_NS);
+}
+
+static void test_sleep_ends_at_the_cutoff(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    _Atomic int64_t cutoff_ns = lb_now() + 50 * LB_MS_NS;
+    struct sleeps sleeps = {.deadline_ns = LB_NEVER};
+    struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
+    assert_non_null(loop);
+    assert_non_null(loop_spawn(loop, "sleep", sleep_long, &sleeps));
+    loop_run(loop); /* an hour, if the cut-off were not heard */
+    loop_free(loop);
+    assert_false(sleeps.more);
+}
+
+/* The four rows of an option table that each polling lock takes over. */
+struct polling {
+    int64_t before;
+    struct backoff_options poll;
+};
+
+static void test_option_rows(void **state) {
+    (void)state;
+    static const struct lb_option table[] = {BACKOFF_OPTIONS(struct polling, poll, "2ms", "64ms"), {0}};
+    struct arena arena = {0};
+    struct lb_err err = {0};
+    struct polling *made = options_new(table, sizeof *made, &arena, &err);
+    assert_non_null(made);
+    assert_int_equal(made->poll.min_ns, 2 * LB_MS_NS);
+    assert_int_equal(made->poll.max_ns, 64 * LB_MS_NS);
+    assert_true(made->poll.factor == 2 && made->poll.jitter == 0.5);
+    assert_int_equal(option_read(options_find(table, "poll_factor"), made, "0.5", &arena, &err), -1);
+    arena_done(&arena);
+}
+
+int main(void) {
+    rng_seed(&rng, 1, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grows_to_its_limit),         cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_jitter_fills_its_range),     cmocka_unit_test(test_seeded),
+        cmocka_unit_test(test_sleep_ends_at_the_deadline), cmocka_unit_test(test_sleep_then_another_try),
+        cmocka_unit_test(test_sleep_ends_at_the_cutoff),   cmocka_unit_test(test_option_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+/* etcd-mutex against the real foreign client, `etcdctl lock`: each excludes the other, both ways, over both
+ * transports; what stands on the server meanwhile; and what becomes of the lock when its lease or the server
+ * goes.
+ */
+#include "drivers/tests/live_help.h"
+
+#ifdef LB_HAVE_ETCD
+#include "drivers/etcd/queue.h"
+
+#define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
+#define KEY "orders/7 \"odd\" \xc3\xa9"
+
+static struct live_place grpc, json;
+
+static const char *endpoint(const struct live_place *live) {
+    static char text[64];
+    snprintf(text, sizeof text, "--endpoints=127.0.0.1:%d", topo_port(live->place->topo, 0, 0));
+    return text;
+}
+
+/* Runs etcdctl with some words and reads the first line that it writes, "" if none. */
+static const char *etcdctl(const struct live_place *live, const char *const *words) {
+    static char line[4096];
+    const char *argv[16] = {"etcdctl", endpoint(live)};
+    for (int i = 0; words[i]; i++) argv[i + 2] = words[i];
+    struct foreign foreign;
+    size_t used = 0;
+    foreign_start(&foreign, argv);
+    for (ssize_t got = 1; got > 0 && used < sizeof line - 1; used += (size_t)got) {
+        got = read(foreign.from, line + used, sizeof line - 1 - used);
+        if (got < 0) break;
+    }
+    line[used] = '\0';
+    foreign_end(&foreign);
+    return line;
+}
+#define ETCDCTL(live, ...) etcdctl(live, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The number that stands behind a name in etcdctl's "fields", -1 if none does. */
+static long long field(const char *fields, const char *name) {
+    char label[40];
+    snprintf(label, sizeof label, "\"%s\" : ", name);
+    const char *at = strstr(fields, label);
+    return at ? atoll(at + strlen(label)) : -1;
+}
+
+/* The keys of KEY's queue as etcdctl tells them field by field, the one created last first. */
+static const char *queue_of(const struct live_place *live) {
+    return ETCDCTL(live, "get", KEY "/", "--prefix", "--sort-by=CREATE", "--order=DESCEND", "-w", "fields");
+}
+
+static int keys_there(const struct live_place *live) {
+    return (int)field(queue_of(live), "Count");
+}
+
+static bool wait_for_keys(const struct live_place *live, int count) {
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (keys_there(live) != count) {
+        if (lb_now() > until_ns) return false;
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    }
+    return true;
+}
+
+static void lock_by_etcdctl(struct foreign *foreign, const struct live_place *live) {
+    const char *const argv[] = {"etcdctl", endpoint(live), "lock", KEY, NULL};
+    foreign_start(foreign, argv);
+}
+
+/* Whether etcdctl has said something by now. */
+static bool speaks(const struct foreign *foreign) {
+    struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
+    return poll(&wait, 1, 0) > 0;
+}
+
+static bool is_own_key(const char *line) {
+    return strncmp(line, KEY "/", sizeof KEY) == 0 && strspn(line + sizeof KEY, "0123456789abcdef") > 8;
+}
+
+/* Lets etcdctl go as Ctrl-C does, when somebody queues behind it. */
+struct handover {
+    const struct live_place *live;
+    const struct foreign *foreign;
+    int64_t lease;                    /* ours, for the look at our key */
+    const struct live_client *waiter; /* ours that is going to wait */
+};
+
+static void foreign_lets_go(void *arg) {
+    const struct handover *handover = arg;
+    CHECK(wait_for_keys(handover->live, 2), "ours never queued");
+    const char *last = queue_of(handover->live);
+    CHECK(field(last, "Lease") == handover->lease, "our key hangs on our lease");
+    CHECK(strstr(last, "\"Value\" : \"\"\n"), "the value is empty");
+    kill(handover->foreign->pid, SIGINT);
+}
+
+static void etcdctl_holds(void *arg) {
+    const struct live_place *live = arg;
+    struct foreign foreign;
+    struct live_client ours;
+    live_client_init(&ours, live, KEY);
+    live_connect(&ours);
+    lock_by_etcdctl(&foreign, live);
+    const char *said = foreign_hear(&foreign);
+    CHECK(is_own_key(said), "etcdctl lock said '%s'", said);
+
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    CHECK(keys_there(live) == 1, "a waiter that gave up is still in the queue");
+
+    struct handover handover = {live, &foreign, etcd_session_of(&ours.session)->lease, &ours};
+    struct lb_fiber *helper = lb_spawn("foreign", foreign_lets_go, &handover);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+    lb_join(helper);
+    foreign_end(&foreign);
+    CHECK(keys_there(live) == 1);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "a second release must not succeed");
+    CHECK(keys_there(live) == 0);
+    live_client_done(&ours);
+}
+
+static void ours_holds(void *arg) {
+    const struct live_place *live = arg;
+    struct foreign foreign;
+    struct live_client ours;
+    live_client_init(&ours, live, KEY);
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+
+    /* The key is the one that the Go client would have made. */
+    char expected[200];
+    int64_t lease = etcd_session_of(&ours.session)->lease;
+    snprintf(expected, sizeof expected, "%s/%llx\n\n", KEY, (unsigned long long)lease);
+    const char *seen = ETCDCTL(live, "get", KEY "/", "--prefix", "--keys-only");
+    CHECK(strcmp(seen, expected) == 0, "the keys are '%s'", seen);
+    seen = queue_of(live);
+    CHECK(field(seen, "Lease") == lease);
+    CHECK((uint64_t)field(seen, "CreateRevision") == ours.grant.token);
+
+    lock_by_etcdctl(&foreign, live);
+    CHECK(wait_for_keys(live, 2), "etcdctl never queued");
+    lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    CHECK(!speaks(&foreign), "etcdctl got the lock that we hold");
+    uint64_t token = ours.grant.token;
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    const char *said = foreign_hear(&foreign);
+    CHECK(is_own_key(said), "etcdctl lock said '%s'", said);
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+
+    /* A foreigner that dies frees it with its lease. */
+    char its_lease[300];
+    snprintf(its_lease, sizeof its_lease, "%s", said);
+    foreign_end(&foreign);
+    ETCDCTL(live, "lease", "revoke", its_lease + sizeof KEY);
+    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.token > token, "tokens grow");
+    /* A session that ends takes its key along, at once. */
+    live_hang_up(&ours);
+    CHECK(keys_there(live) == 0);
+    live_client_done(&ours);
+}
+
+static void revoke_ours(const struct live_place *live, const struct live_client *ours) {
+    char lease[20];
+    snprintf(lease, sizeof lease, "%llx", (unsigned long long)etcd_session_of(&ours->session)->lease);
+    ETCDCTL(live, "lease", "revoke", lease);
+}
+
+static void revoke_when_queued(void *arg) {
+    const struct handover *handover = arg;
+    char lease[20];
+    CHECK(wait_for_keys(handover->live, 2), "the second never queued");
+    snprintf(lease, sizeof lease, "%llx", (unsigned long long)handover->lease);
+    ETCDCTL(handover->live, "lease", "revoke", lease);
+}
+
+/* A lease that ends under us is LOST to a holder, and no lock to a waiter. */
+static void a_lease_ends(void *arg) {
+    const struct live_place *live = arg;
+    struct live_client holder, waiter;
+    live_client_init(&holder, live, KEY);
+    live_client_init(&waiter, live, KEY);
+    waiter.session.lease_ns = 2 * LB_S_NS; /* so that its keeper soon learns */
+    live_connect(&holder);
+    live_connect(&waiter);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+
+    struct handover handover = {live, NULL, etcd_session_of(&waiter.session)->lease, &waiter};
+    struct lb_fiber *helper = lb_spawn("revoke", revoke_when_queued, &handover);
+    CHECK(live_acquire(&waiter, SOON) == LB_BROKEN, "a waiter without its lease");
+    lb_join(helper);
+    CHECK(live_acquire(&waiter, 0) == LB_BROKEN, "a session without its lease");
+    live_hang_up(&waiter);
+    live_connect(&waiter);
+    CHECK(live_acquire(&waiter, 0) == LB_BUSY, "%s", waiter.session.err.text);
+
+    revoke_ours(live, &holder);
+    CHECK(live_acquire(&waiter, 20 * LB_S_NS) == LB_OK, "%s", waiter.session.err.text);
+    CHECK(live_release(&holder) == LB_LOST, "the lock went to somebody else");
+    CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
+    live_client_done(&holder);
+    live_client_done(&waiter);
+}
+
+/* A request whose answer does not come is neither held nor free, until it is settled on a new session. */
+static void an_attempt_is_settled(void *arg) {
+    const struct live_place *live = arg;
+    struct live_client ours, other;
+    live_client_init(&ours, live, KEY);
+    live_client_init(&other, live, KEY);
+    live_connect(&ours);
+    live_connect(&other);
+    const struct lb_lock *lock = ours.session.lock;
+    topo_signal(live->place->topo, 0, SIGSTOP);
+    CHECK(live_acquire(&ours, SOON) == LB_UNKNOWN, "the server does not answer");
+    live_hang_up(&ours);
+    topo_signal(live->place->topo, 0, SIGCONT);
+    live_connect(&ours);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(keys_there(live) == 0);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "once more is harmless");
+
+    /* As if the attempt had succeeded: what it left goes, although its session lives. */
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s", other.session.err.text);
+    CHECK(keys_there(live) == 0);
+    CHECK(live_release(&ours) == LB_LOST);
+    live_client_done(&ours);
+    live_client_done(&other);
+}
+
+static void server_dies_and_returns(void *arg) {
+    struct handover *handover = arg;
+    struct topo *topo = handover->live->place->topo;
+    struct lb_err err = {0};
+    const struct etcd_session *waiting = etcd_session_of(&handover->waiter->session);
+    while (!waiting->watch.transfer.busy) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    topo_signal(topo, 0, SIGKILL);
+    while (topo_check(topo, NULL) == 0) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(topo_restart(topo, 0, &err) == 0, "%s", err.text);
+}
+
+/* Holder and waiter live through a server that dies and comes back with its data within their leases. */
+static void the_server_restarts(void *arg) {
+    const struct live_place *live = arg;
+    struct live_client holder, waiter;
+    live_client_init(&holder, live, KEY);
+    live_client_init(&waiter, live, KEY);
+    live_connect(&holder);
+    live_connect(&waiter);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    struct handover handover = {.live = live, .waiter = &waiter};
+    struct lb_fiber *helper = lb_spawn("kill", server_dies_and_returns, &handover);
+    CHECK(live_acquire(&waiter, 4 * LB_S_NS) == LB_TIMEOUT, "%s", waiter.session.err.text);
+    lb_join(helper);
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    CHECK(live_acquire(&waiter, 20 * LB_S_NS) == LB_OK, "%s", waiter.session.err.text);
+    CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
+    CHECK(keys_there(live) == 0);
+    live_client_done(&holder);
+    live_client_done(&waiter);
+}
+
+/* Opens the same server by a URL with a user. The text of what goes wrong, "" if nothing does. */
+static const char *login(const struct live_place *live, const char *credentials) {
+    static char wrong[600];
+    char url[200];
+    struct lb_server server = live->place->server;
+    const char *urls[] = {url};
+    struct lb_err err = {0};
+    struct live_client ours;
+    snprintf(url, sizeof url, "etcd://%s127.0.0.1:%d", credentials, topo_port(live->place->topo, 0, 0));
+    wrong[0] = '\0';
+    server.urls = urls;
+    server.state = calloc(1, server.backend->server_bytes);
+    live_client_init(&ours, live, KEY);
+    ours.session.server = &server;
+    if (server.backend->open(&server, &err) != 0 || live_dial(&ours, &err) != 0) {
+        snprintf(wrong, sizeof wrong, "%d: %s", err.code, err.text);
+    } else if (live_acquire(&ours, 0) != LB_OK || live_release(&ours) != LB_OK) {
+        snprintf(wrong, sizeof wrong, "%s", ours.session.err.text);
+    }
+    live_client_done(&ours);
+    server.backend->close(&server);
+    free(server.state);
+    return wrong;
+}
+
+static void users_and_passwords(void *arg) {
+    const struct live_place *live = arg;
+    ETCDCTL(live, "user", "add", "root:s3cret");
+    ETCDCTL(live, "user", "grant-role", "root", "root");
+    ETCDCTL(live, "auth", "enable");
+    const char *wrong = login(live, "root:s3cret@");
+    CHECK(!*wrong, "%s", wrong);
+    wrong = login(live, "root:wr0ng@");
+    CHECK(strncmp(wrong, "1: ", 3) == 0, "a wrong password is a usage error: %s", wrong);
+    CHECK(!strstr(wrong, "wr0ng"), "%s", wrong);
+    wrong = login(live, "");
+    CHECK(*wrong, "no password, and yet let in");
+    ETCDCTL(live, "--user=root:s3cret", "auth", "disable");
+    wrong = login(live, "");
+    CHECK(!*wrong, "%s", wrong);
+}
+
+static void on_both(void (*body)(void *)) {
+    LIVE_NEEDS(&grpc);
+    LIVE_NEEDS(&json);
+    live_run(body, &grpc);
+    live_run(body, &json);
+}
+
+#define TEST(body)                                                                                           \
+    static void test_##body(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        on_both(body);                                                                                       \
+    }
+TEST(etcdctl_holds)
+TEST(ours_holds)
+TEST(a_lease_ends)
+TEST(an_attempt_is_settled)
+TEST(the_server_restarts)
+TEST(users_and_passwords)
+
+static int start(void **state) {
+    (void)state;
+    setenv("ETCDCTL_API", "3", 1);
+    grpc = live_open("etcd-mutex", (const char *const[]){"etcd.command_timeout=3s", NULL});
+    json = live_open("etcd-mutex",
+                     (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
+    if (!grpc.missing && system("etcdctl version >/dev/null 2>&1") != 0) {
+        grpc.missing = json.missing = "missing here: etcdctl, from the package etcd-client";
+    }
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    live_close(&grpc);
+    live_close(&json);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_etcdctl_holds),       cmocka_unit_test(test_ours_holds),
+        cmocka_unit_test(test_a_lease_ends),        cmocka_unit_test(test_an_attempt_is_settled),
+        cmocka_unit_test(test_the_server_restarts), cmocka_unit_test(test_users_and_passwords),
+    };
+    return cmocka_run_group_tests_name("etcd and its own client", tests, start, stop);
+}
+#else
+static void absent(void **state) {
+    (void)state;
+    print_message("skipped: %s\n", LB_WHY_ETCD);
+    if (getenv("CI")) fail();
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
+    return cmocka_run_group_tests_name("etcd and its own client", tests, NULL, NULL);
+}
+#endif

@@ -1,0 +1,575 @@
+/* zk-lock against a foreign client that plays Curator's protocol by hand, on ZooKeeper's bare C client: each
+ * excludes the other, both ways; the nodes look as Curator's InterProcessMutex makes them; and what becomes
+ * of the lock when its session or the server goes.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sys/socket.h>
+
+#include "drivers/tests/live_help.h"
+#include "drivers/tests/proxy.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+#include "drivers/zookeeper/queue.h"
+
+#define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
+#define KEY "orders/7 \"odd\" \xc3\xa9"
+#define PATH "/lockbench/orders%2F7%20%22odd%22%20%C3%A9"
+
+static struct live_place zk;
+
+/* The foreign client: one request at a time, pumped by poll(2) while it waits; it blocks the loop meanwhile.
+ */
+struct stranger {
+    zhandle_t *handle;
+    bool answered, event;
+    int rc, count;
+    struct Stat stat;
+    char text[8][ZK_PATH_MAX]; /* children's names, a path, data */
+};
+
+static void pump_once(struct stranger *stranger, int wait_ms) {
+    struct pollfd ready = {.fd = -1};
+    struct timeval tv = {0, 0};
+    int interest = 0;
+    if (zookeeper_interest(stranger->handle, &ready.fd, &interest, &tv) != ZOK) return;
+    ready.events =
+        (short)(((interest & ZOOKEEPER_READ) ? POLLIN : 0) | ((interest & ZOOKEEPER_WRITE) ? POLLOUT : 0));
+    if (poll(&ready, ready.fd >= 0, wait_ms) <= 0) return;
+    zookeeper_process(stranger->handle, ((ready.revents & ~POLLOUT) ? ZOOKEEPER_READ : 0) |
+                                            ((ready.revents & POLLOUT) ? ZOOKEEPER_WRITE : 0));
+}
+
+static void on_event(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    (void)handle;
+    (void)state;
+    (void)path;
+    struct stranger *stranger = context;
+    if (type == ZOO_DELETED_EVENT) stranger->event = true;
+}
+
+static struct stranger *stranger_of(const void *data) {
+    return (struct stranger *)(uintptr_t)data;
+}
+
+static void on_path(int rc, const char *path, const struct Stat *stat, const void *data) {
+    struct stranger *stranger = stranger_of(data);
+    if (rc == ZOK) snprintf(stranger->text[0], sizeof stranger->text[0], "%s", path);
+    if (rc == ZOK) stranger->stat = *stat;
+    stranger->rc = rc;
+    stranger->answered = true;
+}
+
+static void on_void(int rc, const void *data) {
+    stranger_of(data)->rc = rc;
+    stranger_of(data)->answered = true;
+}
+
+static void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
+    struct stranger *stranger = stranger_of(data);
+    if (rc == ZOK) snprintf(stranger->text[0], sizeof stranger->text[0], "%.*s", len, value);
+    if (rc == ZOK) stranger->stat = *stat;
+    stranger->rc = rc;
+    stranger->answered = true;
+}
+
+static void on_names(int rc, const struct String_vector *names, const void *data) {
+    struct stranger *stranger = stranger_of(data);
+    stranger->count = rc == ZOK ? names->count : 0;
+    for (int i = 0; i < stranger->count && i < 8; i++) {
+        snprintf(stranger->text[i], sizeof stranger->text[i], "%s", names->data[i]);
+    }
+    stranger->rc = rc;
+    stranger->answered = true;
+}
+
+static int answer(struct stranger *stranger, int rc) {
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    if (rc != ZOK) return rc;
+    while (!stranger->answered && lb_now() < until_ns) pump_once(stranger, 100);
+    CHECK(stranger->answered, "the server does not answer the foreigner");
+    return stranger->rc;
+}
+
+#define ASK(stranger, call) ((stranger)->answered = false, answer((stranger), (call)))
+
+static void stranger_comes(struct stranger *stranger, const clientid_t *previous) {
+    char host[40];
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    memset(stranger, 0, sizeof *stranger);
+    snprintf(host, sizeof host, "127.0.0.1:%d", topo_port(zk.place->topo, 0, 0));
+    stranger->handle = zookeeper_init(host, on_event, 10000, previous, stranger, 0);
+    while (zoo_state(stranger->handle) != ZOO_CONNECTED_STATE && lb_now() < until_ns)
+        pump_once(stranger, 100);
+    CHECK(zoo_state(stranger->handle) == ZOO_CONNECTED_STATE, "the foreigner cannot connect");
+}
+
+static void stranger_goes(struct stranger *stranger) {
+    zookeeper_close(stranger->handle);
+}
+
+/* How many nodes are queued; their names are in text. 0 when there is no parent either. */
+static int queued(struct stranger *stranger) {
+    int rc = ASK(stranger, zoo_aget_children(stranger->handle, PATH, 0, on_names, stranger));
+    CHECK(rc == ZOK || rc == ZNONODE, "%s", zerror(rc));
+    return stranger->count;
+}
+
+static bool wait_for_queued(struct stranger *stranger, int count) {
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (queued(stranger) != count) {
+        if (lb_now() > until_ns) return false;
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    }
+    return true;
+}
+
+/* Queues as Curator would; the new node's path into own. */
+static void stranger_queues(struct stranger *stranger, char own[ZK_PATH_MAX]) {
+    static const char base[] = PATH "/_c_6f7b8a3e-1c2d-4e5f-8a9b-0c1d2e3f4a5b-lock-";
+    int rc = ASK(stranger, zoo_acreate2(stranger->handle, base, "127.0.0.1", 9, &ZOO_OPEN_ACL_UNSAFE,
+                                        ZOO_EPHEMERAL_SEQUENTIAL, on_path, stranger));
+    CHECK(rc == ZOK, "%s", zerror(rc));
+    snprintf(own, ZK_PATH_MAX, "%s", stranger->text[0]);
+}
+
+static void stranger_deletes(struct stranger *stranger, const char *path) {
+    int rc = ASK(stranger, zoo_adelete(stranger->handle, path, -1, on_void, stranger));
+    CHECK(rc == ZOK, "%s", zerror(rc));
+}
+
+static bool is_curators(const char *name) {
+    static const char shape[] = "_c_xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-lock-0000000000";
+    if (strlen(name) != sizeof shape - 1) return false;
+    for (size_t i = 0; shape[i]; i++) {
+        const char *allowed = shape[i] == 'x' ? "0123456789abcdef" : "0123456789";
+        bool free_choice = shape[i] == 'x' || shape[i] == '0';
+        if (free_choice ? !strchr(allowed, name[i]) : name[i] != shape[i]) return false;
+    }
+    return true;
+}
+
+/* Whether the server's transaction log has the creation of a container of this path; no answer of the
+ * server's tells containers from other nodes. */
+static bool made_as_container(const char *path) {
+    char folder[600], record[4 + 4 + 200], name[900];
+    size_t len = strlen(path);
+    memcpy(record, "\0\0\0\x13\0\0\0", 7); /* type 19, createContainer; the path's length */
+    record[7] = (char)len;
+    memcpy(record + 8, path, len);
+    snprintf(folder, sizeof folder, "%s/data/version-2", topo_dir(zk.place->topo, 0));
+    DIR *dir = opendir(folder);
+    bool found = false;
+    CHECK(dir != NULL, "no folder %s", folder);
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
+        static char text[1 << 20]; /* its beginning */
+        if (strncmp(entry->d_name, "log.", 4) != 0) continue;
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        FILE *file = fopen(name, "r");
+        size_t got = file ? fread(text, 1, sizeof text, file) : 0;
+        found = memmem(text, got, record, 8 + len) != NULL;
+        if (file) fclose(file);
+    }
+    if (dir) closedir(dir);
+    return found;
+}
+
+static void nodes_are_curators(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours;
+    char path[ZK_PATH_MAX];
+    stranger_comes(&stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+
+    CHECK(queued(&stranger) == 1);
+    CHECK(is_curators(stranger.text[0]), "the node is '%s'", stranger.text[0]);
+    snprintf(path, sizeof path, "%s/%.100s", PATH, stranger.text[0]);
+    CHECK(ASK(&stranger, zoo_aget(stranger.handle, path, 0, on_data, &stranger)) == ZOK);
+    CHECK(strcmp(stranger.text[0], "127.0.0.1") == 0, "the data is '%s'", stranger.text[0]);
+    CHECK(stranger.stat.ephemeralOwner == zoo_client_id(zk_session_of(&ours.session)->handle)->client_id);
+    CHECK((uint64_t)stranger.stat.czxid == ours.grant.token);
+    CHECK(made_as_container(PATH), "the parent is a container");
+    CHECK(made_as_container("/lockbench"), "and so is its own");
+
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(queued(&stranger) == 0);
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+}
+
+struct handover {
+    struct stranger *stranger;
+    const char *path;
+};
+
+static void stranger_lets_go(void *arg) {
+    const struct handover *handover = arg;
+    CHECK(wait_for_queued(handover->stranger, 2), "ours never queued");
+    stranger_deletes(handover->stranger, handover->path);
+}
+
+static void exclude_each_other(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours;
+    char path[ZK_PATH_MAX], ahead[ZK_PATH_MAX];
+    stranger_comes(&stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+
+    /* The foreigner holds. */
+    stranger_queues(&stranger, path);
+    uint64_t token = (uint64_t)stranger.stat.czxid;
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    CHECK(queued(&stranger) == 1, "a waiter that gave up is still in the queue");
+    struct handover handover = {&stranger, path};
+    struct lb_fiber *helper = lb_spawn("foreigner", stranger_lets_go, &handover);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+    lb_join(helper);
+    CHECK(ours.grant.token > token, "tokens grow over foreigners too");
+
+    /* Ours holds: the foreigner's node comes second, and its watch fires when ours goes. */
+    stranger_queues(&stranger, path);
+    CHECK(queued(&stranger) == 2);
+    char *names[] = {stranger.text[0], stranger.text[1]};
+    int before = zk_predecessor(names, 2, strrchr(path, '/') + 1, "lock-");
+    CHECK(before >= 0, "the foreigner is not second");
+    snprintf(ahead, sizeof ahead, "%s/%.100s", PATH, names[before < 0 ? 0 : before]);
+    CHECK(ASK(&stranger, zoo_awget(stranger.handle, ahead, on_event, &stranger, on_data, &stranger)) == ZOK);
+    CHECK(!stranger.event);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; !stranger.event && lb_now() < until_ns;) {
+        pump_once(&stranger, 10);
+        lb_yield();
+    }
+    CHECK(stranger.event, "the foreigner was not told");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "now the foreigner holds");
+    CHECK(live_release(&ours) == LB_LOST, "a release of nothing must not succeed");
+    CHECK(queued(&stranger) == 1, "and must not free the foreigner's");
+
+    /* A foreigner that goes frees it; so does ours. */
+    stranger_goes(&stranger);
+    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
+    stranger_comes(&stranger, NULL);
+    CHECK(queued(&stranger) == 1);
+    live_hang_up(&ours);
+    CHECK(queued(&stranger) == 0, "the end of our session leaves nothing");
+    stranger_goes(&stranger);
+    live_client_done(&ours);
+}
+
+/* Names of other recipes in the same folder: Curator's read-write lock sorts behind, and so it must here. */
+static void other_recipes_nodes(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours;
+    stranger_comes(&stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    static const char base[] = PATH "/_c_6f7b8a3e-1c2d-4e5f-8a9b-0c1d2e3f4a5b-__READ__";
+    CHECK(ASK(&stranger, zoo_acreate2(stranger.handle, base, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                                      ZOO_EPHEMERAL_SEQUENTIAL, on_path, &stranger)) == ZOK);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    stranger_goes(&stranger);
+    live_client_done(&ours);
+}
+
+/* Ends our session from elsewhere, as an expiry does, by taking it up again and closing it. */
+static void end_session_of(const struct live_client *client) {
+    struct stranger thief;
+    clientid_t id = *zoo_client_id(zk_session_of(&client->session)->handle);
+    stranger_comes(&thief, &id);
+    stranger_goes(&thief);
+    shutdown(client->session.traffic_fd, SHUT_RDWR); /* an expiry would hang up too */
+}
+
+struct theft {
+    struct stranger *stranger;
+    const struct live_client *victim;
+};
+
+static void end_when_queued(void *arg) {
+    const struct theft *theft = arg;
+    CHECK(wait_for_queued(theft->stranger, 2), "the second never queued");
+    end_session_of(theft->victim);
+}
+
+/* A session that ends under us is LOST to a holder, and no lock to a waiter. */
+static void a_session_ends(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client holder, waiter;
+    stranger_comes(&stranger, NULL);
+    live_client_init(&holder, &zk, KEY);
+    live_client_init(&waiter, &zk, KEY);
+    live_connect(&holder);
+    live_connect(&waiter);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+
+    struct theft theft = {&stranger, &waiter};
+    struct lb_fiber *helper = lb_spawn("theft", end_when_queued, &theft);
+    enum lb_outcome outcome = live_acquire(&waiter, SOON);
+    CHECK(outcome == LB_BROKEN, "a waiter without its session: %s: %s", lb_outcome_name(outcome),
+          waiter.session.err.text);
+    lb_join(helper);
+    CHECK(live_acquire(&waiter, 0) == LB_BROKEN, "a session that has ended");
+    live_hang_up(&waiter);
+    live_connect(&waiter);
+    CHECK(live_acquire(&waiter, 0) == LB_BUSY, "%s", waiter.session.err.text);
+
+    end_session_of(&holder);
+    CHECK(live_acquire(&waiter, 20 * LB_S_NS) == LB_OK, "%s", waiter.session.err.text);
+    CHECK(live_release(&holder) == LB_LOST, "the lock went to somebody else");
+    CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
+    live_client_done(&holder);
+    live_client_done(&waiter);
+    stranger_goes(&stranger);
+}
+
+/* A request whose answer does not come is neither held nor free, until it is settled on a new session. */
+static void an_attempt_is_settled(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours;
+    live_client_init(&ours, &zk, KEY);
+    live_connect(&ours);
+    const struct lb_lock *lock = ours.session.lock;
+    topo_signal(zk.place->topo, 0, SIGSTOP);
+    enum lb_outcome doubt = live_acquire(&ours, SOON);
+    CHECK(doubt == LB_UNKNOWN, "%s: %s", lb_outcome_name(doubt), ours.session.err.text);
+    live_hang_up(&ours);
+    topo_signal(zk.place->topo, 0, SIGCONT);
+    stranger_comes(&stranger, NULL);
+    live_connect(&ours);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(queued(&stranger) == 0);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "once more is harmless");
+
+    /* As if the attempt had succeeded: a node of a session that lives, whose client is not heard of any more.
+     */
+    struct stranger lost;
+    struct zk_place place = {0};
+    char path[ZK_PATH_MAX];
+    stranger_comes(&lost, NULL);
+    stranger_queues(&lost, path);
+    CHECK(queued(&stranger) == 1);
+    place.session = *zoo_client_id(lost.handle);
+    struct lb_grant grant = {.data = &place};
+    CHECK(lock->settle(&ours.session, &ours.request, &grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(queued(&stranger) == 0);
+    stranger_goes(&lost);
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+}
+
+/* The session outlives its connections: a request whose sending finds the connection broken goes out over the
+ * next one. */
+static void a_connection_breaks(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours;
+    stranger_comes(&stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    live_connect(&ours);
+    for (int i = 0; i < 3; i++) {
+        shutdown(ours.session.traffic_fd, SHUT_RDWR);
+        CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+        CHECK(queued(&stranger) == 1, "one attempt makes one node");
+        shutdown(ours.session.traffic_fd, SHUT_RDWR);
+        CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+        CHECK(queued(&stranger) == 0);
+    }
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+}
+
+static void server_dies_and_returns(void *arg) {
+    const struct zk_session *waiting = arg;
+    struct topo *topo = zk.place->topo;
+    struct lb_err err = {0};
+    while (!waiting->idler) lb_sleep_until(lb_now() + 5 * LB_MS_NS); /* its watch is set */
+    topo_signal(topo, 0, SIGKILL);
+    while (topo_check(topo, NULL) == 0) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(topo_restart(topo, 0, &err) == 0, "%s", err.text);
+}
+
+static void release_later(void *arg) {
+    struct live_client *holder = arg;
+    lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    CHECK(live_release(holder) == LB_OK, "%s", holder->session.err.text);
+}
+
+/* Holder and waiter live through a server that dies and comes back with its data within their sessions, and
+ * the watch that was set before it died still fires. */
+static void the_server_restarts(void *arg) {
+    (void)arg;
+    struct live_client holder, waiter;
+    live_client_init(&holder, &zk, KEY);
+    live_client_init(&waiter, &zk, KEY);
+    live_connect(&holder);
+    live_connect(&waiter);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    struct lb_fiber *killer = lb_spawn("kill", server_dies_and_returns, zk_session_of(&waiter.session));
+    CHECK(live_acquire(&waiter, 4 * LB_S_NS) == LB_TIMEOUT, "%s", waiter.session.err.text);
+    lb_join(killer);
+    struct lb_fiber *helper = lb_spawn("release", release_later, &holder);
+    CHECK(live_acquire(&waiter, SOON) == LB_OK, "%s", waiter.session.err.text);
+    lb_join(helper);
+    CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
+    live_client_done(&holder);
+    live_client_done(&waiter);
+}
+
+/* The same server by another URL. */
+static void open_by(struct lb_server *server, const char *const *url) {
+    struct lb_err err = {0};
+    *server = zk.place->server;
+    server->urls = url;
+    server->state = calloc(1, server->backend->server_bytes);
+    CHECK(server->backend->open(server, &err) == 0, "%s", err.text);
+}
+
+/* Lets the connection through again, once an answer has been cut off. */
+static void heal_when_struck(void *arg) {
+    struct proxy *proxy = arg;
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (!proxy_struck(proxy) && lb_now() < until_ns) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(proxy_struck(proxy), "nothing was cut");
+    proxy_heal(proxy);
+}
+
+/* Curator's protected creation: the server has made the node, its answer is lost, the session lives on over a
+ * new connection. The node must be found again, not made twice; and a deletion in doubt likewise. */
+static void answers_lost_within_a_session(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours;
+    struct lb_err err = {0};
+    struct proxy *proxy = proxy_start(topo_port(zk.place->topo, 0, 0), &err);
+    char url[80];
+    const char *urls[] = {url};
+    struct lb_server server;
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d", proxy_port(proxy));
+    open_by(&server, urls);
+    stranger_comes(&stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    ours.session.server = &server;
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    for (uint64_t bytes = 0; bytes < 3; bytes++) {
+        proxy_arm(proxy, PROXY_CUT, bytes);
+        struct lb_fiber *healer = lb_spawn("heal", heal_when_struck, proxy);
+        CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+        lb_join(healer);
+        CHECK(queued(&stranger) == 1, "%d nodes for one attempt", stranger.count);
+        char path[ZK_PATH_MAX];
+        snprintf(path, sizeof path, "%s/%.100s", PATH, stranger.text[0]);
+        CHECK(ASK(&stranger, zoo_aget(stranger.handle, path, 0, on_data, &stranger)) == ZOK);
+        CHECK((uint64_t)stranger.stat.czxid == ours.grant.token, "the token is that of the node found again");
+
+        proxy_arm(proxy, PROXY_CUT, bytes);
+        healer = lb_spawn("heal", heal_when_struck, proxy);
+        CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+        lb_join(healer);
+        CHECK(queued(&stranger) == 0);
+    }
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+    proxy_stop(proxy);
+    free(server.state);
+}
+
+/* A chroot is made when it is missing, and keeps its locks apart. */
+static void a_chroot(void *arg) {
+    (void)arg;
+    struct stranger stranger;
+    struct live_client ours, apart;
+    char url[80];
+    const char *urls[] = {url};
+    struct lb_server server;
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d/team/app/", topo_port(zk.place->topo, 0, 0));
+    open_by(&server, urls);
+    stranger_comes(&stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    live_client_init(&apart, &zk, KEY);
+    apart.session.server = &server;
+    live_connect(&ours);
+    live_connect(&apart);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_acquire(&apart, 0) == LB_OK, "%s", apart.session.err.text);
+    CHECK(ASK(&stranger, zoo_aget_children(stranger.handle, "/team/app" PATH, 0, on_names, &stranger)) ==
+          ZOK);
+    CHECK(stranger.count == 1);
+    CHECK(live_release(&apart) == LB_OK, "%s", apart.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    live_client_done(&apart);
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+    free(server.state);
+}
+
+#define TEST(body)                                                                                           \
+    static void test_##body(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        LIVE_NEEDS(&zk);                                                                                     \
+        live_run(body, NULL);                                                                                \
+    }
+TEST(nodes_are_curators)
+TEST(exclude_each_other)
+TEST(other_recipes_nodes)
+TEST(a_session_ends)
+TEST(an_attempt_is_settled)
+TEST(a_connection_breaks)
+TEST(the_server_restarts)
+TEST(answers_lost_within_a_session)
+TEST(a_chroot)
+
+static int start(void **state) {
+    (void)state;
+    zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    live_close(&zk);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nodes_are_curators),
+        cmocka_unit_test(test_exclude_each_other),
+        cmocka_unit_test(test_other_recipes_nodes),
+        cmocka_unit_test(test_a_session_ends),
+        cmocka_unit_test(test_an_attempt_is_settled),
+        cmocka_unit_test(test_a_connection_breaks),
+        cmocka_unit_test(test_the_server_restarts),
+        cmocka_unit_test(test_answers_lost_within_a_session),
+        cmocka_unit_test(test_a_chroot),
+    };
+    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, start, stop);
+}
+#else
+static void absent(void **state) {
+    (void)state;
+    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
+    if (getenv("CI")) fail();
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
+    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, NULL, NULL);
+}
+#endif

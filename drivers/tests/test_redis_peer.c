@@ -1,0 +1,161 @@
+/* test_redis_peer: what redis-setnx makes of answers that are odd, cut or missing. */
+#include "drivers/tests/fake_session.h"
+
+#include "drivers/registry.h"
+
+#ifdef LB_HAVE_HIREDIS
+
+#define SHA "$40\r\n0123456789012345678901234567890123456789\r\n"
+/* What comes before a session's first SET. */
+// clang-format off
+#define LOADED {.await = "PING", .say = "+PONG\r\n"}, {.await = "LOAD", .say = SHA}, {.await = "LOAD", .say = SHA}
+// clang-format on
+
+static struct fake_session fake_new(void) {
+    return (struct fake_session){.lock = registry_lock("redis-setnx"), .release = true};
+}
+
+static void test_what_is_sent(void **state) {
+    (void)state;
+    struct fake_session fake = fake_new();
+    fake.key = "orders:7";
+    fake.lease_ns = 1500 * LB_MS_NS;
+    fake.renew = true;
+    char *seen = FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
+                           {.await = "EVALSHA", .say = ":1\r\n"}, {.await = "EVALSHA", .say = ":1\r\n"});
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.renewed, LB_OK);
+    assert_int_equal(fake.released, LB_OK);
+    assert_int_equal(fake.commands, 5);
+    assert_true(fake.grant.lease_end_ns >= fake.renew_sent_ns + 1500 * LB_MS_NS);
+    /* SET key token NX PX 1500, the token of 40 characters. */
+    assert_non_null(strstr(seen, "*6\r\n$3\r\nSET\r\n$8\r\norders:7\r\n$40\r\n"));
+    assert_non_null(strstr(seen, "\r\n$2\r\nNX\r\n$2\r\nPX\r\n$4\r\n1500\r\n"));
+    free(seen);
+}
+
+static void test_in_pieces(void **state) {
+    (void)state;
+    for (size_t piece = 1; piece < 6; piece++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n", .piece = piece},
+                       {.await = "EVALSHA", .say = ":1\r\n", .piece = piece}));
+        assert_int_equal(fake.acquired, LB_OK);
+        assert_int_equal(fake.released, LB_OK);
+    }
+}
+
+/* The answer's bytes and the connection's end come in one edge: the wait must end at once, not after the
+ * command's time is over, which is longer than this test may take. */
+static void test_cut_anywhere(void **state) {
+    (void)state;
+    static const char answer[] = "+OK\r\n";
+    for (size_t len = 1; len < sizeof answer - 1; len++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "redis", LOADED,
+                       {.await = "NX", .say = answer, .say_len = len, .then = PEER_CLOSES}));
+        assert_int_equal(fake.acquired, LB_UNKNOWN);
+        assert_string_equal(fake.err.text, "redis: no answer: the server closed the connection");
+    }
+}
+
+static void test_reset(void **state) {
+    (void)state;
+    struct fake_session fake = fake_new();
+    free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .then = PEER_RESETS}));
+    assert_int_equal(fake.acquired, LB_UNKNOWN);
+}
+
+static void test_error_replies(void **state) {
+    (void)state;
+    static const struct {
+        const char *answer;
+        enum lb_outcome outcome;
+    } cases[] = {
+        {"-NOAUTH Authentication required.\r\n", LB_REFUSED},
+        {"-NOPERM this user has no permissions\r\n", LB_REFUSED},
+        {"-READONLY You can't write against a read only replica.\r\n", LB_REFUSED},
+        {"-ERR unknown command\r\n", LB_REFUSED},
+        {"-LOADING Redis is loading the dataset in memory\r\n", LB_BROKEN},
+        {"$5\r\nhello\r\n", LB_BROKEN}, /* not what SET answers */
+        {":1\r\n", LB_BROKEN},
+        {"$-1\r\n", LB_BUSY},
+        {"HTTP/1.1 400 Bad Request\r\n", LB_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = cases[i].answer}));
+        if (fake.acquired != cases[i].outcome)
+            fail_msg("'%s' gave %s", cases[i].answer, lb_outcome_name(fake.acquired));
+        if (fake.acquired != LB_BUSY) assert_true(fake.err.code != 0);
+    }
+}
+
+static void test_release_answers(void **state) {
+    (void)state;
+    static const struct {
+        const char *answer;
+        enum lb_outcome outcome;
+    } cases[] = {{":1\r\n", LB_OK},
+                 {":0\r\n", LB_LOST},
+                 {"-ERR Error running script\r\n", LB_REFUSED},
+                 {"+OK\r\n", LB_BROKEN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
+                       {.await = "EVALSHA", .say = cases[i].answer}));
+        if (fake.released != cases[i].outcome)
+            fail_msg("'%s' gave %s", cases[i].answer, lb_outcome_name(fake.released));
+    }
+}
+
+static void test_a_forgotten_script_is_sent_again(void **state) {
+    (void)state;
+    struct fake_session fake = fake_new();
+    char *seen = FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
+                           {.await = "EVALSHA", .say = "-NOSCRIPT No matching script.\r\n"},
+                           {.await = "$4\r\nEVAL\r\n", .say = ":1\r\n"});
+    assert_int_equal(fake.released, LB_OK);
+    free(seen);
+}
+
+static void test_a_waiter_asks_again(void **state) {
+    (void)state;
+    struct fake_session fake = fake_new();
+    fake.wait_ns = 20 * LB_S_NS;
+    free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "$-1\r\n"},
+                   {.await = "NX", .say = "$-1\r\n"}, {.await = "NX", .say = "+OK\r\n"},
+                   {.await = "EVALSHA", .say = ":1\r\n"}));
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.commands, 6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_sent),
+        cmocka_unit_test(test_in_pieces),
+        cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_error_replies),
+        cmocka_unit_test(test_release_answers),
+        cmocka_unit_test(test_a_forgotten_script_is_sent_again),
+        cmocka_unit_test(test_a_waiter_asks_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+static void left_out(void **state) {
+    (void)state;
+    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
+    printf("skipped: built without hiredis: install libhiredis-dev\n");
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

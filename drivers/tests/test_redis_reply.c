@@ -1,0 +1,220 @@
+/* test_redis_reply: hiredis' parser writing replies into the session: every type, nested, long, too many, and
+ * however the bytes arrive. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/redis/redis_impl.h"
+
+#ifdef LB_HAVE_HIREDIS
+
+static struct redis_conn conn;
+
+/* Feeds bytes, `piece` at a time; the replies that were completed. */
+static int feed(redisReader *reader, const char *bytes, size_t len, size_t piece) {
+    int replies = 0;
+    for (size_t at = 0; at < len; at += piece) {
+        void *object = NULL;
+        size_t part = len - at < piece ? len - at : piece;
+        assert_int_equal(redisReaderFeed(reader, bytes + at, part), REDIS_OK);
+        assert_int_equal(redisReaderGetReply(reader, &object), REDIS_OK);
+        replies += object != NULL;
+    }
+    return replies;
+}
+
+static redisReader *reader_new(void) {
+    redisReader *reader = redisReaderCreateWithFunctions(&redis_reply_functions);
+    assert_non_null(reader);
+    reader->privdata = &conn;
+    return reader;
+}
+
+/* As a session does before each command. */
+static void begin(void) {
+    conn.reply.count = 0;
+    conn.text_used = 0;
+}
+
+/* One reply, in pieces of every size; the last parse stays in conn. */
+static void parse(const char *bytes) {
+    size_t len = strlen(bytes);
+    for (size_t piece = 1; piece <= len; piece = piece < 8 || piece == len ? piece + 1 : len) {
+        redisReader *reader = reader_new();
+        memset(&conn, 0x55, sizeof conn);
+        begin();
+        if (feed(reader, bytes, len, piece) != 1) fail_msg("'%s' in pieces of %zu", bytes, piece);
+        redisReaderFree(reader);
+    }
+}
+
+static const struct redis_value *element(int i) {
+    return &conn.reply.element[i];
+}
+
+static void test_simple_types(void **state) {
+    (void)state;
+    parse("+OK\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_STATUS);
+    assert_string_equal(conn.reply.value.text, "OK");
+    assert_int_equal(conn.reply.value.len, 2);
+    parse("-ERR no such thing\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_ERROR);
+    assert_string_equal(conn.reply.value.text, "ERR no such thing");
+    parse(":-42\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_INTEGER);
+    assert_int_equal(conn.reply.value.integer, -42);
+    parse(":9223372036854775807\r\n");
+    assert_true(conn.reply.value.integer == INT64_MAX);
+    parse("$-1\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_NIL);
+    assert_string_equal(conn.reply.value.text, "");
+    parse("*-1\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_NIL);
+    parse("$0\r\n\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_STRING);
+    assert_int_equal(conn.reply.value.len, 0);
+    parse("$11\r\na\r\nb +:-$*z\r\n");
+    assert_string_equal(conn.reply.value.text, "a\r\nb +:-$*z");
+}
+
+static void test_bytes_with_nul(void **state) {
+    (void)state;
+    redisReader *reader = reader_new();
+    begin();
+    assert_int_equal(feed(reader, "$3\r\na\0b\r\n", 9, 1), 1);
+    assert_int_equal(conn.reply.value.len, 3);
+    assert_memory_equal(conn.reply.value.text, "a\0b", 4);
+    redisReaderFree(reader);
+}
+
+static void test_arrays(void **state) {
+    (void)state;
+    parse("*0\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_ARRAY);
+    assert_int_equal(conn.reply.count, 0);
+    parse("*5\r\n$3\r\nkey\r\n:7\r\n$-1\r\n+fine\r\n-ERR x\r\n");
+    assert_int_equal(conn.reply.value.type, REDIS_ARRAY);
+    assert_int_equal(conn.reply.value.integer, 5);
+    assert_int_equal(conn.reply.count, 5);
+    assert_string_equal(element(0)->text, "key");
+    assert_int_equal(element(1)->type, REDIS_INTEGER);
+    assert_int_equal(element(1)->integer, 7);
+    assert_int_equal(element(2)->type, REDIS_NIL);
+    assert_int_equal(element(3)->type, REDIS_STATUS);
+    assert_int_equal(element(4)->type, REDIS_ERROR);
+}
+
+static void test_nested_arrays_are_flattened(void **state) {
+    (void)state;
+    parse("*3\r\n:1\r\n*2\r\n:2\r\n*2\r\n:3\r\n$1\r\nx\r\n:5\r\n");
+    assert_int_equal(conn.reply.value.integer, 3); /* as the server counted the outer one */
+    assert_int_equal(conn.reply.count, 5);
+    assert_int_equal(element(0)->integer, 1);
+    assert_int_equal(element(1)->integer, 2);
+    assert_int_equal(element(2)->integer, 3);
+    assert_string_equal(element(3)->text, "x");
+    assert_int_equal(element(4)->integer, 5);
+}
+
+static void test_more_elements_than_kept(void **state) {
+    (void)state;
+    char bytes[1024];
+    int used = snprintf(bytes, sizeof bytes, "*40\r\n");
+    for (int i = 0; i < 40; i++)
+        used += snprintf(bytes + used, sizeof bytes - (size_t)used, i % 2 ? ":%d\r\n" : "$2\r\n%02d\r\n", i);
+    parse(bytes);
+    assert_int_equal(conn.reply.value.integer, 40);
+    assert_int_equal(conn.reply.count, REDIS_ELEMENTS_MAX);
+    assert_string_equal(element(14)->text, "14");
+    assert_int_equal(element(15)->integer, 15);
+}
+
+static void test_text_longer_than_kept(void **state) {
+    (void)state;
+    static char bytes[3 * sizeof conn.text];
+    size_t len = 2 * sizeof conn.text;
+    int used = snprintf(bytes, sizeof bytes, "*3\r\n$%zu\r\n", len);
+    memset(bytes + used, 'x', len);
+    snprintf(bytes + used + len, sizeof bytes - (size_t)used - len, "\r\n$3\r\nabc\r\n:9\r\n");
+    redisReader *reader = reader_new();
+    struct {
+        struct redis_conn before;
+        char after[64];
+    } *guarded = calloc(1, sizeof *guarded);
+    memset(guarded->after, 0x77, sizeof guarded->after);
+    reader->privdata = &guarded->before;
+    assert_int_equal(feed(reader, bytes, strlen(bytes), 4096), 1);
+    const struct redis_reply *reply = &guarded->before.reply;
+    assert_int_equal(reply->count, 3);
+    assert_int_equal(reply->element[0].len, sizeof conn.text - 1); /* cut */
+    assert_int_equal(strlen(reply->element[0].text), sizeof conn.text - 1);
+    assert_string_equal(reply->element[1].text, ""); /* no room at all */
+    assert_int_equal(reply->element[1].len, 0);
+    assert_int_equal(reply->element[2].integer, 9); /* and what follows is right again */
+    for (size_t i = 0; i < sizeof guarded->after; i++) assert_int_equal(guarded->after[i], 0x77);
+    redisReaderFree(reader);
+    free(guarded);
+}
+
+static void test_one_reply_after_another(void **state) {
+    (void)state;
+    redisReader *reader = reader_new();
+    for (int i = 0; i < 1000; i++) {
+        char bytes[64];
+        begin();
+        int len = snprintf(bytes, sizeof bytes, i % 3 ? "$4\r\n%04d\r\n" : "*1\r\n:%d\r\n", i);
+        assert_int_equal(feed(reader, bytes, (size_t)len, 5), 1);
+        assert_int_equal(i % 3 ? atoi(conn.reply.value.text) : element(0)->integer, i);
+    }
+    redisReaderFree(reader);
+}
+
+static void test_no_redis_at_all(void **state) {
+    (void)state;
+    static const char *const strange[] = {"HTTP/1.1 400 Bad Request\r\n", "$x\r\n", "\r\n",
+                                          "*99999999999999\r\n"};
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+        redisReader *reader = reader_new();
+        void *object = NULL;
+        begin();
+        redisReaderFeed(reader, strange[i], strlen(strange[i]));
+        if (redisReaderGetReply(reader, &object) == REDIS_OK && object) fail_msg("took '%s'", strange[i]);
+        redisReaderFree(reader);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_simple_types),
+        cmocka_unit_test(test_bytes_with_nul),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_nested_arrays_are_flattened),
+        cmocka_unit_test(test_more_elements_than_kept),
+        cmocka_unit_test(test_text_longer_than_kept),
+        cmocka_unit_test(test_one_reply_after_another),
+        cmocka_unit_test(test_no_redis_at_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+static void left_out(void **state) {
+    (void)state;
+    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
+    printf("skipped: built without hiredis: install libhiredis-dev\n");
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,333 @@
+/* The server-side SQL locks when things go wrong: sessions killed, servers killed and stopped, the run cut
+ * off, wrong passwords. No call may hang; each says what it knows; a new session works. */
+#include "drivers/tests/sql_help.h"
+
+#include <stdatomic.h>
+
+struct bad_luck {
+    const char *lock;
+    const char *const *sets;
+    struct live_place sql;
+    const char *who_to_kill; /* for the foreign shell: gives the statements that end each session of ours */
+    const char *make_user;   /* for the foreign shell: the user "stranger" with the password "s3cret" */
+    const char *stranger_format; /* URLs of that user: port, password before it */
+};
+
+static const char *const pg_sets[] = {"postgres.answer_timeout=300ms", NULL};
+static const char *const my_sets[] = {"mariadb.answer_timeout=300ms", NULL};
+
+static struct bad_luck pg = {
+    .lock = "pg-advisory",
+    .sets = pg_sets,
+    .who_to_kill =
+        "SELECT string_agg('SELECT pg_terminate_backend(' || pid || ')', ';') FROM pg_stat_activity "
+        "WHERE application_name='lockbench'",
+    .make_user = "CREATE ROLE stranger LOGIN PASSWORD 's3cret'; SELECT pg_reload_conf()",
+    .stranger_format = "postgres://stranger:%s@127.0.0.1:%d/postgres",
+};
+
+static struct bad_luck my = {
+    .lock = "mysql-getlock",
+    .sets = my_sets,
+    .who_to_kill = "SELECT GROUP_CONCAT('KILL ', id SEPARATOR ';') FROM information_schema.processlist "
+                   "WHERE user='root' AND id <> connection_id()",
+    .make_user = "CREATE USER stranger@'127.0.0.1' IDENTIFIED BY 's3cret'; SELECT 't'",
+    .stranger_format = "mysql://stranger:%s@127.0.0.1:%d/",
+};
+
+static bool is_end(enum lb_outcome outcome) {
+    return outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN;
+}
+
+/* Opens a session as soon as the server lets us. */
+static void reconnect(struct live_client *client) {
+    struct lb_err err = {0};
+    for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns && !check_failed[0];) {
+        err.code = 0;
+        live_hang_up(client);
+        if (live_dial(client, &err) == 0) return;
+        CHECK(err.code == LB_EXIT_MACHINE, "code %d: %s", err.code, err.text);
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    }
+    CHECK(false, "no connection again: %s", err.text);
+}
+
+/* Take and free, on a session that must be as good as new. */
+static void works(struct live_client *client) {
+    CHECK(live_acquire(client, 20 * LB_S_NS) == LB_OK, "%s", client->session.err.text);
+    CHECK(live_release(client) == LB_OK, "%s", client->session.err.text);
+}
+
+struct waiter {
+    struct live_client client;
+    enum lb_outcome outcome;
+};
+
+static void wait_for_it(void *arg) {
+    struct waiter *waiter = arg;
+    live_connect(&waiter->client);
+    waiter->outcome = live_acquire(&waiter->client, LB_NEVER);
+}
+
+static void session_killed(void *arg) {
+    struct bad_luck *luck = arg;
+    struct foreign foreign;
+    struct live_client holder, idle;
+    struct waiter waiter = {.outcome = LB_OK};
+    foreign_shell(&foreign, &luck->sql);
+    live_client_init(&waiter.client, &luck->sql, "key");
+    live_client_init(&holder, &luck->sql, "key");
+    live_client_init(&idle, &luck->sql, "other key");
+    idle.request.key_number++;
+    live_connect(&holder);
+    live_connect(&idle);
+    CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
+    struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    lb_sleep_until(lb_now() + 200 * LB_MS_NS);
+    char statements[300];
+    snprintf(statements, sizeof statements, "%s", foreign_ask(&foreign, luck->who_to_kill));
+    foreign_say(&foreign, statements);
+    foreign_say(&foreign, "SELECT 'done'");
+    while (strcmp(foreign_hear(&foreign), "t") == 0) continue; /* pg_terminate_backend's answers */
+    /* Killing is asynchronous: go on when none of ours is left. */
+    const char *left;
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    do left = foreign_ask(&foreign, luck->who_to_kill);
+    while (left[0] && strcmp(left, "NULL") != 0 && lb_now() < until_ns);
+    CHECK(lb_now() < until_ns, "still there: %s", left);
+
+    lb_join(fiber); /* a hang would end here, by the test's time limit */
+    /* The holder may have died a moment before the waiter: then it was granted, and is dead now. */
+    enum lb_outcome outcome = waiter.outcome;
+    if (outcome == LB_OK) outcome = live_release(&waiter.client);
+    CHECK(is_end(outcome), "the waiter got %s", lb_outcome_name(outcome));
+    outcome = live_release(&holder);
+    CHECK(is_end(outcome), "release said %s", lb_outcome_name(outcome));
+    CHECK(holder.session.err.code != 0, "and did not say why");
+    outcome = live_release(&holder);
+    CHECK(outcome == LB_BROKEN || outcome == LB_LOST, "on a dead session: %s", lb_outcome_name(outcome));
+    outcome = live_acquire(&idle, LB_NEVER);
+    CHECK(outcome == LB_BROKEN || outcome == LB_UNKNOWN, "acquire said %s", lb_outcome_name(outcome));
+    outcome = holder.session.server->backend->ping(&holder.session, lb_now() + LB_S_NS);
+    CHECK(outcome == LB_BROKEN, "ping of a dead session: %s", lb_outcome_name(outcome));
+
+    reconnect(&holder);
+    reconnect(&idle);
+    reconnect(&waiter.client);
+    works(&holder);
+    works(&idle);
+    works(&waiter.client);
+    live_client_done(&holder);
+    live_client_done(&waiter.client);
+    live_client_done(&idle);
+    foreign_end(&foreign);
+}
+
+static void server_killed(void *arg) {
+    struct bad_luck *luck = arg;
+    struct live_client holder;
+    struct waiter waiter = {.outcome = LB_OK};
+    struct lb_err err = {0};
+    live_client_init(&holder, &luck->sql, "key");
+    live_client_init(&waiter.client, &luck->sql, "key");
+    live_connect(&holder);
+    CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
+    struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    lb_sleep_until(lb_now() + 200 * LB_MS_NS);
+    CHECK(topo_signal(luck->sql.place->topo, 0, SIGKILL) == 0, "no server to kill");
+
+    lb_join(fiber); /* a hang would end here, by the test's time limit */
+    CHECK(is_end(waiter.outcome), "the waiter got %s", lb_outcome_name(waiter.outcome));
+    enum lb_outcome outcome = live_release(&holder);
+    CHECK(is_end(outcome), "release said %s", lb_outcome_name(outcome));
+    live_hang_up(&holder);
+    CHECK(live_dial(&holder, &err) != 0, "connected to a dead server");
+    CHECK(err.code == LB_EXIT_MACHINE, "code %d: %s", err.code, err.text);
+    CHECK(strchr(err.text, '\n') == NULL, "more than a line: %s", err.text);
+
+    while (topo_check(luck->sql.place->topo, &err) == 0) lb_sleep_until(lb_now() + 10 * LB_MS_NS);
+    memset(&err, 0, sizeof err);
+    CHECK(topo_restart(luck->sql.place->topo, 0, &err) == 0, "%s", err.text);
+    reconnect(&holder);
+    reconnect(&waiter.client);
+    works(&holder);
+    works(&waiter.client);
+    live_client_done(&holder);
+    live_client_done(&waiter.client);
+}
+
+/* A server that answers no more: the answer_timeout of 300 ms ends the wait. */
+static void server_stopped(void *arg) {
+    struct bad_luck *luck = arg;
+    struct live_client one, two, three;
+    live_client_init(&one, &luck->sql, "key");
+    live_client_init(&two, &luck->sql, "other key");
+    live_client_init(&three, &luck->sql, "third key");
+    two.request.key_number++;
+    three.request.key_number += 2;
+    live_connect(&one);
+    live_connect(&two);
+    live_connect(&three);
+    CHECK(live_acquire(&one, LB_NEVER) == LB_OK, "%s", one.session.err.text);
+    CHECK(topo_signal(luck->sql.place->topo, 0, SIGSTOP) == 0, "no server to stop");
+    enum lb_outcome outcome = live_release(&one);
+    CHECK(outcome == LB_UNKNOWN, "release said %s", lb_outcome_name(outcome));
+    outcome = live_acquire(&two, 0);
+    CHECK(outcome == LB_UNKNOWN, "try said %s", lb_outcome_name(outcome));
+    outcome = live_acquire(&three, 100 * LB_MS_NS);
+    CHECK(outcome == LB_UNKNOWN, "timed wait said %s", lb_outcome_name(outcome));
+    CHECK(topo_signal(luck->sql.place->topo, 0, SIGCONT) == 0, "no server to continue");
+    /* Ending the sessions is enough: nothing stays held. */
+    reconnect(&one);
+    reconnect(&two);
+    reconnect(&three);
+    works(&one);
+    works(&two);
+    works(&three);
+    live_client_done(&one);
+    live_client_done(&two);
+    live_client_done(&three);
+}
+
+static _Atomic int64_t cutoff_ns;
+
+static void cut_off(void *arg) {
+    struct bad_luck *luck = arg;
+    struct live_client holder;
+    struct waiter waiter = {.outcome = LB_OK};
+    live_client_init(&holder, &luck->sql, "key");
+    live_client_init(&waiter.client, &luck->sql, "key");
+    live_connect(&holder);
+    CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
+    struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    lb_sleep_until(lb_now() + 100 * LB_MS_NS);
+    atomic_store(&cutoff_ns, lb_now());
+    lb_join(fiber);
+    CHECK(lb_stopping(), "the cut-off was not seen");
+    CHECK(waiter.outcome == LB_UNKNOWN, "the waiter got %s", lb_outcome_name(waiter.outcome));
+    enum lb_outcome outcome = live_release(&holder);
+    CHECK(outcome == LB_UNKNOWN || outcome == LB_OK, "release said %s", lb_outcome_name(outcome));
+    live_client_done(&holder);
+    live_client_done(&waiter.client);
+}
+
+/* The same URL with the right and the wrong password. */
+static int dial_as(struct bad_luck *luck, const char *password, struct lb_err *err) {
+    char url[200];
+    const char *urls[] = {url};
+    struct lb_server server = luck->sql.place->server;
+    struct live_client client;
+    snprintf(url, sizeof url, luck->stranger_format, password, topo_port(luck->sql.place->topo, 0, 0));
+    server.urls = urls;
+    server.url_count = 1;
+    server.state = calloc(1, server.backend->server_bytes + 1);
+    CHECK(server.backend->open(&server, err) == 0, "%s", err->text);
+    live_client_init(&client, &luck->sql, "key");
+    client.session.server = &server;
+    int failed = live_dial(&client, err);
+    live_client_done(&client);
+    if (server.backend->close) server.backend->close(&server);
+    free(server.state);
+    return failed;
+}
+
+static void wrong_password(void *arg) {
+    struct bad_luck *luck = arg;
+    struct foreign foreign;
+    struct lb_err err = {0};
+    foreign_shell(&foreign, &luck->sql);
+    const char *said = foreign_ask(&foreign, luck->make_user);
+    CHECK(strcmp(said, "t") == 0, "making a user said '%s'", said);
+    /* PostgreSQL reads its new rules a moment after it says so. */
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (dial_as(luck, "wr0ng", &err) == 0 && lb_now() < until_ns) lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    CHECK(err.code == LB_EXIT_USAGE, "code %d: %s", err.code, err.text);
+    CHECK(strstr(err.text, "wr0ng") == NULL, "shows the password: %s", err.text);
+    CHECK(strstr(err.text, "check the user and password") != NULL, "no hint: %s", err.text);
+    CHECK(strchr(err.text, '\n') == NULL, "more than a line: %s", err.text);
+    memset(&err, 0, sizeof err);
+    CHECK(dial_as(luck, "s3cret", &err) == 0, "%s", err.text);
+    memset(&err, 0, sizeof err);
+    CHECK(dial_as(luck, "", &err) != 0 && err.code == LB_EXIT_USAGE, "no password: %d %s", err.code,
+          err.text);
+    foreign_end(&foreign);
+}
+
+static void a_killed_session_says_so_and_a_new_one_works(void **state) {
+    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
+    live_run(session_killed, *state);
+}
+
+static void a_killed_server_hangs_nobody(void **state) {
+    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
+    live_run(server_killed, *state);
+}
+
+static void a_stopped_server_makes_unknown_outcomes(void **state) {
+    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
+    live_run(server_stopped, *state);
+}
+
+static void the_cut_off_ends_a_wait(void **state) {
+    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
+    struct lb_err err = {0};
+    atomic_store(&cutoff_ns, LB_NEVER);
+    check_failed[0] = '\0';
+    struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
+    assert_non_null(loop);
+    assert_non_null(loop_spawn(loop, "test", cut_off, *state));
+    loop_run(loop);
+    loop_free(loop);
+    if (check_failed[0]) fail_msg("%s", check_failed);
+}
+
+static void a_wrong_password_is_one_clear_line(void **state) {
+    struct bad_luck *luck = *state;
+    LIVE_NEEDS(&luck->sql);
+    if (luck == &pg) { /* it trusts everybody on the loopback: not this one */
+        char path[700], rest[8192];
+        snprintf(path, sizeof path, "%s/data/pg_hba.conf", topo_dir(luck->sql.place->topo, 0));
+        FILE *file = fopen(path, "r+");
+        assert_non_null(file);
+        size_t len = fread(rest, 1, sizeof rest, file);
+        rewind(file);
+        fprintf(file, "host all stranger 127.0.0.1/32 scram-sha-256\n");
+        fwrite(rest, 1, len, file);
+        assert_int_equal(fclose(file), 0);
+    }
+    live_run(wrong_password, luck);
+}
+
+static int open_both(void **state) {
+    (void)state;
+    signal(SIGPIPE, SIG_DFL); /* a driver that sends carelessly dies of it here */
+    pg.sql = live_open(pg.lock, pg.sets);
+    my.sql = live_open(my.lock, my.sets);
+    return 0;
+}
+
+static int close_both(void **state) {
+    (void)state;
+    live_close(&pg.sql);
+    live_close(&my.sql);
+    return 0;
+}
+
+#define ON(test, luck)                                                                                       \
+    { #test " (" #luck ")", test, NULL, NULL, &luck }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        ON(a_killed_session_says_so_and_a_new_one_works, pg),
+        ON(a_killed_session_says_so_and_a_new_one_works, my),
+        ON(a_stopped_server_makes_unknown_outcomes, pg),
+        ON(a_stopped_server_makes_unknown_outcomes, my),
+        ON(the_cut_off_ends_a_wait, pg),
+        ON(the_cut_off_ends_a_wait, my),
+        ON(a_wrong_password_is_one_clear_line, pg),
+        ON(a_wrong_password_is_one_clear_line, my),
+        ON(a_killed_server_hangs_nobody, pg),
+        ON(a_killed_server_hangs_nobody, my),
+    };
+    return cmocka_run_group_tests(tests, open_both, close_both);
+}

@@ -1,0 +1,224 @@
+/* test_stream: drivers/stream.c against a peer that splits, delays and drops bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/engine/loop.h"
+#include "drivers/stream.h"
+#include "drivers/tests/fake_peer.h"
+#include "drivers/wait.h"
+
+/* What happened on the fiber, to be looked at outside of it: cmocka must not jump away from there. */
+struct talk {
+    int port;
+    const char *host;
+    struct stream stream;
+    struct lb_session session;
+    struct lb_server server;
+    int connected;
+    struct lb_err err;
+    int64_t patience_ns;
+    int lines; /* to read */
+    enum lb_outcome outcome[8];
+    char line[8][64];
+    enum lb_outcome sent;
+    size_t big_bytes; /* to send instead of "hello\r\n" */
+    int64_t ended_ns;
+    _Atomic int64_t cutoff_ns;
+};
+
+static const struct lb_backend backend = {.name = "fake"};
+
+static void talk(void *arg) {
+    struct talk *t = arg;
+    t->server.backend = &backend;
+    t->session.server = &t->server;
+    t->connected = stream_connect(&t->stream, t->host ? t->host : "127.0.0.1", t->port,
+                                  lb_now() + 20 * LB_S_NS, &t->err);
+    if (t->connected == 0) {
+        char *big = t->big_bytes ? calloc(1, t->big_bytes) : NULL;
+        t->sent = stream_send(&t->stream, &t->session, big ? big : "hello\r\n", big ? t->big_bytes : 7,
+                              lb_now() + t->patience_ns);
+        free(big);
+        for (int i = 0; i < t->lines; i++) {
+            char *line = NULL;
+            t->outcome[i] = stream_line(&t->stream, &t->session, lb_now() + t->patience_ns, &line);
+            if (t->outcome[i] == LB_OK) snprintf(t->line[i], sizeof t->line[i], "%s", line);
+        }
+    }
+    t->ended_ns = lb_now();
+    stream_close(&t->stream);
+    stream_close(&t->stream);
+}
+
+static void run(struct talk *t) {
+    struct lb_err err = {0};
+    if (!t->patience_ns) t->patience_ns = 20 * LB_S_NS;
+    if (!t->cutoff_ns) t->cutoff_ns = LB_NEVER;
+    struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &t->cutoff_ns}, &err);
+    assert_non_null(loop);
+    assert_non_null(loop_spawn(loop, "talk", talk, t));
+    loop_run(loop);
+    loop_free(loop);
+}
+
+/* Plays the steps to a talk; what the peer read is the caller's to free. */
+static char *play(struct talk *t, const struct peer_step *steps, int count) {
+    struct fake_peer *peer = fake_peer_start(steps, count);
+    t->port = fake_peer_port(peer);
+    run(t);
+    return fake_peer_stop(peer);
+}
+#define PLAY(t, ...)                                                                                         \
+    free(play((t), (const struct peer_step[]){__VA_ARGS__},                                                  \
+              (int)(sizeof(const struct peer_step[]){__VA_ARGS__} / sizeof(struct peer_step))))
+
+static void test_lines_however_split(void **state) {
+    (void)state;
+    static const char text[] = "one\r\n\r\nthree \r with \n odd\r\nfour\r\n";
+    for (size_t piece = 0; piece < sizeof text; piece++) {
+        struct talk t = {.lines = 4};
+        PLAY(&t, {.await = "hello\r\n", .say = text, .piece = piece});
+        assert_int_equal(t.sent, LB_OK);
+        for (int i = 0; i < 4; i++) assert_int_equal(t.outcome[i], LB_OK);
+        assert_string_equal(t.line[0], "one");
+        assert_string_equal(t.line[1], "");
+        assert_string_equal(t.line[2], "three \r with \n odd");
+        assert_string_equal(t.line[3], "four");
+    }
+}
+
+static void test_a_line_cut_in_the_middle(void **state) {
+    (void)state;
+    struct talk t = {.lines = 3};
+    PLAY(&t, {.await = "hello", .say = "one\r\ntw", .then = PEER_CLOSES});
+    assert_int_equal(t.outcome[0], LB_OK);
+    assert_string_equal(t.line[0], "one");
+    assert_int_equal(t.outcome[1], LB_UNKNOWN); /* half an answer is none */
+    assert_int_equal(t.outcome[2], LB_UNKNOWN); /* and the connection is dead */
+    assert_string_equal(t.session.err.text, "fake: the server closed the connection");
+}
+
+static void test_a_reset(void **state) {
+    (void)state;
+    struct talk t = {.lines = 1};
+    PLAY(&t, {.await = "hello", .then = PEER_RESETS});
+    assert_int_equal(t.outcome[0], LB_UNKNOWN);
+    assert_non_null(strstr(t.session.err.text, "reset"));
+}
+
+static void test_silence_until_the_deadline(void **state) {
+    (void)state;
+    struct talk t = {.lines = 1, .patience_ns = 50 * LB_MS_NS};
+    int64_t begin_ns = lb_now();
+    PLAY(&t, {.await = "hello", .say = "half a li"});
+    assert_int_equal(t.outcome[0], LB_UNKNOWN);
+    assert_true(t.ended_ns >= begin_ns + t.patience_ns);
+    assert_string_equal(t.session.err.text, "fake: no answer in time");
+}
+
+static void test_a_late_answer_is_an_answer(void **state) {
+    (void)state;
+    struct talk t = {.lines = 1};
+    PLAY(&t, {.await = "hello", .delay_ms = 100, .say = "late\r\n"});
+    assert_int_equal(t.outcome[0], LB_OK);
+    assert_string_equal(t.line[0], "late");
+}
+
+static void test_the_cutoff_ends_the_wait(void **state) {
+    (void)state;
+    struct talk t = {.lines = 1, .patience_ns = 600 * LB_S_NS};
+    t.cutoff_ns = lb_now() + 100 * LB_MS_NS;
+    PLAY(&t, {.await = "hello"});
+    assert_int_equal(t.outcome[0], LB_UNKNOWN);
+}
+
+static void test_a_line_longer_than_the_buffer(void **state) {
+    (void)state;
+    static char text[STREAM_BUFFER_BYTES + 100];
+    memset(text, 'x', sizeof text - 1);
+    struct talk t = {.lines = 1};
+    PLAY(&t, {.await = "hello", .say = text});
+    assert_int_equal(t.outcome[0], LB_UNKNOWN);
+    assert_string_equal(t.session.err.text, "fake: answer too long");
+    /* The longest that fits does. */
+    text[STREAM_BUFFER_BYTES - 2] = '\r';
+    text[STREAM_BUFFER_BYTES - 1] = '\n';
+    struct talk fits = {.lines = 2};
+    PLAY(&fits, {.await = "hello", .say = text, .say_len = STREAM_BUFFER_BYTES}, {.say = "next\r\n"});
+    assert_int_equal(fits.outcome[0], LB_OK);
+    assert_int_equal(fits.outcome[1], LB_OK);
+    assert_string_equal(fits.line[1], "next");
+}
+
+static void test_what_nobody_reads_is_in_doubt(void **state) {
+    (void)state;
+    /* More than the sockets' buffers hold: some of it has left when the time is over. */
+    struct talk t = {.big_bytes = 64 * 1024 * 1024, .patience_ns = 200 * LB_MS_NS, .lines = 1};
+    PLAY(&t, {.delay_ms = 1000});
+    assert_int_equal(t.sent, LB_UNKNOWN);
+    assert_int_equal(t.outcome[0], LB_UNKNOWN);
+}
+
+static void send_to_dead(void *arg) {
+    struct talk *t = arg;
+    t->server.backend = &backend;
+    t->session.server = &t->server;
+    t->sent = stream_send(&t->stream, &t->session, "x", 1, lb_now() + LB_S_NS);
+}
+
+static void test_a_closed_one_says_so(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct talk t = {.lines = 0};
+    assert_int_equal(loop_once("send", send_to_dead, &t, &err), 0);
+    assert_int_equal(t.sent, LB_BROKEN); /* nothing left this host */
+    assert_string_equal(t.session.err.text, "fake: not connected");
+}
+
+static void test_nobody_listens(void **state) {
+    (void)state;
+    struct fake_peer *peer = fake_peer_start(NULL, 0);
+    struct talk t = {.port = fake_peer_port(peer)};
+    free(fake_peer_stop(peer)); /* a port that was free a moment ago */
+    run(&t);
+    assert_int_equal(t.connected, -1);
+    assert_int_equal(t.err.code, LB_EXIT_MACHINE);
+    assert_non_null(strstr(t.err.text, "refused"));
+    struct talk nowhere = {.port = 1, .host = "no such host"};
+    run(&nowhere);
+    assert_int_equal(nowhere.connected, -1);
+    assert_int_equal(nowhere.err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(nowhere.err.text, "'no such host'"));
+}
+
+static void test_sends_what_it_is_given(void **state) {
+    (void)state;
+    struct talk t = {.lines = 1};
+    const struct peer_step steps[] = {{.await = "hello\r\n", .say = "ok\r\n"}};
+    char *seen = play(&t, steps, 1);
+    assert_string_equal(seen, "hello\r\n");
+    free(seen);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_however_split),
+        cmocka_unit_test(test_a_line_cut_in_the_middle),
+        cmocka_unit_test(test_a_reset),
+        cmocka_unit_test(test_silence_until_the_deadline),
+        cmocka_unit_test(test_a_late_answer_is_an_answer),
+        cmocka_unit_test(test_the_cutoff_ends_the_wait),
+        cmocka_unit_test(test_a_line_longer_than_the_buffer),
+        cmocka_unit_test(test_what_nobody_reads_is_in_doubt),
+        cmocka_unit_test(test_a_closed_one_says_so),
+        cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_sends_what_it_is_given),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* test_url: drivers/url.c: every form, every refusal, and no password in any text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/url.h"
+
+static void test_all_parts(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *scheme, *user, *password, *host, *path;
+        int port;
+    } cases[] = {
+        {"redis://127.0.0.1", "redis", "", "", "127.0.0.1", "", 6379},
+        {"redis://127.0.0.1:7000", "redis", "", "", "127.0.0.1", "", 7000},
+        {"redis://127.0.0.1:1/", "redis", "", "", "127.0.0.1", "", 1},
+        {"redis://host.example:65535/3", "redis", "", "", "host.example", "3", 65535},
+        {"redis://:secret@h", "redis", "", "secret", "h", "", 6379},
+        {"redis://u@h", "redis", "u", "", "h", "", 6379},
+        {"redis://u:p@h:9/a/b", "redis", "u", "p", "h", "a/b", 9},
+        {"redis://u:p:q@h", "redis", "u", "p:q", "h", "", 6379},
+        {"redis://u:p@q@h", "redis", "u", "p@q", "h", "", 6379},
+        {"redis://u%40x:p%3a%2F%25@h/%20x", "redis", "u@x", "p:/%", "h", " x", 6379},
+        {"redis://[::1]", "redis", "", "", "::1", "", 6379},
+        {"redis://u:p@[fe80::1]:7/d", "redis", "u", "p", "fe80::1", "d", 7},
+        {"redis://h?x=1", "redis", "", "", "h", "", 6379},
+        {"redis://h/p?x=1", "redis", "", "", "h", "p", 6379},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct url url;
+        struct lb_err err = {0};
+        if (url_parse(&url, cases[i].text, 6379, &err) != 0) fail_msg("%s: %s", cases[i].text, err.text);
+        assert_string_equal(url.scheme, cases[i].scheme);
+        assert_string_equal(url.user, cases[i].user);
+        assert_string_equal(url.password, cases[i].password);
+        assert_int_equal(url.host_count, 1);
+        assert_string_equal(url.host[0], cases[i].host);
+        assert_int_equal(url.port[0], cases[i].port);
+        assert_string_equal(url.path, cases[i].path);
+    }
+}
+
+static void test_several_hosts(void **state) {
+    (void)state;
+    struct url url;
+    struct lb_err err = {0};
+    assert_int_equal(url_parse(&url, "zk://a,b:1,[::1]:2,d/root", 2181, &err), 0);
+    assert_int_equal(url.host_count, 4);
+    static const char *const hosts[] = {"a", "b", "::1", "d"};
+    static const int ports[] = {2181, 1, 2, 2181};
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(url.host[i], hosts[i]);
+        assert_int_equal(url.port[i], ports[i]);
+    }
+    assert_string_equal(url.path, "root");
+    assert_int_equal(url_parse(&url, "zk://1,2,3,4,5,6,7,8", 1, &err), 0);
+    assert_int_equal(url.host_count, URL_HOSTS_MAX);
+}
+
+static void test_refusals_leave_no_trace(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "redis",
+        "redis:",
+        "redis:/h",
+        "://h",
+        "redis://",
+        "redis:///path",
+        "redis://u:secret@",
+        "redis://:secret@:1",
+        "redis://u:secret@h:",
+        "redis://u:secret@h:0",
+        "redis://u:secret@h:65536",
+        "redis://u:secret@h:123456",
+        "redis://u:secret@h:-1",
+        "redis://u:secret@h:1x",
+        "redis://u:secret@h:1:2",
+        "redis://u:secret@a,,b",
+        "redis://u:secret@a,",
+        "redis://u:secret@[::1",
+        "redis://u:secret@[::1]x",
+        "redis://u:secret@[]",
+        "redis://u:secret%@h",
+        "redis://u:secret%4@h",
+        "redis://u:secret%zz@h",
+        "redis://u:secret%00@h",
+        "redis://u:secret@h/%",
+        "redis://u:secret@1,2,3,4,5,6,7,8,9",
+        "a-scheme-that-is-too-long://h",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct url url = {.host_count = 77};
+        struct lb_err err = {0};
+        if (url_parse(&url, bad[i], 6379, &err) == 0) fail_msg("'%s' was taken", bad[i]);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_int_equal(url.host_count, 77); /* untouched */
+        if (strstr(err.text, "secret")) fail_msg("'%s' shows the password: %s", bad[i], err.text);
+    }
+}
+
+static void test_what_is_too_long_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *after;
+        size_t fits;
+    } parts[] = {{"redis://", "@h", 63},
+                 {"redis://u:", "@h", 127},
+                 {"redis://", "", 127},
+                 {"redis://h/", "", 255},
+                 {"redis://[", "]", 127}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (size_t len = parts[i].fits; len <= parts[i].fits + 1; len++) {
+            char text[512];
+            struct url url;
+            struct lb_err err = {0};
+            int used = snprintf(text, sizeof text, "%s", parts[i].before);
+            memset(text + used, 'x', len);
+            snprintf(text + used + len, sizeof text - (size_t)used - len, "%s", parts[i].after);
+            int failed = url_parse(&url, text, 1, &err) != 0;
+            if (failed != (len > parts[i].fits)) fail_msg("%s with %zu bytes", parts[i].before, len);
+        }
+    }
+}
+
+static void test_public_form(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"redis://u:secret@h:1/2", "redis://u:***@h:1/2"},
+        {"redis://:secret@h", "redis://:***@h"},
+        {"redis://u:sec@ret@h", "redis://u:***@h"},
+        {"redis://u:se:cret@h", "redis://u:***@h"},
+        {"redis://u@h", "redis://u@h"},
+        {"redis://h/a@b:c", "redis://h/a@b:c"},
+        {"u:secret@h", "u:***@h"},
+        {"", ""},
+        {"no URL at all", "no URL at all"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[64];
+        assert_string_equal(url_public(cases[i][0], out, sizeof out), cases[i][1]);
+    }
+    /* Cut, never run over. */
+    char small[12];
+    assert_string_equal(url_public("redis://u:secret@h", small, sizeof small), "redis://u:*");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_parts),
+        cmocka_unit_test(test_several_hosts),
+        cmocka_unit_test(test_refusals_leave_no_trace),
+        cmocka_unit_test(test_what_is_too_long_is_refused),
+        cmocka_unit_test(test_public_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

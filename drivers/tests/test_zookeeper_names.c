@@ -1,0 +1,168 @@
+/* What zk-lock decides without a server: paths, node names, their order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/zookeeper/names.h"
+
+static void keys_become_paths(void **state) {
+    (void)state;
+    static const struct {
+        const char *key, *path;
+    } cases[] = {
+        {"orders", "/lockbench/orders"},
+        {"a-b_c.7", "/lockbench/a-b_c.7"},
+        {"a/b", "/lockbench/a%2Fb"},
+        {"/", "/lockbench/%2F"},
+        {"100%", "/lockbench/100%25"},
+        {"a%2Fb", "/lockbench/a%252Fb"}, /* not the same node as "a/b" */
+        {".", "/lockbench/%2E"},
+        {"..", "/lockbench/%2E."},
+        {"...", "/lockbench/..."},
+        {".hidden", "/lockbench/.hidden"},
+        {"\x01 \x7f", "/lockbench/%01%20%7F"},
+        {"\xc3\xa9", "/lockbench/%C3%A9"},
+        {"zookeeper", "/lockbench/zookeeper"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[ZK_PARENT_MAX];
+        assert_int_equal(zk_path_of("/lockbench", cases[i].key, strlen(cases[i].key), path, sizeof path), 0);
+        assert_string_equal(path, cases[i].path);
+    }
+}
+
+static void keys_of_any_bytes_stay_apart(void **state) {
+    (void)state;
+    char seen[256][16];
+    for (int c = 1; c < 256; c++) {
+        char key[2] = {(char)c, '\0'};
+        assert_int_equal(zk_path_of("", key, 1, seen[c], sizeof seen[c]), 0);
+        for (const char *at = seen[c] + 1; *at; at++) {
+            assert_true(*at > ' ' && *at < 0x7f && *at != '/');
+        }
+        for (int d = 1; d < c; d++) assert_string_not_equal(seen[c], seen[d]);
+    }
+}
+
+static void long_and_empty_keys(void **state) {
+    (void)state;
+    char key[LB_KEY_MAX], path[ZK_PARENT_MAX];
+    memset(key, '/', sizeof key); /* each byte three times as long */
+    assert_int_equal(zk_path_of("/chroot/lockbench", key, sizeof key, path, sizeof path), 0);
+    assert_int_equal(strlen(path), strlen("/chroot/lockbench/") + 3 * sizeof key);
+    assert_int_equal(zk_path_of("/chroot", key, sizeof key, path, 64), -1);
+    assert_int_equal(zk_path_of("/chroot", key, 0, path, sizeof path), -1);
+    /* As much room as an escape and the NUL need, and one byte less. */
+    assert_int_equal(zk_path_of("", "/", 1, path, sizeof "/%2F"), 0);
+    assert_int_equal(zk_path_of("", "/", 1, path, sizeof "/%2F" - 1), -1);
+}
+
+static void uuids_look_like_javas(void **state) {
+    (void)state;
+    struct lb_rng rng;
+    char first[ZK_UUID_CHARS + 1], uuid[ZK_UUID_CHARS + 1];
+    rng_seed(&rng, 7, 0);
+    zk_uuid(&rng, first);
+    for (int n = 0; n < 200; n++) {
+        zk_uuid(&rng, uuid);
+        assert_int_equal(strlen(uuid), ZK_UUID_CHARS);
+        for (int i = 0; i < ZK_UUID_CHARS; i++) {
+            bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+            assert_true(dash ? uuid[i] == '-' : strchr("0123456789abcdef", uuid[i]) != NULL);
+        }
+        assert_int_equal(uuid[14], '4');
+        assert_non_null(strchr("89ab", uuid[19]));
+        assert_string_not_equal(uuid, first);
+    }
+}
+
+static void sequences(void **state) {
+    (void)state;
+    assert_string_equal(zk_sequence("_c_uuid-lock-0000000007", "lock-"), "0000000007");
+    assert_string_equal(zk_sequence("lock-lock-0000000007", "lock-"), "0000000007"); /* the last one counts */
+    assert_string_equal(zk_sequence("lock-", "lock-"), "");
+    assert_string_equal(zk_sequence("_c_uuid-__READ__0000000003", "lock-"), "_c_uuid-__READ__0000000003");
+    assert_string_equal(zk_sequence("_c_uuid-lock--000000003", "lock-"), "-000000003"); /* counter overflow */
+}
+
+/* Sorts as Curator does (stable, by text), for comparison. */
+static int predecessor_by_sorting(char *const *names, int count, const char *own) {
+    int order[64];
+    for (int i = 0; i < count; i++) {
+        int at = i;
+        while (at > 0 &&
+               strcmp(zk_sequence(names[i], "lock-"), zk_sequence(names[order[at - 1]], "lock-")) < 0) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[order[i]], own) == 0) return i == 0 ? ZK_FIRST : order[i - 1];
+    }
+    return ZK_ABSENT;
+}
+
+static void predecessors(void **state) {
+    (void)state;
+    char *names[] = {"_c_b-lock-0000000012", "_c_a-lock-0000000010", "_c_z-lock-0000000002",
+                     "_c_c-lock-0000000011"};
+    assert_int_equal(zk_predecessor(names, 4, "_c_b-lock-0000000012", "lock-"), 3);
+    assert_int_equal(zk_predecessor(names, 4, "_c_c-lock-0000000011", "lock-"), 1);
+    assert_int_equal(zk_predecessor(names, 4, "_c_a-lock-0000000010", "lock-"), 2); /* not by the uuid */
+    assert_int_equal(zk_predecessor(names, 4, "_c_z-lock-0000000002", "lock-"), ZK_FIRST);
+    assert_int_equal(zk_predecessor(names, 4, "_c_q-lock-0000000001", "lock-"), ZK_ABSENT);
+    assert_int_equal(zk_predecessor(names, 0, "_c_q-lock-0000000001", "lock-"), ZK_ABSENT);
+}
+
+static void predecessors_are_those_of_a_stable_sort(void **state) {
+    (void)state;
+    struct lb_rng rng;
+    rng_seed(&rng, 11, 0);
+    for (int round = 0; round < 2000; round++) {
+        char text[20][64], *names[20];
+        int count = 1 + (int)rng_below(&rng, 20);
+        for (int i = 0; i < count; i++) {
+            /* Few numbers, so that some are equal; some names without "lock-", as another recipe's. */
+            unsigned number = (unsigned)rng_below(&rng, 12);
+            snprintf(text[i], sizeof text[i], rng_below(&rng, 6) ? "_c_%d-lock-%010u" : "_c_%d-__READ__%010u",
+                     i, number);
+            names[i] = text[i];
+        }
+        for (int i = 0; i < count; i++) {
+            assert_int_equal(zk_predecessor(names, count, names[i], "lock-"),
+                             predecessor_by_sorting(names, count, names[i]));
+        }
+    }
+}
+
+static void protected_nodes_are_found_again(void **state) {
+    (void)state;
+    static const char uuid[] = "11111111-2222-4333-8444-555555555555";
+    char *names[] = {"_c_11111111-2222-4333-8444-555555555556-lock-0000000001", "lock-0000000002",
+                     "x_c_11111111-2222-4333-8444-555555555555-lock-0000000003",
+                     "_c_11111111-2222-4333-8444-555555555555-lock-0000000004"};
+    assert_int_equal(zk_protected(names, 4, uuid), 3);
+    assert_int_equal(zk_protected(names, 3, uuid), ZK_ABSENT);
+    assert_int_equal(zk_protected(names, 0, uuid), ZK_ABSENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_become_paths),
+        cmocka_unit_test(keys_of_any_bytes_stay_apart),
+        cmocka_unit_test(long_and_empty_keys),
+        cmocka_unit_test(uuids_look_like_javas),
+        cmocka_unit_test(sequences),
+        cmocka_unit_test(predecessors),
+        cmocka_unit_test(predecessors_are_those_of_a_stable_sort),
+        cmocka_unit_test(protected_nodes_are_found_again),
+    };
+    return cmocka_run_group_tests_name("zookeeper names", tests, NULL, NULL);
+}

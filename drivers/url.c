@@ -1,0 +1,127 @@
+/* url: see url.h. */
+#include "drivers/url.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *url_public(const char *text, char *out, size_t size) {
+    const char *start = strstr(text, "://");
+    start = start ? start + 3 : text;
+    size_t authority = strcspn(start, "/?");
+    const char *at = NULL;
+    for (size_t i = 0; i < authority; i++) {
+        if (start[i] == '@') at = start + i; /* the last one: a password may hold an @ */
+    }
+    const char *colon = at ? memchr(start, ':', (size_t)(at - start)) : NULL;
+    if (colon) {
+        snprintf(out, size, "%.*s:***%s", (int)(colon - text), text, at);
+    } else {
+        snprintf(out, size, "%s", text);
+    }
+    return out;
+}
+
+/* Copies len bytes with %XX undone. -1 if it does not fit or an escape is malformed. */
+static int unescape(char *out, size_t size, const char *from, size_t len) {
+    size_t used = 0;
+    for (size_t i = 0; i < len; i++) {
+        char c = from[i];
+        if (c == '%') {
+            if (i + 2 >= len || !isxdigit((unsigned char)from[i + 1]) ||
+                !isxdigit((unsigned char)from[i + 2])) {
+                return -1;
+            }
+            char hex[3] = {from[i + 1], from[i + 2], '\0'};
+            c = (char)strtol(hex, NULL, 16);
+            i += 2;
+        }
+        if (used + 1 >= size || c == '\0') return -1;
+        out[used++] = c;
+    }
+    out[used] = '\0';
+    return 0;
+}
+
+static int parse_host(struct url *url, const char *from, size_t len, int default_port) {
+    if (url->host_count == URL_HOSTS_MAX) return -1;
+    int index = url->host_count;
+    const char *end = from + len;
+    const char *host = from, *host_end, *port = NULL;
+    if (len > 0 && *from == '[') { /* [::1]:port */
+        host = from + 1;
+        host_end = memchr(host, ']', (size_t)(end - host));
+        if (!host_end) return -1;
+        if (host_end + 1 < end) {
+            if (host_end[1] != ':') return -1;
+            port = host_end + 2;
+        }
+    } else {
+        host_end = memchr(from, ':', len);
+        if (host_end) port = host_end + 1;
+        if (!host_end) host_end = end;
+    }
+    if (host_end == host ||
+        unescape(url->host[index], sizeof url->host[index], host, (size_t)(host_end - host)) != 0) {
+        return -1;
+    }
+    url->port[index] = default_port;
+    if (port) {
+        long value = 0;
+        if (port == end || end - port > 5) return -1;
+        for (const char *c = port; c < end; c++) {
+            if (!isdigit((unsigned char)*c)) return -1;
+            value = value * 10 + (*c - '0');
+        }
+        if (value < 1 || value > 65535) return -1;
+        url->port[index] = (int)value;
+    }
+    url->host_count++;
+    return 0;
+}
+
+static int parse(struct url *url, const char *text, int default_port) {
+    const char *colon = strstr(text, "://");
+    if (!colon || colon == text || (size_t)(colon - text) >= sizeof url->scheme) return -1;
+    memcpy(url->scheme, text, (size_t)(colon - text));
+    const char *start = colon + 3;
+    size_t len = strcspn(start, "/?");
+    const char *at = NULL;
+    for (size_t i = 0; i < len; i++) {
+        if (start[i] == '@') at = start + i;
+    }
+    if (at) {
+        size_t user_len = (size_t)(at - start);
+        const char *split = memchr(start, ':', user_len);
+        if (split) {
+            if (unescape(url->password, sizeof url->password, split + 1, (size_t)(at - split - 1)) != 0)
+                return -1;
+            user_len = (size_t)(split - start);
+        }
+        if (unescape(url->user, sizeof url->user, start, user_len) != 0) return -1;
+        len -= (size_t)(at + 1 - start);
+        start = at + 1;
+    }
+    const char *end = start + len;
+    while (start <= end) {
+        const char *comma = memchr(start, ',', (size_t)(end - start));
+        const char *stop = comma ? comma : end;
+        if (parse_host(url, start, (size_t)(stop - start), default_port) != 0) return -1;
+        start = stop + 1;
+    }
+    if (*end == '/') return unescape(url->path, sizeof url->path, end + 1, strcspn(end + 1, "?"));
+    return 0;
+}
+
+int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err) {
+    struct url url = {0};
+    if (parse(&url, text, default_port) != 0) {
+        char shown[256];
+        return err_set(err, LB_EXIT_USAGE,
+                       "URL '%s' is not of the form scheme://[user:password@]host[:port][/path]",
+                       url_public(text, shown, sizeof shown));
+    }
+    *ret_url = url;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* calls: one ZooKeeper request and its answer, as straight-line code on the client's fiber.
+ *
+ * Each call sends one request (counted in session->commands) and waits for the answer, at most the backend's
+ * command_timeout. It retries nothing: what a lost answer means is the algorithm's business. Results are the
+ * library's codes (ZOK, ZNONODE, ...), with the many forms of trouble folded into these:
+ */
+#ifndef DRIVERS_ZOOKEEPER_CALLS_H
+#define DRIVERS_ZOOKEEPER_CALLS_H
+
+#include "drivers/zookeeper/session.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+
+enum {
+    ZK_DOWN = -2001, /* not connected now: nothing was sent */
+    ZK_CUT = -2002,  /* sent, and the connection broke before the answer; the session may live on */
+    ZK_LATE = -2003, /* sent, no answer in time; or the cut-off */
+    ZK_ENDED = -2004 /* the session has expired, and all its ephemeral nodes with it */
+};
+
+/* Creates a node with our address as its data, open to everybody, as Curator does. mode:
+ * ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the name with its sequence;
+ * ret_path and ret_stat may be NULL. */
+int zk_create(struct zk_session *z, const char *path, int mode, char *ret_path, struct Stat *ret_stat);
+int zk_delete(struct zk_session *z, const char *path);
+int zk_exists(struct zk_session *z, const char *path, struct Stat *ret_stat);
+/* Calls visit(arg, names, count) with the children's names before it returns ZOK; visit must not wait. */
+int zk_children(struct zk_session *z, const char *path,
+                void (*visit)(void *arg, char *const *names, int count), void *arg);
+/* Reads the node's data for the sake of its watch (none is left where there is no node). One at a time. */
+int zk_watch(struct zk_session *z, const char *path);
+
+/* Waits until the watch fires. ZOK, ZK_ENDED, or ZK_LATE at the deadline, at the cut-off, and when the
+ * connection has been down for longer than the session may live. */
+int zk_watch_wait(struct zk_session *z, int64_t deadline_ns);
+
+/* Waits until the session is connected. ZOK, ZK_ENDED, or ZK_DOWN at the deadline, at the cut-off, after
+ * command_timeout, and when the session may have expired by our clock. */
+int zk_connected(struct zk_session *z, int64_t deadline_ns);
+
+/* Creates the containers that lead to path, path itself included, as far as they are missing. */
+int zk_make_parents(struct zk_session *z, const char *path);
+
+/* Fails an operation that got rc: LB_REFUSED (rights, bad name), LB_UNKNOWN (ZK_CUT, ZK_LATE), else
+ * LB_BROKEN. */
+enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, const char *path);
+
+#endif
+#endif

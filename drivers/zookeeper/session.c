@@ -1,0 +1,219 @@
+/* session: see session.h. It opens, pumps and closes; it sends no request of an algorithm. */
+#define _GNU_SOURCE /* memmem */
+#include "drivers/zookeeper/session.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "drivers/wait.h"
+
+#define GOODBYE_NS (2 * LB_S_NS) /* how long to wait for the server to end a session */
+
+bool zk_session_connected(const struct zk_session *z) {
+    return z->handle && z->running && zoo_state(z->handle) == ZOO_CONNECTED_STATE;
+}
+
+void zk_session_sent(struct zk_session *z) {
+    if (zoo_state(z->handle) == ZOO_CONNECTED_STATE) return;
+    if (z->down_since_ns == 0) z->down_since_ns = lb_now();
+    lb_wake(z->pump);
+}
+
+int64_t zk_session_end_ns(const struct zk_session *z) {
+    return z->down_since_ns == 0 ? LB_NEVER : z->down_since_ns + z->timeout_ms * LB_MS_NS;
+}
+
+bool zk_session_idle(struct zk_session *z, int64_t deadline_ns) {
+    if (lb_stopping() || lb_now() >= deadline_ns) return false;
+    z->idler = lb_self();
+    lb_sleep_until(deadline_ns);
+    z->idler = NULL;
+    return !lb_stopping();
+}
+
+static void wake_idler(struct zk_session *z) {
+    if (z->idler) lb_wake(z->idler);
+}
+
+/* Our side of the connection, as Curator writes its own into its nodes. */
+static void learn_address(struct zk_session *z) {
+    struct sockaddr_storage own = {0};
+    socklen_t len = sizeof own;
+    if (getsockname(z->fd, (struct sockaddr *)&own, &len) != 0) return;
+    const void *bytes = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr
+                                                  : (const void *)&((struct sockaddr_in *)&own)->sin_addr;
+    inet_ntop(own.ss_family, bytes, z->address, sizeof z->address);
+}
+
+/* The library calls this from zookeeper_process and zookeeper_interest, so on the pump's fiber: no waiting.
+ */
+static void on_state(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    (void)path;
+    struct zk_session *z = context;
+    if (type != ZOO_SESSION_EVENT) return;
+    if (state == ZOO_CONNECTED_STATE) {
+        z->timeout_ms = zoo_recv_timeout(handle);
+        z->down_since_ns = 0;
+        z->refusals = 0;
+        learn_address(z);
+    } else if (z->down_since_ns == 0) {
+        z->down_since_ns = lb_now();
+    }
+    wake_idler(z);
+}
+
+/* Notes the socket that the library uses now. It closes sockets without telling, so a changed or closed one
+ * is forgotten here, before another of the same number can be opened on this thread. */
+static void note_socket(struct zk_session *z, int fd) {
+    if (fd == z->fd) return;
+    if (z->fd >= 0) lb_fd_forget(z->fd);
+    z->fd = fd;
+    z->owner->traffic_fd = fd;
+}
+
+static void note_failure(struct zk_session *z, int rc, int error) {
+    note_socket(z, -1);
+    if (error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH) z->refusals++;
+    z->last_rc = rc;
+    z->last_errno = rc == ZOPERATIONTIMEOUT ? ETIMEDOUT : error;
+    if (z->down_since_ns == 0) z->down_since_ns = lb_now();
+    if (is_unrecoverable(z->handle)) z->expired = true;
+    wake_idler(z);
+}
+
+static void pump(void *arg) {
+    struct zk_session *z = arg;
+    while (!z->stop && !z->expired && !lb_stopping()) {
+        int fd = -1, interest = 0;
+        struct timeval wait = {0, 0};
+        errno = 0;
+        int rc = zookeeper_interest(z->handle, &fd, &interest, &wait);
+        if (rc != ZOK) {
+            note_failure(z, rc, errno);
+            lb_yield();
+            continue;
+        }
+        note_socket(z, fd);
+        struct lb_poll poll = {.fd = fd,
+                               .events = ((interest & ZOOKEEPER_READ) ? LB_READABLE : 0) |
+                                         ((interest & ZOOKEEPER_WRITE) ? LB_WRITABLE : 0)};
+        int64_t wait_ns = (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
+        int ready = lb_wait_any(&poll, fd >= 0, lb_now() + wait_ns);
+        if (ready <= 0 || z->stop) continue;
+        int events = ((poll.ready & (LB_READABLE | LB_HANGUP)) ? ZOOKEEPER_READ : 0) |
+                     ((poll.ready & (LB_WRITABLE | LB_HANGUP)) ? ZOOKEEPER_WRITE : 0);
+        errno = 0;
+        rc = zookeeper_process(z->handle, events);
+        if (rc != ZOK && rc != ZNOTHING) note_failure(z, rc, errno);
+    }
+    z->running = false;
+    wake_idler(z);
+    for (int i = 0; i < ZK_SLOTS; i++) {
+        if (z->slots[i].busy && !z->slots[i].abandoned) lb_wake(z->slots[i].fiber);
+    }
+}
+
+static int milliseconds(int64_t ns) {
+    int64_t ms = ns / LB_MS_NS;
+    return ms < 1 ? 1 : ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
+}
+
+int zk_session_open(struct zk_session *z, struct lb_session *owner, const clientid_t *previous,
+                    int64_t deadline_ns, bool *ret_gone, struct lb_err *err) {
+    const struct zk_server *server = owner->server->state;
+    z->owner = owner;
+    z->fd = -1;
+    owner->traffic_fd = -1;
+    z->timeout_ms = milliseconds(owner->lease_ns > 0 ? owner->lease_ns : 10 * LB_S_NS);
+    z->down_since_ns = lb_now();
+    for (int i = 0; i < ZK_SLOTS; i++) z->slots[i].session = z;
+    z->handle = zookeeper_init(server->hosts, on_state, z->timeout_ms, previous, z, ZOO_NO_LOG_CLIENTENV);
+    if (!z->handle) {
+        return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, strerror(errno));
+    }
+    /* The library would look up its servers' names anew at each zookeeper_interest, with a netlink dump and a
+     * read of /dev/urandom, which took half of the processor time of a request. Ours are numbers. */
+    zoo_set_servers_resolution_delay(z->handle, -1);
+    if (server->credentials[0] && zoo_add_auth(z->handle, "digest", server->credentials,
+                                               (int)strlen(server->credentials), NULL, NULL) != ZOK) {
+        return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: cannot use the user and password",
+                       server->shown);
+    }
+    z->running = true;
+    z->pump = lb_spawn("zookeeper pump", pump, z);
+    if (!z->pump) {
+        z->running = false;
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
+    }
+    while (!zk_session_connected(z)) {
+        if (ret_gone && z->expired && z->last_rc == ZSESSIONEXPIRED) {
+            *ret_gone = true;
+            return 0;
+        }
+        /* Once each address has refused, there is nothing to wait for. A server that hangs up may be
+         * starting, electing, or have too many new connections at once. */
+        bool hopeless = z->expired || z->refusals >= server->host_count;
+        if (hopeless || (!zk_session_idle(z, deadline_ns) && !zk_session_connected(z))) {
+            return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s", server->shown,
+                           hopeless ? "" : " in time",
+                           z->last_errno ? strerror(z->last_errno) : "the server does not answer");
+        }
+    }
+    return 0;
+}
+
+/* Asks the server to end the session and waits for it without blocking the thread. zookeeper_close would send
+ * the same request and then block for up to 1.5 s for the answer, at each client's end; so the request is
+ * written here, and the library is shown the end of the connection, after which it closes at once.
+ * Whether the server confirmed. */
+static bool say_goodbye(struct zk_session *z) {
+    /* Length; an xid that the library does not reach; operation -11, close. The answer: length, xid, ... */
+    static const unsigned char request[] = {0, 0, 0, 8, 0x7f, 0xff, 0xff, 0xfe, 0xff, 0xff, 0xff, 0xf5};
+    static const unsigned char answer[] = {0, 0, 0, 16, 0x7f, 0xff, 0xff, 0xfe};
+    if (z->fd < 0 || zoo_state(z->handle) != ZOO_CONNECTED_STATE) return false;
+    bool confirmed = false;
+    char data[512];
+    int64_t deadline_ns = lb_now() + GOODBYE_NS;
+    lb_fd_forget(z->fd); /* the pump's way of waiting ends here */
+    ssize_t got = send(z->fd, request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
+    z->owner->commands++;
+    while (got > 0 && !confirmed) {
+        got = recv(z->fd, data, sizeof data, MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN) {
+            got = lb_wait_fd(z->fd, LB_READABLE, deadline_ns);
+        } else if (got > 0) {
+            confirmed = memmem(data, (size_t)got, answer, sizeof answer) != NULL;
+        }
+    }
+    /* Whether the server closed or not: from here on the library reads the end of the stream. */
+    shutdown(z->fd, SHUT_RDWR);
+    while (recv(z->fd, data, sizeof data, MSG_DONTWAIT) > 0) {
+    }
+    zookeeper_process(z->handle, ZOOKEEPER_READ);
+    return confirmed;
+}
+
+bool zk_session_close(struct zk_session *z) {
+    bool confirmed = false;
+    if (!z->owner) return false;
+    z->stop = true;
+    if (z->pump) {
+        lb_wake(z->pump);
+        lb_join(z->pump);
+        z->pump = NULL;
+    }
+    if (z->handle) {
+        confirmed = say_goodbye(z);
+        note_socket(z, -1);
+        zookeeper_close(z->handle);
+        z->handle = NULL;
+    }
+    z->owner->traffic_fd = -1;
+    z->owner = NULL;
+    return confirmed;
+}
+#endif

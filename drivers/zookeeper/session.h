@@ -1,0 +1,96 @@
+/* session: one ZooKeeper session: its handle of the C client, and the helper fiber that pumps it.
+ *
+ * The single-threaded client (libzookeeper_st) only does something when it is called, so a helper fiber keeps
+ * it reading, pinging and reconnecting while the client's own fiber holds, waits or sleeps. Everything here
+ * runs on the session's thread. The calls that algorithms use are in calls.h; this is for the backend's own
+ * files.
+ */
+#ifndef DRIVERS_ZOOKEEPER_SESSION_H
+#define DRIVERS_ZOOKEEPER_SESSION_H
+
+#include "drivers/driver.h"
+#include "drivers/zookeeper/names.h"
+
+extern const struct lb_backend backend_zookeeper;
+
+#ifdef LB_HAVE_ZOOKEEPER
+#include <netinet/in.h>
+#include <zookeeper/zookeeper.h>
+
+struct zk_options {
+    int64_t command_timeout_ns;
+};
+
+struct zk_server {
+    char hosts[1024];           /* numeric "address:port,..." as the client wants them */
+    int host_count;             /* addresses in it */
+    char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
+    char credentials[200];      /* "user:password" for digest authentication, or "" */
+    char shown[256];            /* the URL without its password, for messages */
+};
+
+/* One request on its way. It lives in the session, not on the caller's stack: an answer may come after its
+ * caller has given up. */
+struct zk_slot {
+    struct zk_session *session;
+    bool busy, done, abandoned;
+    int rc;
+    struct lb_fiber *fiber; /* to be woken */
+    char *path;             /* create: where the node's path goes, ZK_PATH_MAX bytes; the caller's */
+    struct Stat *stat;      /* create, exists: the caller's */
+    void (*visit)(void *arg, char *const *names, int count); /* children */
+    void *arg;
+};
+
+#define ZK_SLOTS 4
+
+struct zk_session {
+    struct lb_session *owner; /* traffic_fd, commands, err */
+    zhandle_t *handle;
+    struct lb_fiber *pump, *idler; /* idler: waits for a state or a watch, not for an answer */
+    int fd;
+    int refusals;            /* of connections, since the last that worked */
+    int last_rc, last_errno; /* of the last connection that failed or broke */
+    int timeout_ms;          /* as negotiated; as asked for until then */
+    int64_t down_since_ns;   /* 0 while connected */
+    bool stop;
+    bool running; /* the pump is */
+    bool expired; /* the server said so: all our ephemeral nodes are gone */
+    bool watch_fired;
+    char watch_path[ZK_PATH_MAX];
+    char address[INET6_ADDRSTRLEN]; /* our own, which Curator writes into its nodes */
+    struct zk_slot slots[ZK_SLOTS];
+};
+
+static inline struct zk_session *zk_session_of(const struct lb_session *session) {
+    return session->state;
+}
+
+/* Starts a session (previous NULL) or takes one up again, and waits until it stands. 0, -1 with err.
+ * *ret_gone, if not NULL, is set when `previous` has expired: no error then. Clean up with zk_session_close
+ * either way. */
+int zk_session_open(struct zk_session *z, struct lb_session *owner, const clientid_t *previous,
+                    int64_t deadline_ns, bool *ret_gone, struct lb_err *err);
+
+/* Ends it on the server too, if it can be reached; never blocks the thread. Takes any state, and twice. True
+ * if the server has confirmed: then its nodes are gone. */
+bool zk_session_close(struct zk_session *z);
+
+/* Parks the calling fiber until something about the session changes. false at the deadline or the cut-off. */
+bool zk_session_idle(struct zk_session *z, int64_t deadline_ns);
+
+bool zk_session_connected(const struct zk_session *z);
+
+/* To be called after each request: if the library dropped the connection in sending it, it has told nobody,
+ * and the pump still waits on the closed socket. */
+void zk_session_sent(struct zk_session *z);
+
+/* When the server may end a session whose connection is down; LB_NEVER while it is up. Later it is over for
+ * us, whatever the server thinks: Curator's rule too. */
+int64_t zk_session_end_ns(const struct zk_session *z);
+
+/* Four-letter words over a connection of their own: facts about the server. */
+int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Makes OUT/bundle.js and OUT/licences.txt: the page's chart code in one file, and the licences of what is in it.
+# It never stops a build: without node or the registry both are empty and the page has tables only; in CI it fails.
+set -eu
+out=$1
+here=$(dirname "$0")
+mkdir -p "$out"
+
+give_up() {
+    echo "report: $1: the HTML report will have its tables but no charts ($2)" >&2
+    [ -z "${CI:-}" ] || exit 1
+    for file in bundle.js licences.txt; do
+        [ ! -s "$out/$file" ] || rm "$out/$file"
+        # An old date: what is made from it is not made again, and the next make tries again.
+        [ -e "$out/$file" ] || touch -d '2000-01-01' "$out/$file"
+    done
+    exit 0
+}
+
+command -v node >/dev/null && command -v npm >/dev/null || give_up "no node or npm here" "install nodejs and npm, then make"
+
+# npm leaves a copy of the lock file's content in node_modules when it is done.
+installed=$here/node_modules/.package-lock.json
+if [ ! -e "$installed" ] || [ "$here/package-lock.json" -nt "$installed" ]; then
+    (cd "$here" && npm ci --no-audit --no-fund --loglevel=error >/dev/null) || give_up "npm ci failed" "see above"
+    touch "$installed"
+fi
+
+modules=$here/node_modules
+"$modules/.bin/esbuild" "$here/src/main.js" --bundle --minify --format=iife --target=es2020 --charset=utf8 \
+    --legal-comments=none --log-level=warning --outfile="$out/bundle.js.new" || give_up "esbuild failed" "see above"
+for file in echarts/LICENSE echarts/NOTICE zrender/LICENSE tslib/LICENSE.txt; do
+    printf '==== %s\n\n' "$file"
+    cat "$modules/$file"
+    printf '\n'
+done >"$out/licences.txt.new"
+# The page holds the bundle in a script element, which ends at this text wherever it stands.
+sed 's#</script#<\\/script#g' "$out/bundle.js.new" >"$out/bundle.js.safe"
+rm "$out/bundle.js.new"
+mv "$out/licences.txt.new" "$out/licences.txt"
+mv "$out/bundle.js.safe" "$out/bundle.js"

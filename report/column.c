@@ -1,0 +1,153 @@
+/* column: see column.h. */
+#include "report/column.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/words.h"
+
+#define NUMBER(path, title, brief, better, member, help)                                                     \
+    { path, title, brief, help, COLUMN_NUMBER, better, offsetof(struct run_stage, member) }
+#define TIME(path, title, brief, better, member, help)                                                       \
+    { path, title, brief, help, COLUMN_TIME, better, offsetof(struct run_stage, member) }
+#define LATENCY(name, metric, part, help)                                                                    \
+    TIME("latency_ns." name "." #part, name " " #part, name, -1, latency[metric].part, help)
+#define END                                                                                                  \
+    { NULL, NULL, NULL, NULL, COLUMN_NUMBER, 0, 0 }
+
+const struct column columns_compare[] = {
+    NUMBER("throughput_per_s", "grants/s", "grants/s", 1, throughput_per_s,
+           "acquires that were granted, per second, all clients together"),
+    TIME("latency_ns.acquire.p50", "acquire p50", "acq p50", -1, latency[RUN_ACQUIRE].p50,
+         "from asking to holding, waiting included: half of the grants took less"),
+    TIME("latency_ns.acquire.p99", "acquire p99", "acq p99", -1, latency[RUN_ACQUIRE].p99,
+         "99 of 100 grants took less"),
+    TIME("latency_ns.release.p50", "release p50", "release", -1, latency[RUN_RELEASE].p50,
+         "the release call"),
+    TIME("latency_ns.handoff.p50", "handoff p50", "handoff", -1, latency[RUN_HANDOFF].p50,
+         "from one holder's release call to the next waiter's grant"),
+    TIME("latency_ns.ping.p50", "ping p50", "ping", 0, latency[RUN_PING].p50,
+         "an empty round trip on the same connection: the floor"),
+    NUMBER("fairness.jain", "Jain", "Jain", 1, jain, "Jain's index of grants a client: 1 = all got the same"),
+    NUMBER("cost.commands_per_grant", "commands a grant", "cmds/gr", -1, commands_per_grant,
+           "requests sent to the server for each grant, polling included"),
+    TIME("cost.server_cpu_ns_per_grant", "server CPU a grant", "srv CPU", -1, server_cpu_ns_per_grant,
+         "processor time of the server for each grant"),
+    END,
+};
+
+#define PERCENTILES(name, metric)                                                                            \
+    LATENCY(name, metric, p50, "half took less"), LATENCY(name, metric, p90, "9 of 10 took less"),           \
+        LATENCY(name, metric, p99, "99 of 100 took less"),                                                   \
+        LATENCY(name, metric, p999, "999 of 1,000 took less"), LATENCY(name, metric, max, "the longest")
+
+const struct column columns_latency[] = {
+    PERCENTILES("acquire", RUN_ACQUIRE),
+    PERCENTILES("release", RUN_RELEASE),
+    PERCENTILES("handoff", RUN_HANDOFF),
+    END,
+};
+
+const struct column columns_fairness[] = {
+    NUMBER("fairness.jain", "Jain's index", "Jain", 1, jain, "1 = all clients were granted the same number"),
+    NUMBER("fairness.min_share", "least share", "share", 1, min_share,
+           "grants of the least served client, as a part of a fair share: 1 = fair, 0 = starved"),
+    TIME("fairness.max_wait_ns", "longest wait", "max wait", -1, max_wait_ns,
+         "the longest wait of any client, granted or not"),
+    NUMBER("fairness.longest_run", "longest run", "run", -1, longest_run,
+           "grants of one key to one client in a row, while others may have waited"),
+    END,
+};
+
+const struct column columns_cost[] = {
+    NUMBER("cost.commands_per_grant", "commands a grant", "cmds/gr", -1, commands_per_grant,
+           "requests sent to the server for each grant"),
+    NUMBER("cost.bytes_per_grant", "bytes a grant", "bytes", -1, bytes_per_grant,
+           "sent and received for each grant"),
+    TIME("cost.client_cpu_ns_per_grant", "client CPU a grant", "cli CPU", -1, client_cpu_ns_per_grant,
+         "processor time of the clients for each grant, the tool's own work included"),
+    TIME("cost.server_cpu_ns_per_grant", "server CPU a grant", "srv CPU", -1, server_cpu_ns_per_grant,
+         "processor time of the server for each grant"),
+    TIME("connect_ns.mean", "connect, mean", "connect", -1, connect_mean_ns, "opening one session"),
+    END,
+};
+
+#define COUNT(name, help) NUMBER("outcomes." #name, #name, #name, 0, name, help)
+
+const struct column columns_outcome[] = {
+    NUMBER("attempts", "attempts", "attempts", 0, attempts, "acquires begun in the measured window"),
+    COUNT(ok, "granted"),
+    COUNT(busy, "held by somebody else, and the client did not want to wait"),
+    COUNT(timeout, "the client gave up waiting"),
+    COUNT(lost, "the lease or session ended while held"),
+    COUNT(unknown, "sent, and the answer was lost"),
+    COUNT(refused, "the server said no for good"),
+    COUNT(broken, "could not ask"),
+    END,
+};
+
+const struct column columns_open[] = {
+    NUMBER("arrivals.due", "due", "due", 0, due, "arrivals that the schedule had in the window"),
+    NUMBER("arrivals.started", "started", "started", 0, started, "of them, begun in the window"),
+    NUMBER("arrivals.missed", "missed", "missed", -1, missed, "of them, not begun: no client was free"),
+    TIME("latency_ns.acquire_due.p50", "due to held p50", "due p50", -1, latency[RUN_ACQUIRE_DUE].p50,
+         "from when it was due to when it was granted: what a user of an open system feels"),
+    TIME("latency_ns.acquire_due.p99", "due to held p99", "due p99", -1, latency[RUN_ACQUIRE_DUE].p99,
+         "99 of 100 took less"),
+    TIME("latency_ns.lag.p99", "lag p99", "lag", -1, latency[RUN_LAG].p99,
+         "due to started: how late the load generator itself was"),
+    END,
+};
+
+const struct column columns_tool[] = {
+    TIME("executor.hiccup_ns.p99", "stall p99", "stall", -1, hiccup.p99,
+         "how late the tool's own timers fired: noise of the machine and the tool, not of the lock"),
+    TIME("executor.hiccup_ns.max", "stall max", "stall max", -1, hiccup.max, "the longest such stall"),
+    TIME("executor.blocked_ns_max", "loop held", "held", -1, blocked_ns_max,
+         "the longest time that one client kept the others of its thread from running"),
+    TIME("latency_ns.lag.p99", "lag p99", "lag", -1, latency[RUN_LAG].p99, "due to started"),
+    NUMBER("threads", "threads", "threads", 0, threads, "operating system threads that drove the clients"),
+    NUMBER("executor.fibers", "fibers", "fibers", 0, fibers, "clients and helpers that shared them"),
+    NUMBER("executor.stack_bytes_max", "deepest stack", "stack", 0, stack_bytes_max, "bytes"),
+    END,
+};
+
+double column_value(const struct column *column, const struct report_row *row) {
+    return run_stage_figure(&row->figures, column->offset);
+}
+
+const struct number_unit *column_unit(const struct column *column, const struct report_group *group) {
+    if (column->kind != COLUMN_TIME || !column_used(column, group)) return &number_plain;
+    double *values = malloc((size_t)group->row_count * sizeof *values);
+    if (!values) return number_time_unit(NULL, 0);
+    int count = 0;
+    /* What is no lock, or none that waits, would pull the unit down to ns for all the others. */
+    for (int r = 0; r < group->row_count; r++) {
+        if (report_is_real(&group->rows[r].figures)) values[count++] = column_value(column, &group->rows[r]);
+    }
+    const struct number_unit *unit = number_time_unit(values, count);
+    free(values);
+    return unit ? unit : number_time_unit(NULL, 0);
+}
+
+bool column_is_best(const struct column *column, const struct report_group *group, int row) {
+    double mine = column_value(column, &group->rows[row]);
+    enum durability durability = words_durability(group->rows[row].typical);
+    int worse = 0;
+    if (column->better == 0 || isnan(mine) || !group->rows[row].candidate) return false;
+    for (int r = 0; r < group->row_count; r++) {
+        double value = column_value(column, &group->rows[r]);
+        if (r == row || isnan(value) || !group->rows[r].candidate) continue;
+        if (words_durability(group->rows[r].typical) != durability) continue;
+        if (column->better * value > column->better * mine) return false;
+        worse += value != mine;
+    }
+    return worse > 0;
+}
+
+bool column_used(const struct column *column, const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++) {
+        if (!isnan(column_value(column, &group->rows[r]))) return true;
+    }
+    return false;
+}

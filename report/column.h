@@ -1,0 +1,45 @@
+/* column: the columns of the comparison, one table for the terminal, Markdown and the page.
+ *
+ * A new figure is one line in column.c. Units are chosen once a column, so that a column can be read
+ * downwards.
+ */
+#ifndef REPORT_COLUMN_H
+#define REPORT_COLUMN_H
+
+#include "report/model.h"
+#include "report/number.h"
+
+enum column_kind { COLUMN_NUMBER, COLUMN_TIME };
+
+struct column {
+    const char *key;   /* its path in run.json */
+    const char *title; /* "acquire p50" */
+    const char *brief; /* for 100 columns of terminal: at most 9 characters */
+    const char *help;  /* what it is, one sentence */
+    enum column_kind kind;
+    int better;    /* 1: more is better, -1: less, 0: neither */
+    size_t offset; /* of its double in struct run_stage */
+};
+
+/* The tables of columns; each ends with a NULL key. */
+extern const struct column columns_compare[]; /* the comparison itself */
+extern const struct column columns_latency[]; /* every percentile */
+extern const struct column columns_fairness[];
+extern const struct column columns_cost[];
+extern const struct column columns_outcome[];
+extern const struct column columns_open[]; /* open loop: arrivals, lateness */
+extern const struct column columns_tool[]; /* the tool's own stalls */
+
+double column_value(const struct column *column, const struct report_row *row);
+
+/* The unit that all rows of a group share. */
+const struct number_unit *column_unit(const struct column *column, const struct report_group *group);
+
+/* True when a row has the best value among the locks of its own durability, and there are two to compare: a
+ * lock in memory is not better than one on disk, it is another thing. */
+bool column_is_best(const struct column *column, const struct report_group *group, int row);
+
+/* True when any row has a value: empty columns need not be shown. */
+bool column_used(const struct column *column, const struct report_group *group);
+
+#endif

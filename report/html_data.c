@@ -1,0 +1,130 @@
+/* html_data: what the charts draw, as one JSON object in the page; report/src/data.js reads it.
+ *
+ * Percentile curves are computed here from the runs' histograms. Names in it are data, never markup.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/curve.h"
+#include "report/html_parts.h"
+
+static json_t *number(double value) {
+    if (!isfinite(value)) return json_null();
+    if (value == floor(value) && fabs(value) < 9e15) return json_integer((json_int_t)value);
+    return json_real(value);
+}
+
+static json_t *text(const char *value) {
+    return value ? json_string(value) : json_null();
+}
+
+/* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
+static void put(json_t *object, const char *key, json_t *value, int *rc) {
+    if (json_object_set_new(object, key, value)) *rc = -1;
+}
+
+static json_t *curve_of(const struct hist *hist, int *rc) {
+    int64_t points[CURVE_MAX];
+    int count = curve_points(hist, points);
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) {
+        if (json_array_append_new(array, json_integer(points[i]))) *rc = -1;
+    }
+    return array;
+}
+
+/* {"acquire": {"count": n, "points": [...]}, ...} of the typical repeat. */
+static json_t *curves_of(const struct report *report, const struct report_row *row, int *rc,
+                         struct lb_err *err) {
+    static const enum run_metric shown[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_RELEASE, RUN_HANDOFF, RUN_PING};
+    const struct run *run = report->runs[report->locks[row->lock].run];
+    json_t *object = json_object();
+    for (size_t m = 0; m < sizeof shown / sizeof *shown && *rc == 0; m++) {
+        struct hist *hist = NULL;
+        if (run_latency_hist(run, row->typical, shown[m], &hist, err)) {
+            *rc = -1;
+            break;
+        }
+        if (!hist) continue;
+        json_t *curve = json_object();
+        put(curve, "count", json_integer(hist->count), rc);
+        put(curve, "points", curve_of(hist, rc), rc);
+        put(object, run_metric_name(shown[m]), curve, rc);
+        hist_free(hist);
+    }
+    return object;
+}
+
+static json_t *figures_of(const struct report_row *row, int *rc) {
+    static const struct column *const tables[] = {columns_compare, columns_latency, columns_fairness,
+                                                  columns_cost, NULL};
+    json_t *object = json_object();
+    for (size_t t = 0; tables[t]; t++) {
+        for (const struct column *column = tables[t]; column->key; column++) {
+            double value = column_value(column, row);
+            if (isfinite(value)) put(object, column->key, number(value), rc);
+        }
+    }
+    return object;
+}
+
+static json_t *row_of(const struct report *report, const struct report_row *row, int *rc,
+                      struct lb_err *err) {
+    json_t *object = json_object();
+    put(object, "lock", json_integer(row->lock), rc);
+    put(object, "state", text(words_state(row->state)), rc);
+    put(object, "figures", figures_of(row, rc), rc);
+    put(object, "curves", curves_of(report, row, rc, err), rc);
+    if (row->typical->grants_per_client) {
+        if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client)) *rc = -1;
+    }
+    return object;
+}
+
+static json_t *group_of(const struct report *report, const struct report_group *group,
+                        const struct answers *answers, int *rc, struct lb_err *err) {
+    json_t *object = json_object(), *rows = json_array();
+    put(object, "load", text(group->load), rc);
+    put(object, "loadIndex", json_integer(group->load_index), rc);
+    put(object, "clients", number(group->clients), rc);
+    put(object, "alone", json_boolean(group == answers->alone), rc);
+    put(object, "contended", json_boolean(group == answers->contended), rc);
+    put(object, "rows", rows, rc);
+    for (int r = 0; r < group->row_count && *rc == 0; r++) {
+        if (json_array_append_new(rows, row_of(report, &group->rows[r], rc, err))) *rc = -1;
+    }
+    return object;
+}
+
+static json_t *lock_of(const struct report_lock *lock, int *rc) {
+    json_t *object = json_object();
+    put(object, "label", text(lock->label), rc);
+    put(object, "state", text(words_state(lock->state)), rc);
+    put(object, "real", json_boolean(report_is_real(lock->stage)), rc);
+    put(object, "durability", json_integer(words_durability(lock->stage)), rc);
+    return object;
+}
+
+int html_data(FILE *out, const struct report *report, const struct answers *answers, struct lb_err *err) {
+    int rc = 0;
+    char *dump = NULL;
+    json_t *root = json_object(), *locks = json_array(), *groups = json_array(), *classes = json_array();
+    put(root, "steps", json_integer(CURVE_STEPS), &rc);
+    put(root, "locks", locks, &rc);
+    put(root, "groups", groups, &rc);
+    put(root, "durabilities", classes, &rc);
+    for (int i = 0; i < report->lock_count && rc == 0; i++) {
+        rc |= json_array_append_new(locks, lock_of(&report->locks[i], &rc));
+    }
+    for (int g = 0; g < report->group_count && rc == 0; g++) {
+        rc |= json_array_append_new(groups, group_of(report, &report->groups[g], answers, &rc, err));
+    }
+    for (int d = 0; d < DURABILITIES && rc == 0; d++) {
+        rc |= json_array_append_new(classes, text(words_durability_text((enum durability)d)));
+    }
+    if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    if (dump) html_json(out, dump);
+    free(dump);
+    json_decref(root);
+    return dump ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}

@@ -1,0 +1,53 @@
+/* html_parts: what html.c puts the page together from. Only for report/.
+ *
+ * Every text that is not a literal goes through html_text, in attributes too: names, errors and settings come
+ * from servers and from files.
+ */
+#ifndef REPORT_HTML_PARTS_H
+#define REPORT_HTML_PARTS_H
+
+#include <stdio.h>
+
+#include "report/answer.h"
+#include "report/column.h"
+#include "report/model.h"
+#include "report/words.h"
+
+/* Escaped for element content and for attributes in double quotes; NULL is a dash. */
+void html_text(FILE *out, const char *text);
+
+/* JSON for a script element: nothing in it can end the element or start a comment. */
+void html_json(FILE *out, const char *json);
+
+/* A verdict as a coloured word, with its sentence as the title. */
+void html_state(FILE *out, enum lock_state state);
+
+/* "<h2 id=..>". */
+void html_section(FILE *out, const char *id, const char *title);
+
+/* The verdict, in words. */
+void html_verdict(FILE *out, const struct words *words);
+
+/* A table of all locks: verdict, counts, claims, durability, topology. */
+void html_promises(FILE *out, const struct report *report);
+
+/* Which lock: the best of each durability, side by side. */
+void html_answers(FILE *out, const struct report *report, const struct answers *answers);
+
+/* A table of columns for a group; with_guarantee adds verdict, durability and topology. */
+void html_table(FILE *out, const struct report *report, const struct report_group *group,
+                const struct column *columns, const char *what, bool with_guarantee);
+
+/* All groups' tables of some columns, folded. Groups where no row has any of them are left out. */
+void html_folded(FILE *out, const struct report *report, const struct column *columns, const char *what);
+
+/* Servers, environment, plan, how to run it again, what was left out, warnings. */
+void html_runs(FILE *out, const struct report *report);
+
+/* What the numbers do not mean. */
+void html_caveats(FILE *out);
+
+/* The charts' data. 0, or -1 with err: a histogram that is not sound, or no memory. */
+int html_data(FILE *out, const struct report *report, const struct answers *answers, struct lb_err *err);
+
+#endif

@@ -1,0 +1,104 @@
+/* model: what all outputs show, made once from the runs: locks with their verdicts, and one table a load.
+ *
+ * A row is one lock under one load, all repeats together: its figures are the medians over the repeats (never
+ * percentiles of pooled percentiles), its exclusion counts are sums. It prints nothing.
+ */
+#ifndef REPORT_MODEL_H
+#define REPORT_MODEL_H
+
+#include <stdbool.h>
+
+#include "bench/base/err.h"
+#include "results/format/run_read.h"
+
+/* Does it exclude? Worst last within real locks, so that the worst of several stages is their maximum. */
+enum lock_state {
+    LOCK_BASELINE,  /* no lock at all: the tool's own cost */
+    LOCK_UNCHECKED, /* granted nothing, so nothing was checked */
+    LOCK_ALONE,     /* only ever one client: nobody to exclude */
+    LOCK_CLEAN,     /* two clients or more, no overlap seen */
+    LOCK_CAUGHT,    /* a control, broken on purpose, and the checker saw it */
+    LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
+    LOCK_MISSED,    /* a control that was not seen: the checker is not to be trusted */
+    LOCK_VIOLATED   /* let two in */
+};
+
+/* One lock of one run, all its stages. Texts borrowed from the run. */
+struct report_lock {
+    int run; /* index in report->runs */
+    const char *name;
+    char *label;                   /* the name, after the run's letter when there are several runs; owned */
+    const struct run_stage *stage; /* any stage of it, for what all share: backend, claims, durability */
+    enum lock_state state;
+    double grants;    /* all that were checked */
+    double competing; /* those with two clients or more on common keys: what the bound stands on */
+    double lost_updates, double_holders, expired_holders, token_errors;
+    const struct run_stage *overlap; /* the first stage with a first overlap, or NULL */
+    bool partial;                    /* a stage of it is partial or failed */
+};
+
+struct report_row {
+    int lock;                        /* index in report->locks */
+    struct run_stage figures;        /* medians and sums; texts are the typical repeat's */
+    const struct run_stage *typical; /* the repeat of median throughput: its curves are shown */
+    int repeats, incomplete;         /* stages; those that are partial or failed */
+    bool limited;                    /* one of them was generator-limited */
+    bool candidate;                  /* may be called best: a real lock that excluded wherever it was tried */
+    enum lock_state state; /* under this load; tables show locks[lock].state, the worst of all loads */
+};
+
+/* One load: all rows may be compared with each other. */
+struct report_group {
+    char *load;     /* "one key, closed loop, hold 0, think 0, ...": all of the load but the clients; owned */
+    int load_index; /* the same for groups that differ only in clients */
+    double clients;
+    struct report_row *rows;
+    int row_count;
+};
+
+struct report {
+    struct run **runs; /* owned */
+    int run_count;
+    struct report_lock *locks;
+    int lock_count;
+    struct report_group *groups;
+    int group_count;
+    bool partial; /* any run */
+};
+
+/* Takes the runs over, also when it fails. NULL with err. */
+struct report *report_make(struct run **runs, int run_count, struct lb_err *err);
+void report_free(struct report *report);
+
+/* The letter of a run, for people: "A" .. "Z", then "A1" ...; text holds 8 bytes. */
+char *report_run_letter(int run, char *text);
+
+/* What the run says of the server of a lock; NULL when it says nothing (embedded backends). */
+const struct run_server *report_server(const struct report *report, const struct report_lock *lock);
+
+/* Its version, or NULL. */
+const char *report_server_version(const struct run_server *server);
+
+/* Two clients or more that meet on a key: without that nothing can be violated, so nothing is proved. The
+ * baseline gives each client a cell of its own. */
+bool report_competes(const struct run_stage *stage);
+
+/* The state of one stage, by itself. */
+enum lock_state report_stage_state(const struct run_stage *stage);
+
+/* A real lock: neither a control, nor the baseline, nor the simulator. */
+bool report_is_real(const struct run_stage *stage);
+
+/* The run says that the load generator or its machine, not the lock, limited this stage. */
+bool report_limited(const struct run_stage *stage);
+
+/* The worse of two, for stages of one lock. A control that was caught once is caught. */
+enum lock_state report_worse(enum lock_state a, enum lock_state b);
+
+/* Partial or failed. */
+bool report_incomplete(const struct run_stage *stage);
+
+/* Fills report->groups from runs and locks; part of report_make. 0, or -1 when out of memory. */
+int report_make_groups(struct report *report);
+
+#endif

@@ -1,0 +1,186 @@
+/* model_rows: puts the stages into groups (one a load) and rows (one a lock under that load). See model.h. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model.h"
+#include "report/number.h"
+
+/* A stage and where it belongs. */
+struct ref {
+    const struct run_stage *stage;
+    int load, lock;
+};
+
+static const char *or_zero(const char *text) {
+    return text && *text ? text : "0";
+}
+
+/* The load in words, without the clients. Stages whose words agree may be compared. */
+static char *load_text(const struct run_stage *stage) {
+    char *text, keys[96];
+    const char *pick = stage->key_distribution, *count = stage->keys ? stage->keys : "?";
+    if (strcmp(count, "own") == 0) {
+        snprintf(keys, sizeof keys, "a key of its own for each client");
+    } else if (strcmp(count, "1") == 0) {
+        snprintf(keys, sizeof keys, "one key");
+    } else {
+        snprintf(keys, sizeof keys, "%s keys%s%s", count, pick ? " " : "", pick ? pick : "");
+    }
+    const char *mode = stage->mode ? stage->mode : "wait";
+    const char *arrival = stage->arrival ? stage->arrival : "?";
+    if (asprintf(&text, "%s, %s%s, hold %s, think %s, %s acquire", keys, arrival,
+                 strcmp(arrival, "closed") == 0 ? " loop" : " arrivals", or_zero(stage->hold),
+                 or_zero(stage->think), strcmp(mode, "wait") == 0 ? "waiting" : mode) < 0) {
+        return NULL;
+    }
+    return text;
+}
+
+static int lock_of(const struct report *report, int run, const struct run_stage *stage) {
+    int i = 0;
+    while (report->locks[i].run != run || strcmp(report->locks[i].name, stage->lock) != 0) i++;
+    return i;
+}
+
+static struct report_row *add_row(struct report_group *group, int lock) {
+    struct report_row *more = realloc(group->rows, (size_t)(group->row_count + 1) * sizeof *more);
+    if (!more) return NULL;
+    group->rows = more;
+    struct report_row *row = &group->rows[group->row_count++];
+    *row = (struct report_row){.lock = lock, .state = LOCK_BASELINE};
+    return row;
+}
+
+static struct report_group *add_group(struct report *report, const struct ref *ref) {
+    char *load = load_text(ref->stage);
+    struct report_group *more =
+        realloc(report->groups, (size_t)(report->group_count + 1) * sizeof *report->groups);
+    if (more) report->groups = more;
+    if (!load || !more) {
+        free(load);
+        return NULL;
+    }
+    struct report_group *group = &report->groups[report->group_count++];
+    *group = (struct report_group){.load = load, .load_index = ref->load, .clients = ref->stage->clients};
+    return group;
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct ref *x = a, *y = b;
+    if (x->load != y->load) return x->load - y->load;
+    if (x->stage->clients != y->stage->clients) return x->stage->clients < y->stage->clients ? -1 : 1;
+    if (x->lock != y->lock) return x->lock - y->lock;
+    /* Then by throughput, so that the typical repeat is in the middle; one without a figure goes first. */
+    double p = x->stage->throughput_per_s, q = y->stage->throughput_per_s;
+    p = isnan(p) ? -1 : p;
+    q = isnan(q) ? -1 : q;
+    return (p > q) - (p < q);
+}
+
+/* Every figure's median over the repeats. */
+static int fill_medians(struct report_row *row, const struct ref *refs, int count) {
+    double *values = malloc((size_t)count * sizeof *values);
+    if (!values) return -1;
+    for (const struct run_field *field = run_stage_fields(); field->path; field++) {
+        if (field->kind != RUN_FIGURE) continue;
+        for (int i = 0; i < count; i++) {
+            values[i] = run_stage_figure(refs[i].stage, field->offset);
+        }
+        run_stage_set_figure(&row->figures, field->offset, number_median(values, count));
+    }
+    free(values);
+    return 0;
+}
+
+/* What was checked adds up over the repeats; a count that no repeat has stays unknown. */
+static void fill_sums(struct report_row *row, const struct ref *refs, int count) {
+    static const size_t counts[] = {
+        offsetof(struct run_stage, checked_grants),  offsetof(struct run_stage, counter),
+        offsetof(struct run_stage, lost_updates),    offsetof(struct run_stage, double_holders),
+        offsetof(struct run_stage, expired_holders), offsetof(struct run_stage, token_errors),
+        offsetof(struct run_stage, grants),          offsetof(struct run_stage, attempts),
+    };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        double sum = NAN;
+        for (int i = 0; i < count; i++) {
+            double more = run_stage_figure(refs[i].stage, counts[c]);
+            if (!isnan(more)) sum = isnan(sum) ? more : sum + more;
+        }
+        run_stage_set_figure(&row->figures, counts[c], sum);
+    }
+    double checked = row->figures.checked_grants;
+    row->figures.bound95 = row->state == LOCK_CLEAN && checked > 0 ? 3 / checked : NAN;
+}
+
+static int fill_row(struct report_row *row, const struct ref *refs, int count) {
+    row->repeats = count;
+    for (int i = 0; i < count; i++) {
+        row->state = report_worse(row->state, report_stage_state(refs[i].stage));
+        if (report_incomplete(refs[i].stage)) row->incomplete++;
+        row->limited |= report_limited(refs[i].stage);
+    }
+    row->typical = refs[count / 2].stage;
+    row->figures = *row->typical;
+    if (fill_medians(row, refs, count)) return -1;
+    fill_sums(row, refs, count);
+    return 0;
+}
+
+static int fill_groups(struct report *report, const struct ref *refs, int count) {
+    struct report_group *group = NULL;
+    for (int i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count; next++) {
+            if (refs[next].load != refs[i].load || refs[next].lock != refs[i].lock ||
+                refs[next].stage->clients != refs[i].stage->clients) {
+                break;
+            }
+        }
+        if (!group || group->load_index != refs[i].load || group->clients != refs[i].stage->clients) {
+            group = add_group(report, &refs[i]);
+        }
+        struct report_row *row = group ? add_row(group, refs[i].lock) : NULL;
+        if (!row || fill_row(row, refs + i, next - i)) return -1;
+    }
+    return 0;
+}
+
+/* The number of a load by its first appearance; the loads' texts are kept in known. */
+static int load_index(const struct run_stage *stage, char **known, int *known_count) {
+    char *load = load_text(stage);
+    if (!load) return -1;
+    for (int i = 0; i < *known_count; i++) {
+        if (strcmp(known[i], load) == 0) {
+            free(load);
+            return i;
+        }
+    }
+    known[*known_count] = load;
+    return (*known_count)++;
+}
+
+int report_make_groups(struct report *report) {
+    int rc = -1, count = 0, known_count = 0;
+    for (int r = 0; r < report->run_count; r++) count += report->runs[r]->stage_count;
+    struct ref *refs = calloc((size_t)count + 1, sizeof *refs);
+    char **known = calloc((size_t)count + 1, sizeof(char *));
+    if (!refs || !known) goto out;
+    int i = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++, i++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            refs[i] = (struct ref){.stage = stage, .lock = lock_of(report, r, stage)};
+            refs[i].load = load_index(stage, known, &known_count);
+            if (refs[i].load < 0) goto out;
+        }
+    }
+    qsort(refs, (size_t)count, sizeof *refs, by_place);
+    rc = fill_groups(report, refs, count);
+out:
+    for (int k = 0; k < known_count; k++) free(known[k]);
+    free(known);
+    free(refs);
+    return rc;
+}

@@ -1,0 +1,7 @@
+# The charts: bundled from report/src with npm's packages, then taken into the program by assets.c. Without node the
+# bundle is empty, of an old date: nothing is built again for it until node is there.
+REPORT_JS := $(shell find report/src -name '*.js') report/package.json report/package-lock.json report/bundle.sh
+$(B)/report/bundle.js: $(REPORT_JS)
+	@CI=$(CI) sh report/bundle.sh $(@D)
+$(B)/report/assets.o: DEFS += -DREPORT_MADE='"$(B)/report"'
+$(B)/report/assets.o: report/page.css $(B)/report/bundle.js

@@ -1,0 +1,30 @@
+// main: brings the page to life: sortable tables, the lock picker, and the charts. The page is complete without it.
+import { readData } from './data.js';
+import { makePicker } from './picker.js';
+import { makeSortable } from './sort.js';
+import { makeState } from './state.js';
+import { mount } from './view.js';
+import percentiles from './views/percentiles.js';
+import scaling from './views/scaling.js';
+import handoff from './views/handoff.js';
+import fairness from './views/fairness.js';
+import cost from './views/cost.js';
+
+// To add a view: one module here, one line in report/html.c.
+const views = [percentiles, scaling, handoff, fairness, cost];
+
+for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
+
+const data = readData(document.getElementById('data'));
+const state = makeState(data);
+makePicker(document.getElementById('picker'), data, state);
+for (const place of document.querySelectorAll('.view')) {
+  const view = views.find((v) => v.id === place.dataset.view);
+  if (view) mount(place, view, data, state);
+}
+
+// On paper everything is to be seen.
+addEventListener('beforeprint', () => {
+  for (const fold of document.querySelectorAll('#compare details:has(h3)')) fold.open = true;
+});
+document.documentElement.dataset.ready = 'yes';

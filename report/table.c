@@ -1,0 +1,272 @@
+/* table: the report for a terminal, in 100 columns: the verdict, one comparison a load, what stands beside
+ * the numbers. It leaves percentiles beyond p99 and everything per client to the other outputs.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/answer.h"
+#include "report/column.h"
+#include "report/report.h"
+#include "report/screen.h"
+
+#define NAME_MAX 22
+#define CELL_MAX 10 /* "14,800,000" */
+#define CELL_MIN 7  /* "1.5e+07" */
+#define VERDICT_WIDTH 9
+#define COLUMNS_MAX 12
+#define WARNINGS_MAX 6 /* lines; the page has them all */
+
+static const char *or_else(const char *text, const char *other) {
+    return text ? text : other;
+}
+
+static void cell_text(const struct column *column, const struct report_row *row,
+                      const struct number_unit *unit, int cell_max, char *text) {
+    double value = column_value(column, row);
+    number_text(value, unit, text);
+    if (screen_width(text) > cell_max) {
+        snprintf(text, NUMBER_TEXT_MAX, "%.*e", cell_max > CELL_MIN ? 2 : 1, value / unit->scale);
+    }
+}
+
+static enum tone cell_tone(const struct column *column, const struct report_group *group, int row) {
+    return column_is_best(column, group, row) ? TONE_BEST : TONE_PLAIN;
+}
+
+static int count_columns(void) {
+    int count = 0;
+    while (columns_compare[count].key) count++;
+    return count;
+}
+
+static void write_head(const struct screen *screen, const int *widths, int name_width,
+                       const struct number_unit *const *units) {
+    screen_put(screen, "lock", -name_width, TONE_PLAIN);
+    fputc(' ', screen->out);
+    screen_put(screen, "verdict", -VERDICT_WIDTH, TONE_PLAIN);
+    for (int c = 0; columns_compare[c].key; c++) {
+        fputc(' ', screen->out);
+        screen_put(screen, columns_compare[c].brief, widths[c], TONE_PLAIN);
+    }
+    fputc('\n', screen->out);
+    screen_put(screen, "", -(name_width + 1 + VERDICT_WIDTH), TONE_PLAIN);
+    int end = count_columns();
+    while (end > 0 && !*units[end - 1]->name) end--;
+    for (int c = 0; c < end; c++) {
+        fputc(' ', screen->out);
+        screen_put(screen, units[c]->name, widths[c], TONE_PLAIN);
+    }
+    fputc('\n', screen->out);
+}
+
+static void write_row(const struct screen *screen, const struct report *report,
+                      const struct report_group *group, int r, const int *widths, int name_width,
+                      int cell_max, const struct number_unit *const *units) {
+    const struct report_row *row = &group->rows[r];
+    enum lock_state state = report->locks[row->lock].state;
+    char text[NUMBER_TEXT_MAX], name[256];
+    snprintf(name, sizeof name, "%s%s%s", report->locks[row->lock].label, row->incomplete ? "*" : "",
+             row->limited ? "~" : "");
+    screen_put(screen, name, -name_width, TONE_PLAIN);
+    fputc(' ', screen->out);
+    screen_put(screen, words_state(state), -VERDICT_WIDTH, words_state_tone(state));
+    for (int c = 0; columns_compare[c].key; c++) {
+        cell_text(&columns_compare[c], row, units[c], cell_max, text);
+        fputc(' ', screen->out);
+        screen_put(screen, text, widths[c], cell_tone(&columns_compare[c], group, r));
+    }
+    fputc('\n', screen->out);
+}
+
+/* Widths of the columns when no cell may be wider than cell_max; returns what is left for the name. */
+static int fit_columns(const struct report_group *group, const struct number_unit *const *units, int cell_max,
+                       int *widths) {
+    char text[NUMBER_TEXT_MAX];
+    int room = SCREEN_WIDTH - 1 - VERDICT_WIDTH;
+    for (int c = 0; columns_compare[c].key; c++) {
+        widths[c] = screen_width(columns_compare[c].brief);
+        for (int r = 0; r < group->row_count; r++) {
+            cell_text(&columns_compare[c], &group->rows[r], units[c], cell_max, text);
+            if (screen_width(text) > widths[c]) widths[c] = screen_width(text);
+        }
+        room -= 1 + widths[c];
+    }
+    return room;
+}
+
+static void write_group(const struct screen *screen, const struct report *report,
+                        const struct report_group *group) {
+    const struct number_unit *units[COLUMNS_MAX];
+    int widths[COLUMNS_MAX] = {0}, name_width = 4, repeats = 1, cell_max = CELL_MAX;
+    bool limited = false;
+    char text[NUMBER_TEXT_MAX];
+    for (int c = 0; c < COLUMNS_MAX; c++) units[c] = &number_plain;
+    for (int c = 0; columns_compare[c].key; c++) units[c] = column_unit(&columns_compare[c], group);
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        int length = screen_width(report->locks[row->lock].label) + (row->incomplete > 0) + row->limited;
+        if (length > name_width) name_width = length;
+        if (row->repeats > repeats) repeats = row->repeats;
+    }
+    if (name_width > NAME_MAX) name_width = NAME_MAX;
+    int room = fit_columns(group, units, cell_max, widths);
+    while (room < name_width && cell_max > CELL_MIN) room = fit_columns(group, units, --cell_max, widths);
+    if (name_width > room) name_width = room;
+    fputc('\n', screen->out);
+    screen_say(screen, 4, TONE_PLAIN, "%s client%s: %s%s", number_count_text(group->clients, text),
+               group->clients == 1 ? "" : "s", group->load, repeats > 1 ? "; medians of the repeats" : "");
+    write_head(screen, widths, name_width, units);
+    for (int r = 0; r < group->row_count; r++)
+        write_row(screen, report, group, r, widths, name_width, cell_max, units);
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        limited |= row->limited;
+        if (row->incomplete == 0) continue;
+        screen_say(screen, 2, TONE_WARN, "* %s: %s%s%s", report->locks[row->lock].label,
+                   or_else(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
+                   or_else(row->typical->error, ""));
+    }
+    if (limited)
+        screen_say(screen, 2, TONE_WARN,
+                   "~ generator-limited: partly the load generator's or machine's own lateness");
+}
+
+/* A line for each lock; the server's own words are said once for all locks on it. */
+static void write_lock_note(const struct screen *screen, const struct report *report,
+                            const struct report_lock *lock) {
+    const struct run_stage *stage = lock->stage;
+    const struct run_server *server = report_server(report, lock);
+    const char *version = report_server_version(server);
+    char claims[256], grants[NUMBER_TEXT_MAX], number[NUMBER_TEXT_MAX], bound[128] = "", *text = NULL;
+    char *full = words_durability_full(stage);
+    bool by_url = server && server->started_by && strcmp(server->started_by, "url") == 0;
+    number_count_text(lock->grants, grants);
+    if (lock->state == LOCK_CLEAN && lock->competing > 0) {
+        snprintf(bound, sizeof bound, ", n = %s of them contended, bound 3/n = %.1e",
+                 number_count_text(lock->competing, number), 3 / lock->competing);
+    }
+    words_claims(stage, claims, sizeof claims);
+    if (asprintf(&text, "%s%s%s%s; %s; %s grants%s; claims %s%s%s",
+                 or_else(stage->topology, "topology not stated"), version ? " " : "", or_else(version, ""),
+                 by_url ? ", already running" : "", or_else(full, ""), grants, bound,
+                 *claims ? claims : "nothing", stage->waits ? "; waiting: " : "",
+                 or_else(stage->waits, "")) < 0) {
+        goto out;
+    }
+    fputs("  ", screen->out);
+    screen_put(screen, lock->label, -NAME_MAX, TONE_PLAIN);
+    fputc(' ', screen->out);
+    screen_wrap(screen, text, NAME_MAX + 3, NAME_MAX + 3, TONE_PLAIN);
+    free(text);
+out:
+    free(full);
+}
+
+static void write_executor(const struct screen *screen, const struct run *run, const char *letter) {
+    double least = INFINITY, most = 0, processes = 0, stall = NAN;
+    bool pinned = false;
+    char stall_text[NUMBER_TEXT_MAX];
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *stage = &run->stages[s];
+        least = fmin(least, stage->threads);
+        most = fmax(most, stage->threads);
+        processes = fmax(processes, stage->processes);
+        stall = fmax(stall, stage->hiccup.p99);
+        pinned |= stage->pinned;
+    }
+    if (!isfinite(least)) return;
+    screen_say(screen, 2, TONE_PLAIN,
+               "Executor%s%s: clients are fibers on %.0f to %.0f threads in %.0f process%s, %s; its own "
+               "stalls, p99 of the "
+               "worst stage: %s",
+               *letter ? " of run " : "", letter, least, most, processes, processes == 1 ? "" : "es",
+               pinned ? "pinned" : "not pinned", number_time_text(stall, stall_text));
+}
+
+/* What `~` marks is not said again. left: lines that may still be written; those beyond are only counted in
+ * *more. */
+static void write_warnings(const struct screen *screen, const char *of, const json_t *warnings, int *left,
+                           int *more) {
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const char *warning = json_string_value(json_array_get(warnings, i));
+        if (*of && warning && strncmp(warning, "generator-limited", 17) == 0) continue;
+        if ((*left)-- <= 0) {
+            (*more)++;
+            continue;
+        }
+        screen_say(screen, 2, TONE_WARN, "Warning: %s%s%s", of, *of ? ": " : "", or_else(warning, "?"));
+    }
+}
+
+static void write_run_notes(const struct screen *screen, const struct report *report, int r) {
+    const struct run *run = report->runs[r];
+    char letter[8] = "";
+    if (report->run_count > 1) report_run_letter(r, letter);
+    write_executor(screen, run, letter);
+    for (int i = 0; i < run->skip_count; i++) {
+        const struct run_skip *skip = &run->skips[i];
+        screen_say(screen, 2, TONE_WARN, "Left out: %s: %s%s%s",
+                   or_else(skip->lock, or_else(skip->backend, "?")), or_else(skip->reason, "no reason given"),
+                   skip->install ? "; install " : "", or_else(skip->install, ""));
+    }
+    int left = WARNINGS_MAX, more = 0;
+    write_warnings(screen, "", run->warnings, &left, &more);
+    for (int s = 0; s < run->stage_count; s++) {
+        write_warnings(screen, or_else(run->stages[s].id, run->stages[s].lock), run->stages[s].warnings,
+                       &left, &more);
+    }
+    if (more > 0) {
+        screen_say(screen, 2, TONE_WARN, "... and %d more warning%s: in the page, --html, and in run.json",
+                   more, more == 1 ? "" : "s");
+    }
+    screen_say(screen, 2, TONE_PLAIN, "Run%s%s: %s, %s, %s", *letter ? " " : "", letter,
+               or_else(run->workload, "workload not stated"), or_else(run->started_at, "undated"), run->path);
+    if (run->command) screen_say(screen, 2, TONE_PLAIN, "Again: %s", run->command);
+}
+
+/* The best of each durability; never one ranked against another. */
+static void write_answers(const struct screen *screen, const struct report *report) {
+    struct answers answers;
+    char value[NUMBER_TEXT_MAX];
+    answer_make(report, &answers);
+    if (!answers.alone && !answers.contended) return;
+    fputs("\nBest of each durability", screen->out);
+    if (answers.contended) fprintf(screen->out, " (%.0f clients unless alone)", answers.contended->clients);
+    fputc('\n', screen->out);
+    for (int d = 0; d < DURABILITIES; d++) {
+        char *text = NULL;
+        size_t size;
+        FILE *line = answers.has[d] ? open_memstream(&text, &size) : NULL;
+        if (!line) continue;
+        for (int q = 0; q < QUESTIONS; q++) {
+            const struct answer *answer = &answers.cell[d][q];
+            if (!answer->best) continue;
+            fprintf(line, "%s%s: %s %s", ftell(line) > 0 ? "; " : "", answer_title((enum question)q),
+                    report->locks[answer->best->lock].label, answer_text(answer, (enum question)q, value));
+            for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++) {
+                fprintf(line, "%s%s", t == 0 ? " ~ " : ", ", report->locks[answer->ties[t]->lock].label);
+            }
+        }
+        fputs("  ", screen->out);
+        screen_put(screen, words_durability_text((enum durability)d), -16, TONE_PLAIN);
+        if (fclose(line) == 0) screen_wrap(screen, text, 18, 18, TONE_PLAIN);
+        free(text);
+    }
+}
+
+int report_write_table(const struct report *report, bool color, FILE *out, struct lb_err *err) {
+    struct screen screen = {out, color};
+    struct words *words = words_make(report, err);
+    if (!words) return -1;
+    for (int i = 0; i < words->count; i++)
+        screen_wrap(&screen, words->lines[i].text, 0, 2, words->lines[i].tone);
+    words_free(words);
+    for (int g = 0; g < report->group_count; g++) write_group(&screen, report, &report->groups[g]);
+    write_answers(&screen, report);
+    fputs("\nWhat stands beside the numbers\n", out);
+    for (int i = 0; i < report->lock_count; i++) write_lock_note(&screen, report, &report->locks[i]);
+    for (int r = 0; r < report->run_count; r++) write_run_notes(&screen, report, r);
+    return 0;
+}

@@ -1,0 +1,90 @@
+// browser: a page in headless Chromium, over the DevTools protocol on a pipe: no package and no open port is needed.
+//
+// It has no network: every host name fails to resolve, and every request but the page's own file is counted.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+
+const FLAGS = [
+  '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND', '--remote-debugging-pipe',
+];
+
+export async function launch() {
+  const profile = mkdtempSync(join(tmpdir(), 'lockbench-browser-'));
+  const child = spawn(chromium, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+  const [toBrowser, fromBrowser] = [child.stdio[3], child.stdio[4]];
+  const waiting = new Map(), listeners = [];
+  let last = 0, buffer = '';
+  const gone = new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`chromium ended (${code})`))));
+  gone.catch(() => {});
+  toBrowser.on('error', () => {});
+  fromBrowser.on('data', (chunk) => {
+    buffer += chunk;
+    for (let end; (end = buffer.indexOf('\0')) >= 0; buffer = buffer.slice(end + 1)) {
+      const message = JSON.parse(buffer.slice(0, end));
+      const reply = waiting.get(message.id);
+      if (!reply) { for (const listener of listeners) listener(message); continue; }
+      waiting.delete(message.id);
+      if (message.error) reply.reject(new Error(message.error.message)); else reply.resolve(message.result);
+    }
+  });
+  const send = (method, params = {}, sessionId) => Promise.race([gone, new Promise((resolve, reject) => {
+    waiting.set(++last, { resolve, reject });
+    toBrowser.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
+  })]);
+  return {
+    send, listeners,
+    async close() {
+      await send('Browser.close').catch(() => {});
+      await new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', resolve) : resolve()));
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Opens url at a width, in a theme. problems collects console errors, exceptions and requests that are not the page. */
+export async function open(browser, url, { width = 1280, height = 900, dark = false, script = true, print = false } = {}) {
+  const { targetId } = await browser.send('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await browser.send('Target.attachToTarget', { targetId, flatten: true });
+  const send = (method, params) => browser.send(method, params, sessionId);
+  const problems = [];
+  let loaded;
+  const done = new Promise((resolve) => { loaded = resolve; });
+  const listener = ({ method, params, sessionId: from }) => {
+    if (from !== sessionId) return;
+    if (method === 'Runtime.exceptionThrown') problems.push(`exception: ${params.exceptionDetails.exception?.description ?? params.exceptionDetails.text}`);
+    if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(params.type)) problems.push(`console ${params.type}: ${params.args.map((a) => a.value ?? a.description).join(' ')}`);
+    if (method === 'Log.entryAdded' && params.entry.level === 'error') problems.push(`log: ${params.entry.text}`);
+    if (method === 'Network.requestWillBeSent' && params.request.url !== url && !params.request.url.startsWith('data:')) problems.push(`request: ${params.request.url}`);
+    if (method === 'Page.loadEventFired') loaded();
+    if (method === 'Page.javascriptDialogOpening') problems.push(`dialog: ${params.message}`);
+  };
+  browser.listeners.push(listener);
+  for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await send(`${domain}.enable`);
+  await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+  await send('Emulation.setEmulatedMedia', { media: print ? 'print' : '', features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
+  if (!script) await send('Emulation.setScriptExecutionDisabled', { value: true });
+  await send('Page.navigate', { url });
+  await done;
+  const evaluate = async (expression) => {
+    const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  return {
+    problems, evaluate, send,
+    async screenshot(y = 0, tall = undefined) {
+      const { cssContentSize } = await send('Page.getLayoutMetrics');
+      const { data } = await send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true, clip: { x: 0, y, width, height: tall ?? Math.ceil(cssContentSize.height) - y, scale: 1 } });
+      return Buffer.from(data, 'base64');
+    },
+    async close() {
+      browser.listeners.splice(browser.listeners.indexOf(listener), 1);
+      await browser.send('Target.closeTarget', { targetId });
+    },
+  };
+}

@@ -1,0 +1,226 @@
+// make_run: writes a made-up but realistic run.json, the same bytes each time, for the report's tests.
+//
+//   node make_run.mjs mixed  > golden/mixed/run.json   every odd case: violated, caught, partial, failed, skipped
+//   node make_run.mjs clean  > golden/clean/run.json   repeats, an open loop, nothing wrong
+//   node make_run.mjs large  > /tmp/large/run.json     as many locks and loads as a full comparison has
+//
+// Its V2 histograms are written here independently of results/format/hdr.c, so that reading them is a test too.
+// It measures nothing: no figure in it is about any real server.
+import { deflateSync } from 'node:zlib';
+
+const DIGITS = 2, HIGHEST = 3600000000000;
+
+function random(seed) {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+const draw = random(20);
+const normal = () => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
+
+// HdrHistogram's slots for lowest = 1.
+const subMag = Math.ceil(Math.log2(2 * 10 ** DIGITS)), halfMag = subMag - 1;
+function slotOf(value) {
+  const bucket = Math.max(0, Math.floor(Math.log2(Math.max(1, value))) - halfMag);
+  return bucket * 2 ** halfMag + Math.floor(value / 2 ** bucket);
+}
+function highestIn(slot) {
+  const half = 2 ** halfMag;
+  const bucket = Math.max(0, Math.floor(slot / half) - 1);
+  return (slot - bucket * half + 1) * 2 ** bucket - 1;
+}
+
+function varint(bytes, signed) {
+  let n = signed >= 0 ? 2n * BigInt(signed) : -2n * BigInt(signed) - 1n;
+  for (let i = 0; i < 8; i++) {
+    if (n < 128n) { bytes.push(Number(n)); return; }
+    bytes.push(Number(n & 127n) | 128);
+    n >>= 7n;
+  }
+  bytes.push(Number(n));
+}
+
+function encode(counts) {
+  const bytes = [];
+  for (let i = 0; i < counts.length;) {
+    if (counts[i]) { varint(bytes, counts[i++]); continue; }
+    let zeros = 0;
+    while (i < counts.length && !counts[i]) { zeros++; i++; }
+    varint(bytes, -zeros);
+  }
+  const head = Buffer.alloc(40);
+  head.writeUInt32BE(0x1c849313, 0);
+  head.writeInt32BE(bytes.length, 4);
+  head.writeInt32BE(DIGITS, 12);
+  head.writeBigInt64BE(1n, 16);
+  head.writeBigInt64BE(BigInt(HIGHEST), 24);
+  head.writeDoubleBE(1, 32);
+  const packed = deflateSync(Buffer.concat([head, Buffer.from(bytes)]), { level: 9 });
+  const outer = Buffer.alloc(8);
+  outer.writeUInt32BE(0x1c849314, 0);
+  outer.writeInt32BE(packed.length, 4);
+  return Buffer.concat([outer, packed]).toString('base64');
+}
+
+function latency(count, p50, sigma, tail = 0) {
+  if (!count) return null;
+  const counts = [];
+  let sum = 0, min = Infinity, max = 0;
+  for (let i = 0; i < count; i++) {
+    let v = p50 * Math.exp(sigma * normal());
+    if (draw() < tail) v *= 4 + 12 * draw();
+    v = Math.max(1, Math.round(v));
+    const slot = slotOf(v);
+    while (counts.length <= slot) counts.push(0);
+    counts[slot]++;
+    sum += v; min = Math.min(min, v); max = Math.max(max, v);
+  }
+  const quantile = (q) => {
+    let rank = Math.max(1, Math.ceil(q * count - 1e-9));
+    for (let s = 0; s < counts.length; s++) if ((rank -= counts[s]) <= 0) return Math.min(highestIn(s), max);
+  };
+  return { count, min, mean: Math.round(sum / count), p50: quantile(0.5), p90: quantile(0.9), p99: quantile(0.99),
+           p999: quantile(0.999), max, over: 0, hdr: encode(counts) };
+}
+
+const us = 1e3, ms = 1e6;
+const DISK = 'on disk before each answer';
+// trip: a round trip; acq: acquire alone; rel: release; hand: handoff at contention; fair: 0 (greedy) .. 1
+const LOCKS = {
+  'null': { backend: 'null', topology: 'embedded', durability: 'none', baseline: true, claims: [], waits: 'never', acq: 35, rel: 30, hand: null, cmds: 0 },
+  'mem-mutex': { backend: 'memory', topology: 'embedded', durability: 'in this process', claims: ['excludes'], waits: 'futex', acq: 90, rel: 60, hand: 9 * us, cmds: 0, fair: 0.6 },
+  'file-flock': { backend: 'file', topology: 'embedded', durability: 'the kernel of this machine', claims: ['excludes', 'crash-release'], waits: 'the kernel\'s queue', acq: 1.4 * us, rel: 1.1 * us, hand: 21 * us, cmds: 2, fair: 0.7 },
+  'sqlite-immediate': { backend: 'sqlite', topology: 'embedded', durability: 'write-ahead log, on disk before each commit returns', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 100 ms', acq: 19 * us, rel: 16 * us, hand: 1.1 * ms, cmds: 2, fair: 0.2 },
+  'redis-setnx': { backend: 'redis', topology: 'redis', version: '7.0.15', durability: 'in memory, nothing is written to disk (save "", appendonly no), as most run Redis for locks', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 64 ms with jitter', trip: 43 * us, acq: 46 * us, rel: 49 * us, hand: 1.9 * ms, cmds: 2, poll: 7.4, fair: 0.5, server: 14 * us },
+  'zk-lock': { backend: 'zookeeper', topology: 'zookeeper', version: '3.8.0', durability: 'transaction log, on disk before each answer (ZooKeeper\'s default)', claims: ['excludes', 'crash-release'], waits: 'watch on the predecessor', trip: 95 * us, acq: 1.9 * ms, rel: 1.5 * ms, hand: 3.6 * ms, cmds: 3, poll: 4, fair: 1, server: 310 * us },
+  'etcd-mutex': { backend: 'etcd', topology: 'etcd', version: '3.4.23', durability: 'write-ahead log, on disk before each answer (etcd\'s default)', claims: ['excludes', 'safe-failover', 'crash-release'], waits: 'watch on the predecessor', trip: 165 * us, acq: 1.6 * ms, rel: 1.4 * ms, hand: 3.1 * ms, cmds: 2, poll: 4, fair: 1, server: 420 * us },
+  'pg-advisory': { backend: 'postgres', topology: 'postgres', version: '15.8', durability: 'in memory: the lock ends with its session, whatever the log does', claims: ['excludes', 'crash-release'], waits: 'the server\'s queue', trip: 38 * us, acq: 52 * us, rel: 47 * us, hand: 95 * us, cmds: 2, fair: 1, server: 61 * us },
+  'mysql-getlock': { backend: 'mysql', topology: 'mariadb', version: '10.11.6', durability: 'in memory: the lock ends with its session, whatever the log does', claims: ['excludes', 'crash-release'], waits: 'the server\'s queue', trip: 51 * us, acq: 66 * us, rel: 63 * us, hand: 120 * us, cmds: 2, fair: 0.95, server: 72 * us },
+  'memcached-add': { backend: 'memcached', topology: 'memcached', version: '1.6.18', durability: 'in memory, gone with the process', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 64 ms with jitter', trip: 37 * us, acq: 39 * us, rel: 40 * us, hand: 2.1 * ms, cmds: 2, poll: 8.1, fair: 0.45, server: 9 * us },
+  'redis-late': { backend: 'redis', topology: 'redis', version: '7.0.15', durability: 'in memory, nothing is written to disk (save "", appendonly no), as most run Redis for locks', claims: ['excludes'], waits: 'poll', trip: 43 * us, acq: 45 * us, rel: 44 * us, hand: 1.2 * ms, cmds: 2, poll: 5, fair: 0.5, server: 12 * us },
+  'unsafe-none': { backend: 'null', topology: 'embedded', durability: 'none', control: true, claims: ['excludes'], waits: 'never', acq: 40, rel: 30, hand: null, cmds: 0, fair: 1 },
+};
+
+function jainOf(shares) {
+  const sum = shares.reduce((a, b) => a + b, 0), squares = shares.reduce((a, b) => a + b * b, 0);
+  return sum ? (sum * sum) / (shares.length * squares) : null;
+}
+const round = (x, digits = 6) => (x === null ? null : Number(x.toPrecision(digits)));
+
+function stage(index, name, clients, options = {}) {
+  const lock = LOCKS[name], blocks = lock.topology === 'embedded' && !lock.baseline;
+  const contended = clients > 1 && options.keys !== 'own' && !lock.baseline && !lock.control;
+  const samples = options.failed ? 0 : (options.samples ?? 400);
+  const noise = 1 + 0.03 * normal();
+  const hand = contended ? lock.hand * (1 + 0.02 * Math.log2(clients)) : null;
+  let rate = options.rate ?? (contended ? 1e9 / hand : (1e9 / (lock.acq + lock.rel)) * Math.min(clients, 3)) * noise;
+  if (options.failed) rate = null;
+  const duration = options.partial ? 0.731204 : 2.000113;
+  const grants = rate === null ? 0 : Math.round(rate * duration);
+  const wait = contended && !options.rate ? (clients * 1e9) / rate : lock.acq;
+  const spread = contended ? 0.25 + 1.2 * (1 - lock.fair) : 0.18;
+  const shares = [];
+  for (let c = 0; c < clients; c++) shares.push(Math.max(0, 1 + (1 - (lock.fair ?? 1)) * 1.1 * normal()));
+  const total = shares.reduce((a, b) => a + b, 0);
+  const perClient = shares.map((s) => Math.round((s / total) * grants));
+  const violated = (lock.control && clients > 1) || (options.violated && clients > 1);
+  const checked = Math.round(grants * 1.15);
+  const lost = violated ? Math.max(1, Math.round(checked * (lock.control ? 0.41 : 0.0003))) : 0;
+  const open = options.rate !== undefined;
+  return {
+    id: `${String(index).padStart(3, '0')}-${name}-c${clients}-r${options.repeat ?? 0}`,
+    lock: name, backend: lock.backend, primitive: 'mutex', topology: lock.topology, durability: lock.durability,
+    control: !!lock.control, baseline: !!lock.baseline, claims: lock.claims, waits: lock.waits,
+    clients, processes: 1, threads: blocks ? clients : Math.min(2, clients), keys: options.keys ?? 1, key_distribution: null,
+    arrival: open ? `poisson:${options.rate}/s` : 'closed', hold: options.hold ?? '0', think: '0', mode: 'wait',
+    lease_ns: 30e9, status: options.failed ? 'failed' : options.partial ? 'partial' : 'complete', error: options.error ?? null,
+    duration_s: options.failed ? null : duration, warmup_s: 0.5, drain_s: 0.004,
+    connect_ns: options.failed ? null : { count: clients, mean: 310000, max: 900000 }, repeat: options.repeat ?? 0,
+    attempts: grants, outcomes: { ok: grants, busy: 0, timeout: 0, lost: 0, unknown: options.partial ? 2 : 0, refused: 0, broken: options.failed ? 3 : 0 },
+    arrivals: open ? { due: grants + 4, started: grants + 1, missed: 3 } : null,
+    grants, throughput_per_s: rate === null ? null : round(rate),
+    latency_ns: {
+      acquire: latency(samples, wait * noise, spread, 0.01), acquire_due: open ? latency(samples, wait * 1.6, 0.5, 0.01) : null,
+      release: latency(samples, lock.rel * noise, 0.2, 0.01), hold: latency(samples, 300, 0.2),
+      handoff: contended ? latency(samples, hand * noise, 0.3, 0.01) : null, lag: open ? latency(samples, 30 * us, 0.4) : null,
+      wait_failed: null, ping: lock.trip && samples ? latency(100, lock.trip, 0.1) : null,
+    },
+    fairness: clients > 1 && grants ? { jain: round(jainOf(perClient)), min_share: round((Math.min(...perClient) * clients) / grants),
+      max_wait_ns: Math.round(wait * 6), longest_run: lock.fair === 1 ? 2 : Math.round(3 + 30 * (1 - (lock.fair ?? 1))), grants_per_client: perClient }
+      : { jain: null, min_share: null, max_wait_ns: null, longest_run: null, grants_per_client: perClient },
+    cost: options.failed ? { commands_per_grant: null, bytes_per_grant: null, client_cpu_ns_per_grant: null, server_cpu_ns_per_grant: null }
+      : { commands_per_grant: round(contended ? (lock.poll ?? lock.cmds) : lock.cmds), bytes_per_grant: lock.trip ? 310 : 0,
+        client_cpu_ns_per_grant: Math.round(lock.trip ? 9000 + (contended ? 2200 * (lock.poll ?? 2) : 2000) : lock.acq),
+        server_cpu_ns_per_grant: lock.server ? Math.round(lock.server * (contended ? 1.6 : 1)) : null },
+    exclusion: { verdict: lock.baseline ? 'baseline' : grants === 0 ? 'unchecked' : violated ? 'violated' : 'clean', grants: checked,
+      counter: checked - lost, lost_updates: lost, double_holders: Math.round(lost * 0.8), expired_holders: 0, token_errors: 0,
+      bound95: violated || !checked || lock.baseline ? null : round(3 / checked),
+      first: violated ? { key: 0, holder: { client: 0, acquired_ns: 81234000000, lease_end_ns: 111234000000, token: 0 },
+        intruder: { client: 1, acquired_ns: 81234512000, lease_end_ns: 111234512000, token: 0 } } : null },
+    executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), stack_bytes_max: 9216, blocked_ns_max: 180000, fibers: clients, loops: blocks ? clients : Math.min(2, clients), pinned: false },
+    series: options.failed ? [] : [{ t_s: 1, ok: Math.round(grants / 2), acquire_p50_ns: Math.round(wait), acquire_p99_ns: Math.round(wait * 2) }],
+    warnings: options.warning ? [options.warning] : [],
+  };
+}
+
+function run(name, summary, plan, stages, more = {}) {
+  const servers = [...new Set(stages.filter((s) => s.topology !== 'embedded').map((s) => s.lock))];
+  const seen = new Map();
+  for (const lock of servers) {
+    const l = LOCKS[lock];
+    if (!seen.has(l.backend)) {
+      seen.set(l.backend, { backend: l.backend, topology: l.topology, durability: l.durability, started_by: 'lockbench',
+        url: `${l.backend}://127.0.0.1:4${1000 + seen.size}`, facts: { version: l.version, os: 'Linux' } });
+    }
+  }
+  return {
+    schema: 'lockbench.run/1', tool: { name: 'lockbench', version: '0.1' }, command: `lockbench run ${name}`,
+    started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null, verdict: 'clean',
+    plan: { workload: { name, summary }, ...plan },
+    environment: { hostname_hash: '5f2a', kernel: 'Linux 6.1.0-28-amd64', cpu_model: 'Example CPU @ 2.50GHz', cpus: 2, memory_bytes: 25769803776,
+      clock_source: 'tsc', governor: null, libc: 'glibc 2.36', compiler: 'gcc 12.2.0', build: 'release', timer_slack_ns: 1, libraries: { hiredis: '0.14.1', libpq: '15.8' } },
+    servers: [...seen.values()], skipped: [], warnings: [], stages, ...more,
+  };
+}
+
+const plan = { load: { clients: [1, 16], keys: '1', arrival: 'closed', hold: '0', think: '0', seed: 1 }, acquire: { mode: 'wait', lease_ns: 30e9 }, run: { warmup_ns: 5e8, duration_ns: 2e9, repeat: 1 } };
+
+function mixed() {
+  const stages = [];
+  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 150, ...options }));
+  for (const name of ['null', 'redis-setnx', 'zk-lock', 'pg-advisory']) { add(name, 1); add(name, 16); }
+  add('redis-late', 1); add('redis-late', 16, { violated: true });
+  add('mysql-getlock', 1); add('mysql-getlock', 16, { partial: true, error: 'the server went away: <b>Lost connection</b> & "more" \u001b[31mred\u001b[0m </script><script>throw 1</script>' });
+  add('memcached-add', 1); add('memcached-add', 16, { failed: true, error: 'could not connect: Connection refused' });
+  add('unsafe-none', 1); add('unsafe-none', 16);
+  return run('compare', 'the short tour', plan, stages, { verdict: 'violated', partial: true, partial_reason: 'mysql-getlock with 16 clients lost its server',
+    skipped: [{ lock: 'etcd-mutex', backend: 'etcd', reason: 'no etcd server here', install: 'etcd-server' }], warnings: ['the processor\'s governor is not known'] });
+}
+
+function clean() {
+  const stages = [];
+  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 120, ...options }));
+  for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'etcd-mutex']) { add(name, 1, { repeat }); add(name, 8, { repeat }); }
+  add('redis-setnx', 8, { rate: 400, hold: 'exponential:1ms', warning: 'generator-limited: lag p99 is 14 % of acquire_due p99' });
+  add('etcd-mutex', 8, { rate: 400, hold: 'exponential:1ms' });
+  return run('mine', 'repeats and an open loop', { ...plan, run: { ...plan.run, repeat: 3 } }, stages);
+}
+
+function large() {
+  const stages = [];
+  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 3000, ...options }));
+  for (const name of Object.keys(LOCKS)) if (name !== 'redis-late') for (const clients of [1, 2, 4, 8, 16, 64]) add(name, clients);
+  for (const name of Object.keys(LOCKS)) if (name !== 'redis-late') add(name, 64, { keys: 'own' });
+  return run('compare', 'uncontended and contended, every lock', plan, stages, {
+    skipped: [{ lock: 'consul-session', backend: 'consul', reason: 'built without libcurl', install: 'libcurl4-openssl-dev' }] });
+}
+
+const made = { mixed, clean, large }[process.argv[2]];
+if (!made) { console.error('usage: node make_run.mjs mixed|clean|large'); process.exit(1); }
+// One stage a line: a change can be read in a diff.
+const { stages, ...rest } = made();
+const head = JSON.stringify(rest, null, 1).slice(0, -2);
+console.log(`${head},\n "stages": [\n${stages.map((s) => JSON.stringify(s)).join(',\n')}\n ]\n}`);

@@ -1,0 +1,139 @@
+/* test_cli: `lockbench report` as people call it: exit codes, one line for what is wrong, files written
+ * whole.
+ *
+ * Needs the program: LOCKBENCH_PROGRAM, which the test runner sets. Without it the test is skipped.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+
+#include "report/tests/run_command.inc"
+#include "report/tests/run_text.inc"
+
+#define GOLDEN "report/tests/golden"
+
+static char folder[] = "/tmp/lockbench-cli-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    const char *const argv[] = {"rm", "-r", folder, NULL};
+    return run_command(argv, NULL);
+}
+
+/* Runs `lockbench report <words>` in a shell; output and errors to files in the folder. The exit code. */
+static int report_command(const char *words, const char *environment) {
+    const char *program = getenv("LOCKBENCH_PROGRAM");
+    char command[1024];
+    if (!program) {
+        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "D=%s; G=" GOLDEN "; %s %s report %s >$D/out 2>$D/err", folder,
+             environment, program, words);
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    return run_command(argv, NULL);
+}
+
+static char *result(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char *text = read_whole(path);
+    return text ? text : strdup("");
+}
+
+static void test_what_is_wrong_gets_one_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"/nonexistent", LB_EXIT_USAGE, "name a run's folder or its run.json"},
+        {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json, html"},
+        {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
+        {"--html $G/mixed $G/clean", LB_EXIT_USAGE, "--out FILE"},
+        {"$G/mixed report/README.md", LB_EXIT_USAGE, "is not sound JSON"},
+        {"report", LB_EXIT_USAGE, "report/run.json"},
+        {"$G/mixed --out /nonexistent/x", LB_EXIT_MACHINE, "/nonexistent/x"},
+        {"$G/mixed --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
+        {"$G/mixed --out", LB_EXIT_USAGE, "--out"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = report_command(cases[i].words, "");
+        char *err = result("err"), *out = result("out");
+        if (code != cases[i].code || !strstr(err, cases[i].says)) {
+            fail_msg("report %s: exit code %d, \"%s\"", cases[i].words, code, err);
+        }
+        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+        assert_string_equal(out, "");
+        free(err);
+        free(out);
+    }
+}
+
+static void test_formats_and_places(void **state) {
+    (void)state;
+    static const struct {
+        const char *words, *file, *golden;
+    } cases[] = {
+        {"$G/mixed", "out", "mixed.table"},
+        {"$G/mixed --md", "out", "mixed.md"},
+        {"--format=csv $G/mixed/run.json", "out", "mixed.csv"},
+        {"$G/mixed/ --json --out $D/x.json", "x.json", "mixed.json"},
+        {"$G/mixed $G/clean --out -", "out", "both.table"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[256];
+        assert_int_equal(report_command(cases[i].words, ""), 0);
+        snprintf(path, sizeof path, GOLDEN "/%s", cases[i].golden);
+        char *text = result(cases[i].file), *expected = read_whole(path), *err = result("err");
+        assert_non_null(expected);
+        assert_string_equal(text, expected);
+        assert_string_equal(err, "");
+        free(text);
+        free(expected);
+        free(err);
+    }
+}
+
+/* The page lands beside its run, and nothing else is left there. */
+static void test_a_page_beside_its_run(void **state) {
+    (void)state;
+    static const char clean[] = GOLDEN "/clean";
+    const char *const copy[] = {"cp", "-r", clean, folder, NULL};
+    char path[256];
+    int entries = 0;
+    assert_int_equal(run_command(copy, NULL), 0);
+    assert_int_equal(report_command("--html $D/clean", ""), 0);
+    assert_int_equal(report_command("--html $D/clean", ""), 0);
+    char *page = result("clean/report.html");
+    assert_non_null(strstr(page, "</html>"));
+    free(page);
+    snprintf(path, sizeof path, "%s/clean", folder);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    while (readdir(dir)) entries++;
+    closedir(dir);
+    assert_int_equal(entries, 4); /* ., .., run.json, report.html */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_wrong_gets_one_line),
+        cmocka_unit_test(test_formats_and_places),
+        cmocka_unit_test(test_a_page_beside_its_run),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,109 @@
+/* test_golden: stored runs rendered, compared as text with what is stored beside them.
+ *
+ * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs from the
+ * project's folder. The runs are made by make_run.mjs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/tests/run_text.inc"
+
+#define GOLDEN "report/tests/golden/"
+
+static const struct {
+    const char *file;
+    const char *runs[2];
+    int run_count;
+    enum report_format format;
+} cases[] = {
+    {"mixed.table", {GOLDEN "mixed"}, 1, REPORT_TABLE},
+    {"mixed.md", {GOLDEN "mixed"}, 1, REPORT_MD},
+    {"mixed.csv", {GOLDEN "mixed/run.json"}, 1, REPORT_CSV},
+    {"mixed.json", {GOLDEN "mixed/"}, 1, REPORT_JSON},
+    {"clean.table", {GOLDEN "clean"}, 1, REPORT_TABLE},
+    {"clean.md", {GOLDEN "clean"}, 1, REPORT_MD},
+    {"clean.csv", {GOLDEN "clean"}, 1, REPORT_CSV},
+    {"both.table", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_TABLE},
+    {"both.md", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_MD},
+};
+
+static void store(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Fails with the first line that differs. */
+static void compare(const char *file, const char *text, const char *expected) {
+    int line = 1;
+    const char *a = text, *b = expected;
+    while (*a && *a == *b) {
+        line += *a == '\n';
+        a++;
+        b++;
+    }
+    if (*a == *b) return;
+    while (a > text && a[-1] != '\n') a--, b--;
+    fail_msg("%s:%d: is \"%.*s\", not \"%.*s\"", file, line, (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"),
+             b);
+}
+
+static void test_stored_runs(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        char path[256];
+        struct report *report = report_load(cases[i].runs, cases[i].run_count, &err);
+        assert_string_equal(err.text, "");
+        assert_non_null(report);
+        char *text = render(report, cases[i].format, false);
+        snprintf(path, sizeof path, GOLDEN "%s", cases[i].file);
+        if (getenv("UPDATE_GOLDEN")) store(path, text);
+        char *expected = read_whole(path);
+        if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
+        if (expected) compare(path, text, expected);
+        free(expected);
+        free(text);
+        report_free(report);
+    }
+}
+
+/* Colour adds escapes and nothing else. */
+static void test_colour_is_only_colour(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct report *report = report_load(cases[0].runs, 1, &err);
+    assert_non_null(report);
+    char *plain = render(report, REPORT_TABLE, false), *coloured = render(report, REPORT_TABLE, true);
+    assert_non_null(strstr(coloured, "\033[1;31mVIOLATED\033[0m"));
+    assert_null(strchr(plain, '\033'));
+    char *to = coloured;
+    for (const char *from = coloured; *from; from++) {
+        if (*from == '\033') {
+            from = strchr(from, 'm');
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    compare("colour", coloured, plain);
+    free(plain);
+    free(coloured);
+    report_free(report);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stored_runs),
+        cmocka_unit_test(test_colour_is_only_colour),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

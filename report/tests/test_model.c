@@ -1,0 +1,266 @@
+/* test_model: verdicts, medians, sums and winners, on runs whose answers are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "report/answer.h"
+#include "report/tests/run_text.inc"
+#include "report/words.h"
+
+#define STAGE(lock, clients, verdict, grants, more)                                                          \
+    "{\"lock\":\"" lock "\",\"clients\":" #clients                                                           \
+    ",\"keys\":1,\"arrival\":\"closed\",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":" #grants      \
+    "}" more "}"
+#define CONTROL ",\"control\":true"
+#define BASELINE ",\"baseline\":true"
+
+static enum lock_state state_of(const char *stages) {
+    struct report *report = report_of(stages, "");
+    enum lock_state state = report->locks[0].state;
+    report_free(report);
+    return state;
+}
+
+static void test_states(void **state) {
+    (void)state;
+    assert_int_equal(state_of(STAGE("a", 2, "clean", 9, "")), LOCK_CLEAN);
+    assert_int_equal(state_of(STAGE("a", 1, "clean", 9, "")), LOCK_ALONE);
+    assert_int_equal(
+        state_of("{\"lock\":\"a\",\"clients\":9,\"keys\":\"own\",\"exclusion\":{\"verdict\":\"clean\","
+                 "\"grants\":9}}"),
+        LOCK_ALONE);
+    assert_int_equal(state_of(STAGE("a", 2, "clean", 0, "")), LOCK_UNCHECKED);
+    assert_int_equal(state_of("{\"lock\":\"a\",\"clients\":2}"), LOCK_UNCHECKED);
+    assert_int_equal(state_of(STAGE("a", 2, "violated", 9, "")), LOCK_VIOLATED);
+    assert_int_equal(state_of(STAGE("a", 2, "expired", 9, "")), LOCK_EXPIRED);
+    assert_int_equal(state_of(STAGE("a", 2, "violated", 9, CONTROL)), LOCK_CAUGHT);
+    assert_int_equal(state_of(STAGE("a", 2, "clean", 9, CONTROL)), LOCK_MISSED);
+    assert_int_equal(state_of(STAGE("a", 1, "clean", 9, CONTROL)), LOCK_ALONE);
+    assert_int_equal(state_of(STAGE("a", 2, "baseline", 9, BASELINE)), LOCK_BASELINE);
+    /* The worst stage decides, whatever the order; but one catch is enough for a control. */
+    assert_int_equal(state_of(STAGE("a", 2, "violated", 9, "") "," STAGE("a", 4, "clean", 9, "")),
+                     LOCK_VIOLATED);
+    assert_int_equal(state_of(STAGE("a", 2, "clean", 9, "") "," STAGE("a", 4, "expired", 9, "")),
+                     LOCK_EXPIRED);
+    assert_int_equal(state_of(STAGE("a", 2, "clean", 9, CONTROL) "," STAGE("a", 4, "violated", 9, CONTROL)),
+                     LOCK_CAUGHT);
+    assert_int_equal(state_of(STAGE("a", 4, "violated", 9, CONTROL) "," STAGE("a", 2, "clean", 9, CONTROL)),
+                     LOCK_CAUGHT);
+}
+
+static void expect_words(const char *stages, const char *more, const char *headline, enum tone tone) {
+    struct lb_err err = {0};
+    struct report *report = report_of(stages, more);
+    struct words *words = words_make(report, &err);
+    assert_non_null(words);
+    const struct words_line *line = &words->lines[words->headline];
+    if (!strstr(line->text, headline)) fail_msg("\"%s\" lacks \"%s\"", line->text, headline);
+    assert_int_equal(line->tone, tone);
+    words_free(words);
+    report_free(report);
+}
+
+static void test_headlines(void **state) {
+    (void)state;
+    expect_words(STAGE("a", 2, "clean", 1000, "") "," STAGE("b", 2, "clean", 234, ""), "",
+                 "Every lock that claims to exclude did: 2 locks, no overlap in 1,234 grants", TONE_GOOD);
+    expect_words(STAGE("a", 2, "clean", 9, ""), "", "a excluded, no overlap in 9 grants", TONE_GOOD);
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "violated", 9, ""), "",
+                 "NOT EXCLUSIVE: b let two clients in", TONE_BAD);
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "clean", 9, CONTROL), "",
+                 "DO NOT TRUST THIS RUN: u", TONE_BAD);
+    expect_words(STAGE("a", 2, "expired", 9, ""), "", "LEASES RAN OUT: a", TONE_WARN);
+    expect_words(STAGE("a", 1, "clean", 9, ""), "", "Exclusion was not put to the test", TONE_WARN);
+    /* What was caught on purpose is no bad news. */
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "", "a excluded",
+                 TONE_GOOD);
+}
+
+/* The simulator excludes too, and is no lock that anybody could take. */
+static void test_the_simulator_is_no_candidate(void **state) {
+    (void)state;
+    struct report *report =
+        report_of(STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "");
+    assert_false(report->groups[0].rows[0].candidate);
+    assert_true(report->groups[0].rows[1].candidate);
+    report_free(report);
+    expect_words(STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "",
+                 "a excluded, no overlap in 9 grants", TONE_GOOD);
+}
+
+#define LIMITED ",\"warnings\":[\"other\",\"generator-limited: late\"]"
+
+static void test_limited_stages_are_named(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct report *report =
+        report_of(STAGE("a", 2, "clean", 9, LIMITED) "," STAGE("b", 2, "clean", 9, "") "," STAGE(
+                      "n", 2, "baseline", 9, BASELINE LIMITED),
+                  "");
+    struct words *words = words_make(report, &err);
+    bool said = false;
+    assert_non_null(words);
+    for (int i = 0; i < words->count; i++)
+        said |= strstr(words->lines[i].text, "in 1 of the 2 stages") != NULL;
+    assert_true(said);
+    assert_true(report->groups[0].rows[0].limited);
+    assert_false(report->groups[0].rows[1].limited);
+    words_free(words);
+    report_free(report);
+}
+
+static void test_partial_comes_first(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct report *report =
+        report_of(STAGE("a", 2, "violated", 9, ",\"status\":\"partial\""), ",\"partial_reason\":\"x y\"");
+    struct words *words = words_make(report, &err);
+    assert_non_null(words);
+    assert_true(report->partial);
+    assert_true(strncmp(words->lines[0].text, "PARTIAL: this run is incomplete: x y; 1 of 1 stages is", 54) ==
+                0);
+    words_free(words);
+    report_free(report);
+}
+
+#define REPEAT(r, throughput, p50)                                                                           \
+    STAGE("a", 4, "clean", 10,                                                                               \
+          ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                             \
+          ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"p50\":" #p50 "}}")
+
+static void test_repeats(void **state) {
+    (void)state;
+    struct report *report = report_of(REPEAT(0, 300, 7) "," REPEAT(1, 100, 9) "," REPEAT(2, 200, null), "");
+    assert_int_equal(report->group_count, 1);
+    assert_int_equal(report->groups[0].row_count, 1);
+    const struct report_row *row = &report->groups[0].rows[0];
+    assert_int_equal(row->repeats, 3);
+    assert_true(row->figures.throughput_per_s == 200);
+    assert_true(row->figures.latency[RUN_ACQUIRE].p50 == 8); /* of the two that have one */
+    assert_true(row->figures.grants == 30 && row->figures.checked_grants == 30);
+    assert_true(row->figures.bound95 == 3.0 / 30);
+    assert_true(row->typical->repeat == 2);
+    assert_true(report->locks[0].competing == 30);
+    report_free(report);
+}
+
+static void test_loads_are_kept_apart(void **state) {
+    (void)state;
+    struct report *report =
+        report_of("{\"lock\":\"a\",\"clients\":8},{\"lock\":\"a\",\"clients\":8,\"hold\":\"5ms\"},"
+                  "{\"lock\":\"a\",\"clients\":2},{\"lock\":\"b\",\"clients\":8},{\"lock\":\"b\",\"clients\":"
+                  "8,\"keys\":7}",
+                  "");
+    static const struct { int clients, rows; } expected[] = {{2, 1}, {8, 2}, {8, 1}, {8, 1}};
+    assert_int_equal(report->group_count, 4);
+    for (int g = 0; g < 4; g++) {
+        assert_int_equal((int)report->groups[g].clients, expected[g].clients);
+        assert_int_equal(report->groups[g].row_count, expected[g].rows);
+    }
+    assert_int_equal(report->groups[0].load_index, report->groups[1].load_index);
+    assert_int_not_equal(report->groups[1].load_index, report->groups[2].load_index);
+    report_free(report);
+}
+
+#define DURABLE(lock, clients, verdict, class, throughput, more)                                             \
+    STAGE(lock, clients, verdict, 10,                                                                        \
+          ",\"topology\":\"x\",\"durability_class\":\"" class "\",\"throughput_per_s\":" #throughput more)
+
+/* The fastest of all let two in, the next is a control: neither is an answer; kinds are answered apart. */
+static void test_answers(void **state) {
+    (void)state;
+    struct report *report = report_of(
+        DURABLE("broken", 8, "violated", "memory", 900, "") "," DURABLE(
+            "unsafe", 8, "violated", "memory", 950,
+            CONTROL) "," DURABLE("fast", 8, "clean", "memory", 500,
+                                 "") "," DURABLE("near", 8, "clean", "memory", 480,
+                                                 "") "," DURABLE("far", 8, "clean", "memory", 400,
+                                                                 "") "," DURABLE("safe", 8, "clean", "disk",
+                                                                                 50,
+                                                                                 "") "," DURABLE("broken", 1,
+                                                                                                 "clean",
+                                                                                                 "memory",
+                                                                                                 999, ""),
+        "");
+    struct answers answers;
+    answer_make(report, &answers);
+    assert_non_null(answers.alone);
+    assert_non_null(answers.contended);
+    const struct answer *memory = &answers.cell[DURABLE_MEMORY][MOST_GRANTS];
+    assert_string_equal(report->locks[memory->best->lock].name, "fast");
+    assert_int_equal(memory->tie_count, 1);
+    assert_string_equal(report->locks[memory->ties[0]->lock].name, "near");
+    assert_string_equal(report->locks[answers.cell[DURABLE_DISK][MOST_GRANTS].best->lock].name, "safe");
+    assert_false(answers.has[DURABLE_LOCAL]);
+    assert_null(answers.cell[DURABLE_MEMORY][FASTEST_ALONE].best);
+    /* In the table "fast" is marked and "safe", the only one of its kind, is not. */
+    const struct report_group *group = answers.contended;
+    for (int r = 0; r < group->row_count; r++) {
+        bool marked = strcmp(report->locks[group->rows[r].lock].name, "fast") == 0;
+        assert_int_equal(column_is_best(&columns_compare[0], group, r), marked);
+    }
+    report_free(report);
+}
+
+/* A lock in the memory of a server whose tables are on disk is not on disk. */
+static void test_durability_of_the_lock_itself(void **state) {
+    (void)state;
+    struct run_stage stage = {.topology = "postgres",
+                              .durability = "write-ahead log, on disk before each commit",
+                              .durability_note = "in the server's memory: nothing is written"};
+    assert_int_equal(words_durability(&stage), DURABLE_MEMORY);
+    char *full = words_durability_full(&stage);
+    assert_string_equal(
+        full, "in the server's memory: nothing is written (the server: write-ahead log, on disk before "
+              "each commit)");
+    free(full);
+}
+
+static void test_durability_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *topology, *durability, *class;
+        enum durability expect;
+    } cases[] = {
+        {"embedded", "none", NULL, DURABLE_LOCAL},
+        {NULL, "anything", NULL, DURABLE_LOCAL},
+        {"redis", "in memory, nothing is written", NULL, DURABLE_MEMORY},
+        {"postgres", "in memory: ends with its session; the log is on disk before each commit", NULL,
+         DURABLE_MEMORY},
+        {"etcd", "write-ahead log, on disk before each answer", NULL, DURABLE_DISK},
+        {"etcd", "write-ahead log, not flushed to disk", NULL, DURABLE_UNFLUSHED},
+        {"url", "stated by nobody", NULL, DURABLE_UNKNOWN},
+        {"url", NULL, NULL, DURABLE_UNKNOWN},
+        {"url", "in memory", "disk", DURABLE_DISK},
+        {"redis", "in memory", "no such class", DURABLE_MEMORY},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_stage stage = {.topology = cases[i].topology,
+                                  .durability = cases[i].durability,
+                                  .durability_class = cases[i].class};
+        assert_int_equal(words_durability(&stage), cases[i].expect);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_headlines),
+        cmocka_unit_test(test_the_simulator_is_no_candidate),
+        cmocka_unit_test(test_limited_stages_are_named),
+        cmocka_unit_test(test_partial_comes_first),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_loads_are_kept_apart),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_durability_words),
+        cmocka_unit_test(test_durability_of_the_lock_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

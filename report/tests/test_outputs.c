@@ -1,0 +1,281 @@
+/* test_outputs: what no output may do, whatever the run holds: outgrow 100 columns, pass on control
+ * characters or markup, run as a formula, show an unknown figure as a number.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/base/rng.h"
+#include "report/assets.h"
+#include "report/screen.h"
+#include "report/tests/run_text.inc"
+
+#define EVIL                                                                                                 \
+    "\\u001b]0;owned\\u0007<img src=x "                                                                      \
+    "onerror=alert(1)></script><script>alert(2)</script>|`*\\\"'&\\u009b31m=cmd()\\u202e"
+
+static const char evil_stages[] =
+    "{\"lock\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"topology\":\"" EVIL "\",\"durability\":\"" EVIL
+    "\",\"waits\":\"" EVIL "\",\"claims\":[\"" EVIL "\"],\"clients\":3,\"keys\":\"" EVIL
+    "\",\"arrival\":\"" EVIL "\",\"hold\":\"" EVIL "\",\"status\":\"" EVIL "\",\"error\":\"" EVIL
+    "\",\"id\":\"" EVIL "\",\"warnings\":[\"" EVIL
+    "\"],\"exclusion\":{\"verdict\":\"violated\",\"grants\":5}}";
+static const char evil_root[] =
+    ",\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"partial_reason\":\"" EVIL
+    "\",\"plan\":{\"workload\":{\"name\":\"" EVIL "\",\"summary\":\"" EVIL "\"},\"" EVIL "\":[\"" EVIL
+    "\"]},\"environment\":{\"cpu_model\":\"" EVIL "\"},\"warnings\":[\"" EVIL
+    "\",7],\"servers\":[{\"backend\":\"" EVIL "\",\"facts\":{\"" EVIL "\":\"" EVIL
+    "\"}}],\"skipped\":[{\"lock\":\"" EVIL "\",\"reason\":\"" EVIL "\",\"install\":\"" EVIL "\"}]";
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+    return count;
+}
+
+static void assert_no_controls(const char *text) {
+    for (const char *c = text; *c; c++) {
+        bool allowed = *c == '\n' || *c == '\r';
+        if (((unsigned char)*c < 0x20 && !allowed) || *c == 0x7F)
+            fail_msg("control character %d in: %.80s", *c, c);
+        if ((unsigned char)c[0] == 0xC2 && (unsigned char)c[1] < 0xA0) fail_msg("a C1 control in: %.80s", c);
+    }
+}
+
+static void assert_lines_fit(const char *text) {
+    char line[4096];
+    for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (screen_width(line) > SCREEN_WIDTH) fail_msg("%d columns: %s", screen_width(line), line);
+    }
+}
+
+static void test_evil_names_in_a_terminal(void **state) {
+    (void)state;
+    struct report *report = report_of(evil_stages, evil_root);
+    char *text = render(report, REPORT_TABLE, false);
+    assert_no_controls(text);
+    assert_lines_fit(text);
+    free(text);
+    report_free(report);
+}
+
+static void test_evil_names_in_a_page(void **state) {
+    (void)state;
+    struct report *report = report_of(evil_stages, evil_root);
+    char *text = render(report, REPORT_HTML, false);
+    assert_int_equal(count_of(text, "<img"), 0);
+    assert_int_equal(count_of(text, "<script>alert"), 0);
+    /* The data and the bundle, when there is one; nothing else opens or ends a script. */
+    int scripts = *asset_bundle ? 2 : 0;
+    assert_int_equal(count_of(text, "<script"), scripts + count_of(asset_bundle, "<script"));
+    assert_int_equal(count_of(text, "</script"), scripts);
+    assert_true(count_of(text, "&lt;img") > 10);
+    free(text);
+    report_free(report);
+}
+
+static void test_evil_names_in_markdown_and_csv(void **state) {
+    (void)state;
+    struct report *report = report_of(evil_stages, evil_root);
+    char *md = render(report, REPORT_MD, false), *csv = render(report, REPORT_CSV, false);
+    assert_int_equal(count_of(md, "<img"), 0);
+    assert_int_equal(count_of(md, "<script"), 0);
+    assert_int_equal(count_of(md, "<"), 4); /* our own <details><summary> */
+    assert_no_controls(md);
+    free(md);
+    free(csv);
+    report_free(report);
+
+    report = report_of("{\"lock\":\"=cmd()\",\"clients\":1,\"error\":\"a,\\\"b\\\"\\nc\"}", "");
+    csv = render(report, REPORT_CSV, false);
+    assert_non_null(strstr(csv, ",\"'=cmd()\","));
+    assert_non_null(strstr(csv, ",\"a,\"\"b\"\"\nc\","));
+    free(csv);
+    report_free(report);
+}
+
+/* JSON must be JSON again, with the texts as they were. */
+static void test_evil_names_in_json(void **state) {
+    (void)state;
+    struct report *report = report_of(evil_stages, evil_root);
+    char *text = render(report, REPORT_JSON, false);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
+    assert_string_equal(json_string_value(json_object_get(row, "lock")), report->runs[0]->stages[0].lock);
+    assert_true(json_is_null(json_object_get(row, "throughput_per_s")));
+    assert_true(
+        json_is_null(json_object_get(json_object_get(json_object_get(row, "latency_ns"), "acquire"), "p50")));
+    json_decref(root);
+    free(text);
+    report_free(report);
+}
+
+/* Every figure as wide as it can be, a name of 300 characters, every text missing. */
+static void test_extremes_fit(void **state) {
+    (void)state;
+    char name[301], stages[4000];
+    memset(name, 'n', 300);
+    name[300] = '\0';
+    snprintf(
+        stages, sizeof stages,
+        "{\"lock\":\"%s\",\"clients\":1e7,\"throughput_per_s\":9e15,\"latency_ns\":{\"acquire\":{\"p50\":1,"
+        "\"p99\":"
+        "3.6e15},\"release\":{\"p50\":9e15},\"handoff\":{\"p50\":0.00001},\"ping\":{\"p50\":9e15}},"
+        "\"fairness\":{"
+        "\"jain\":0.00001},\"cost\":{\"commands_per_grant\":9e15,\"server_cpu_ns_per_grant\":9e15}},{"
+        "\"lock\":\"b\","
+        "\"clients\":1e7,\"throughput_per_s\":9e15,\"latency_ns\":{\"acquire\":{\"p50\":9e15,\"p99\":1},"
+        "\"release\":{"
+        "\"p50\":1},\"handoff\":{\"p50\":9e15},\"ping\":{\"p50\":1}},\"cost\":{\"commands_per_grant\":9e15,"
+        "\"server_cpu_ns_per_grant\":1}}",
+        name);
+    struct report *report = report_of(stages, "");
+    for (int format = 0; format < REPORT_FORMATS; format++) {
+        char *text = render(report, (enum report_format)format, false);
+        if (format == REPORT_TABLE) assert_lines_fit(text);
+        free(text);
+    }
+    report_free(report);
+}
+
+/* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a number. */
+static void test_an_empty_stage(void **state) {
+    (void)state;
+    struct report *report = report_of("{\"lock\":\"a\",\"clients\":2,\"status\":\"failed\"}", "");
+    for (int format = 0; format < REPORT_FORMATS; format++) {
+        char *text = render(report, (enum report_format)format, false);
+        char *bundle = strstr(text, "<script");
+        if (bundle) *bundle = '\0';
+        assert_null(strstr(text, "nan"));
+        assert_null(strstr(text, "(null)"));
+        free(text);
+    }
+    char *table = render(report, REPORT_TABLE, false);
+    assert_non_null(strstr(table, "a*"));
+    assert_non_null(strstr(table, "granted nothing, so nothing is known of it"));
+    free(table);
+    report_free(report);
+}
+
+static void test_a_full_disk_is_said(void **state) {
+    (void)state;
+    struct report *report = report_of("{\"lock\":\"a\",\"clients\":2}", "");
+    for (int format = 0; format < REPORT_FORMATS; format++) {
+        struct lb_err err = {0};
+        FILE *out = fopen("/dev/full", "w");
+        assert_non_null(out);
+        setvbuf(out, NULL, _IONBF, 0);
+        assert_int_equal(report_write(report, (enum report_format)format, false, out, &err), -1);
+        assert_int_equal(err.code, LB_EXIT_MACHINE);
+        fclose(out);
+    }
+    report_free(report);
+}
+
+/* A histogram that is not sound stops the page, with its place; the outputs that need none do without. */
+static void test_a_bad_histogram_stops_the_page(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    if (!*asset_bundle) skip();
+    struct report *report = report_of("{\"id\":\"s1\",\"lock\":\"a\",\"clients\":2,\"latency_ns\":{"
+                                      "\"acquire\":{\"count\":3,\"hdr\":\"HISTx\"}}}",
+                                      "");
+    FILE *out = fopen("/dev/null", "w");
+    assert_non_null(out);
+    assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "run.json: s1: the acquire histogram"));
+    fclose(out);
+    free(render(report, REPORT_TABLE, false));
+    report_free(report);
+}
+
+/* A stored run with bytes changed, cut out or doubled: each is refused with a line or rendered, never worse.
+ * Under AddressSanitizer this is where a reader that trusts shows. */
+static void test_damaged_runs(void **state) {
+    (void)state;
+    char *sound = read_whole("report/tests/golden/clean/run.json");
+    struct lb_rng rng;
+    int refused = 0, rendered = 0;
+    assert_non_null(sound);
+    size_t length = strlen(sound);
+    char *text = malloc(2 * length + 1);
+    assert_non_null(text);
+    rng_seed(&rng, 11, 0);
+    for (int i = 0; i < 1500; i++) {
+        struct lb_err err = {0};
+        size_t from = rng_below(&rng, length), to = from + rng_below(&rng, 1 + rng_below(&rng, 40)),
+               size = length;
+        if (to > length) to = length;
+        memcpy(text, sound, length + 1);
+        switch (rng_below(&rng, 4)) {
+        case 0: /* a digit, so that most stay JSON */
+            text[from] = (char)('0' + rng_below(&rng, 10));
+            break;
+        case 1:
+            text[from] = (char)rng_below(&rng, 256);
+            break;
+        case 2:
+            memmove(text + from, text + to, length - to);
+            size = length - (to - from);
+            break;
+        case 3:
+            memcpy(text + to, sound + from, length - from);
+            size = to + length - from;
+            break;
+        }
+        struct run **runs = calloc(1, sizeof(struct run *));
+        assert_non_null(runs);
+        runs[0] = run_parse(text, size, "run.json", &err);
+        if (!runs[0]) {
+            assert_int_equal(err.code, LB_EXIT_USAGE);
+            free(runs);
+            refused++;
+            continue;
+        }
+        struct report *report = report_make(runs, 1, &err);
+        assert_non_null(report);
+        free(render(report, REPORT_TABLE, true));
+        FILE *out = fopen("/dev/null", "w");
+        assert_non_null(out);
+        if (report_write(report, REPORT_HTML, false, out, &err)) assert_int_equal(err.code, LB_EXIT_USAGE);
+        fclose(out);
+        report_free(report);
+        rendered++;
+    }
+    assert_true(refused > 100 && rendered > 100);
+    free(text);
+    free(sound);
+}
+
+static void test_formats(void **state) {
+    (void)state;
+    assert_int_equal(report_format_from("html"), REPORT_HTML);
+    assert_int_equal(report_format_from("table"), REPORT_TABLE);
+    assert_int_equal(report_format_from("HTML"), -1);
+    assert_int_equal(report_format_from(""), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_evil_names_in_a_terminal),
+        cmocka_unit_test(test_evil_names_in_a_page),
+        cmocka_unit_test(test_evil_names_in_markdown_and_csv),
+        cmocka_unit_test(test_evil_names_in_json),
+        cmocka_unit_test(test_extremes_fit),
+        cmocka_unit_test(test_an_empty_stage),
+        cmocka_unit_test(test_a_full_disk_is_said),
+        cmocka_unit_test(test_a_bad_histogram_stops_the_page),
+        cmocka_unit_test(test_damaged_runs),
+        cmocka_unit_test(test_formats),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

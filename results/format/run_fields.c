@@ -1,0 +1,128 @@
+/* run_fields: the table that says where each scalar of a stage lies, in run.json and in struct run_stage.
+ *
+ * One table drives reading, CSV and JSON, so a figure that is added here is in all of them. It reads nothing.
+ */
+#include "results/format/run_read.h"
+
+#include <string.h>
+
+#define AT(member) offsetof(struct run_stage, member)
+#define TEXT(name)                                                                                           \
+    { #name, RUN_TEXT, AT(name) }
+#define FLAG(name)                                                                                           \
+    { #name, RUN_FLAG, AT(name) }
+#define FIGURE(name)                                                                                         \
+    { #name, RUN_FIGURE, AT(name) }
+#define IN(group, name)                                                                                      \
+    { #group "." #name, RUN_FIGURE, AT(name) }
+#define LATENCY_PART(path, member, part)                                                                     \
+    { path "." #part, RUN_FIGURE, AT(member.part) }
+#define LATENCY(path, member)                                                                                \
+    LATENCY_PART(path, member, count), LATENCY_PART(path, member, min), LATENCY_PART(path, member, mean),    \
+        LATENCY_PART(path, member, p50), LATENCY_PART(path, member, p90), LATENCY_PART(path, member, p99),   \
+        LATENCY_PART(path, member, p999), LATENCY_PART(path, member, max), LATENCY_PART(path, member, over)
+
+static const struct run_field fields[] = {
+    TEXT(id),
+    TEXT(lock),
+    TEXT(backend),
+    TEXT(primitive),
+    TEXT(topology),
+    TEXT(durability),
+    TEXT(durability_class),
+    TEXT(durability_note),
+    TEXT(waits),
+    FLAG(control),
+    FLAG(baseline),
+    FIGURE(clients),
+    FIGURE(processes),
+    FIGURE(threads),
+    TEXT(keys),
+    TEXT(key_distribution),
+    TEXT(arrival),
+    TEXT(hold),
+    TEXT(think),
+    TEXT(mode),
+    FIGURE(lease_ns),
+    FIGURE(repeat),
+    TEXT(status),
+    TEXT(error),
+    FIGURE(duration_s),
+    FIGURE(warmup_s),
+    FIGURE(drain_s),
+    {"connect_ns.count", RUN_FIGURE, AT(connect_count)},
+    {"connect_ns.mean", RUN_FIGURE, AT(connect_mean_ns)},
+    {"connect_ns.max", RUN_FIGURE, AT(connect_max_ns)},
+    {"exclusion.verdict", RUN_TEXT, AT(verdict)},
+    {"exclusion.grants", RUN_FIGURE, AT(checked_grants)},
+    IN(exclusion, counter),
+    IN(exclusion, lost_updates),
+    IN(exclusion, double_holders),
+    IN(exclusion, expired_holders),
+    IN(exclusion, token_errors),
+    IN(exclusion, bound95),
+    FIGURE(attempts),
+    IN(outcomes, ok),
+    IN(outcomes, busy),
+    IN(outcomes, timeout),
+    IN(outcomes, lost),
+    IN(outcomes, unknown),
+    IN(outcomes, refused),
+    IN(outcomes, broken),
+    IN(arrivals, due),
+    IN(arrivals, started),
+    IN(arrivals, missed),
+    FIGURE(grants),
+    FIGURE(throughput_per_s),
+    LATENCY("latency_ns.acquire", latency[RUN_ACQUIRE]),
+    LATENCY("latency_ns.acquire_due", latency[RUN_ACQUIRE_DUE]),
+    LATENCY("latency_ns.release", latency[RUN_RELEASE]),
+    LATENCY("latency_ns.hold", latency[RUN_HOLD]),
+    LATENCY("latency_ns.handoff", latency[RUN_HANDOFF]),
+    LATENCY("latency_ns.lag", latency[RUN_LAG]),
+    LATENCY("latency_ns.wait_failed", latency[RUN_WAIT_FAILED]),
+    LATENCY("latency_ns.ping", latency[RUN_PING]),
+    IN(fairness, jain),
+    IN(fairness, min_share),
+    IN(fairness, max_wait_ns),
+    IN(fairness, longest_run),
+    IN(cost, commands_per_grant),
+    IN(cost, bytes_per_grant),
+    IN(cost, client_cpu_ns_per_grant),
+    IN(cost, server_cpu_ns_per_grant),
+    LATENCY("executor.hiccup_ns", hiccup),
+    IN(executor, stack_bytes_max),
+    IN(executor, blocked_ns_max),
+    IN(executor, fibers),
+    IN(executor, loops),
+    {"executor.pinned", RUN_FLAG, AT(pinned)},
+    {NULL, RUN_TEXT, 0},
+};
+
+double run_stage_figure(const struct run_stage *stage, size_t offset) {
+    double figure;
+    memcpy(&figure, (const char *)stage + offset, sizeof figure);
+    return figure;
+}
+
+void run_stage_set_figure(struct run_stage *stage, size_t offset, double figure) {
+    memcpy((char *)stage + offset, &figure, sizeof figure);
+}
+
+const char *run_stage_text(const struct run_stage *stage, size_t offset) {
+    const char *text;
+    memcpy(&text, (const char *)stage + offset, sizeof text);
+    return text;
+}
+
+const struct run_field *run_stage_fields(void) {
+    return fields;
+}
+
+static const char *const metric_names[RUN_METRICS] = {
+    "acquire", "acquire_due", "release", "hold", "handoff", "lag", "wait_failed", "ping",
+};
+
+const char *run_metric_name(enum run_metric metric) {
+    return metric_names[metric];
+}

@@ -1,0 +1,65 @@
+/* fuzz_hdr: hdr_decode on anything, for libFuzzer:
+ *
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. results/format/tests/fuzz_hdr.c \
+ *       results/format/{hdr,hist}.c bench/base/{base64,err}.c -lz -lm -o .build/fuzz_hdr && .build/fuzz_hdr
+ *
+ * No mutation finds its way through a checksum, so of an input whose first byte is odd the rest is deflated
+ * and wrapped as a text's inside; otherwise the rest is the text. What decodes must encode to the same
+ * counts.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "bench/base/base64.h"
+#include "results/format/hdr.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char *wrap(const uint8_t *inner, size_t size) {
+    uLongf packed = compressBound(size);
+    uint8_t *bytes = malloc(8 + packed);
+    if (!bytes || compress2(bytes + 8, &packed, inner, size, 1) != Z_OK) abort();
+    memcpy(bytes, "\x1c\x84\x93\x14", 4);
+    for (int i = 0; i < 4; i++) bytes[4 + i] = (uint8_t)(packed >> (24 - 8 * i));
+    char *text = malloc(base64_length(8 + packed) + 1);
+    if (!text) abort();
+    base64_encode(text, bytes, 8 + packed);
+    free(bytes);
+    return text;
+}
+
+static void check(const struct hist *h) {
+    struct lb_err err = {0};
+    int64_t count = 0;
+    for (int32_t slot = h->first; slot <= h->last; slot++) count += h->counts[slot];
+    if (count != h->count || (count > 0 && h->min > h->max)) abort();
+    for (double q = 0; q <= 1; q += 0.25) {
+        int64_t value = hist_quantile(h, q);
+        if (count > 0 && (value < h->min || value > h->max)) abort();
+    }
+    if (!(hist_mean(h) >= 0) || !(hist_stddev(h) >= 0)) abort();
+
+    char *text = hdr_encode(h, &err);
+    struct hist *back = text ? hdr_decode(text, &err) : NULL;
+    if (!back || back->count != h->count || back->sum != h->sum || back->first != h->first ||
+        back->last != h->last) {
+        abort();
+    }
+    hist_free(back);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    struct lb_err err = {0};
+    char *text = data[0] & 1 ? wrap(data + 1, size - 1) : strndup((const char *)data + 1, size - 1);
+    if (!text) abort();
+    struct hist *h = hdr_decode(text, &err);
+    if (!h && (err.code != LB_EXIT_USAGE || err.text[0] == '\0')) abort();
+    if (h) check(h);
+    hist_free(h);
+    free(text);
+    return 0;
+}

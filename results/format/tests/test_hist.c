@@ -1,0 +1,298 @@
+/* test_hist: the recorder against a sorted array, at its edges, and merged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "bench/base/rng.h"
+#include "results/format/hist.h"
+
+#define MINUTE_NS INT64_C(60000000000)
+
+static struct hist *new_hist(int digits, int64_t highest) {
+    struct hist *h = hist_new(digits, highest);
+    assert_non_null(h);
+    return h;
+}
+
+/* Figures of HdrHistogram's own code for 1 .. 60e9 and three digits. */
+static void test_geometry_is_hdrhistograms(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, MINUTE_NS);
+    assert_int_equal(h->half_mag, 10);
+    assert_int_equal(h->length, 27648);
+    assert_int_equal(hist_slot(h, 0), 0);
+    assert_int_equal(hist_slot(h, 2047), 2047);
+    assert_int_equal(hist_slot(h, 2048), 2048);
+    assert_int_equal(hist_slot(h, 1000000), 11169);
+    assert_int_equal(hist_slot(h, MINUTE_NS), 27388);
+    assert_int_equal(hist_slot_high(h, hist_slot(h, MINUTE_NS)), INT64_C(60028878847));
+    hist_free(h);
+}
+
+static void test_bytes(void **state) {
+    (void)state;
+    assert_int_equal(hist_bytes(3, MINUTE_NS), sizeof(struct hist) + 27648 * sizeof(int64_t));
+    assert_int_equal(hist_bytes(1, 2), sizeof(struct hist) + 32 * sizeof(int64_t));
+    assert_int_equal(hist_bytes(0, MINUTE_NS), 0);
+    assert_int_equal(hist_bytes(6, MINUTE_NS), 0);
+    assert_int_equal(hist_bytes(3, 1), 0);
+    assert_int_equal(hist_bytes(3, -5), 0);
+    assert_true(hist_bytes(5, INT64_MAX) > 0);
+    assert_null(hist_new(6, MINUTE_NS));
+}
+
+/* Slots tile 0..highest without hole or overlap, and none is wider than the digits allow. */
+static void test_slots_tile_the_range(void **state) {
+    (void)state;
+    static const struct {
+        int digits;
+        int64_t highest;
+    } cases[] = {{1, 2}, {1, INT64_MAX}, {2, 1000}, {3, HIST_HIGHEST_NS}, {4, 123456789}, {5, INT64_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hist *h = new_hist(cases[i].digits, cases[i].highest);
+        double finest = pow(10, -cases[i].digits);
+        int64_t next = 0;
+        for (int32_t slot = 0; slot < h->length; slot++) {
+            int64_t low = hist_slot_low(h, slot), high = hist_slot_high(h, slot);
+            assert_int_equal(low, next);
+            assert_true(low <= hist_slot_middle(h, slot) && hist_slot_middle(h, slot) <= high);
+            assert_true((double)(high - low) <= finest * (double)low);
+            assert_int_equal(hist_slot(h, low), slot);
+            assert_int_equal(hist_slot(h, high), slot);
+            next = (int64_t)((uint64_t)high + 1);
+        }
+        assert_true((uint64_t)next > (uint64_t)cases[i].highest);
+        assert_true(hist_slot(h, cases[i].highest) < h->length);
+        hist_free(h);
+    }
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Some shapes: flat, across all magnitudes, two lumps, and one value. */
+static int64_t draw(struct lb_rng *rng, int shape, int64_t highest) {
+    int64_t value = highest / 3;
+    if (shape == 0) value = (int64_t)rng_below(rng, (uint64_t)highest + 1);
+    if (shape == 1) value = (int64_t)pow(2, rng_unit(rng) * log2((double)highest));
+    if (shape == 2)
+        value = rng_below(rng, 10) ? 90 + (int64_t)rng_below(rng, 20) : highest - (int64_t)rng_below(rng, 2);
+    return value < highest ? value : highest;
+}
+
+static void check_against_sorted(const struct hist *h, int64_t *values, int64_t n) {
+    static const double quantiles[] = {0,    1e-9, 0.001, 0.01, 0.07,  0.1,    0.25,    0.5, 0.57,
+                                       0.75, 0.9,  0.95,  0.99, 0.999, 0.9999, 0.99999, 1};
+    qsort(values, (size_t)n, sizeof *values, by_value);
+    long double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (long double)values[i];
+
+    assert_int_equal(h->count, n);
+    assert_int_equal(h->min, values[0]);
+    assert_int_equal(h->max, values[n - 1]);
+    assert_true(fabsl((long double)hist_mean(h) - sum / n) <= 1e-12L * sum / n);
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        /* The same rank in whole numbers: quantiles here are multiples of 1e-9. */
+        int64_t billionths = llround(quantiles[i] * 1e9);
+        int64_t rank = (int64_t)(((__int128)billionths * n + 999999999) / 1000000000);
+        int64_t exact = values[rank > 0 ? rank - 1 : 0];
+        int64_t high = hist_slot_high(h, hist_slot(h, exact));
+        int64_t expected = high < h->max ? high : h->max;
+        assert_int_equal(hist_quantile(h, quantiles[i]), expected);
+    }
+}
+
+static void test_quantiles_of_a_sorted_array(void **state) {
+    (void)state;
+    static const int64_t highests[] = {2, 999, 60000, MINUTE_NS, HIST_HIGHEST_NS, INT64_MAX / 12345};
+    static const int64_t sizes[] = {1, 2, 3, 10, 100, 1000, 12345};
+    int64_t *values = malloc(12345 * sizeof *values);
+    assert_non_null(values);
+    struct lb_rng rng;
+    rng_seed(&rng, 20, 1);
+    for (int digits = 1; digits <= 4; digits++) {
+        for (size_t r = 0; r < sizeof highests / sizeof *highests; r++) {
+            struct hist *h = new_hist(digits, highests[r]);
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                for (int shape = 0; shape < 4; shape++) {
+                    hist_reset(h);
+                    for (int64_t i = 0; i < sizes[s]; i++) {
+                        values[i] = draw(&rng, shape, highests[r]);
+                        hist_record(h, values[i]);
+                    }
+                    check_against_sorted(h, values, sizes[s]);
+                }
+            }
+            hist_free(h);
+        }
+    }
+    free(values);
+}
+
+static void test_empty(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, HIST_HIGHEST_NS);
+    assert_int_equal(hist_quantile(h, 0.5), 0);
+    assert_true(hist_mean(h) == 0 && hist_stddev(h) == 0);
+    assert_true(h->min == INT64_MAX && h->max == 0 && h->first > h->last);
+    hist_free(h);
+    hist_free(NULL);
+}
+
+static void test_out_of_range_is_counted_apart(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, 1000000);
+    hist_record(h, 1000000);
+    hist_record(h, 1000001);
+    hist_record(h, INT64_MAX);
+    hist_record(h, -1);
+    hist_record(h, INT64_MIN);
+    assert_int_equal(h->count, 1);
+    assert_int_equal(h->over, 2);
+    assert_int_equal(h->under, 2);
+    assert_int_equal(h->min, 1000000);
+    assert_int_equal(h->max, INT64_MAX);
+    assert_int_equal(h->sum, 1000000);
+    assert_int_equal(hist_quantile(h, 1), hist_slot_high(h, hist_slot(h, 1000000)));
+    int64_t in_slots = 0;
+    for (int32_t slot = 0; slot < h->length; slot++) in_slots += h->counts[slot];
+    assert_int_equal(in_slots, 1);
+    hist_free(h);
+}
+
+static void test_odd_quantiles(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, 1000);
+    for (int i = 1; i <= 100; i++) hist_record(h, i);
+    assert_int_equal(hist_quantile(h, -3), 1);
+    assert_int_equal(hist_quantile(h, 7), 100);
+    assert_int_equal(hist_quantile(h, NAN), 1);
+    assert_int_equal(hist_quantile(h, INFINITY), 100);
+    assert_int_equal(hist_quantile(h, 0.07), 7);
+    hist_free(h);
+}
+
+static void test_zero_is_a_value(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, 1000);
+    hist_record(h, 0);
+    hist_record(h, 10);
+    assert_int_equal(h->counts[0], 1);
+    assert_int_equal(h->min, 0);
+    assert_int_equal(hist_quantile(h, 0.5), 0);
+    hist_free(h);
+}
+
+static void test_stddev(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, HIST_HIGHEST_NS);
+    for (int i = 0; i < 50; i++) {
+        hist_record(h, 100);
+        hist_record(h, 300);
+    }
+    assert_true(fabs(hist_stddev(h) - 100) < 1e-9);
+    hist_reset(h);
+    for (int i = 1; i <= 1000; i++) hist_record(h, i * 1000); /* HdrHistogram's Java says: */
+    assert_true(fabs(hist_stddev(h) - 288675.7778924755) < 1e-6);
+    hist_free(h);
+}
+
+static void test_reset_leaves_nothing(void **state) {
+    (void)state;
+    struct hist *h = new_hist(3, HIST_HIGHEST_NS);
+    struct hist *fresh = new_hist(3, HIST_HIGHEST_NS);
+    hist_record(h, 7);
+    hist_record(h, HIST_HIGHEST_NS);
+    hist_record(h, HIST_HIGHEST_NS + 1);
+    hist_record(h, -1);
+    assert_memory_not_equal(h, fresh, hist_bytes(3, HIST_HIGHEST_NS));
+    hist_reset(h);
+    assert_memory_equal(h, fresh, hist_bytes(3, HIST_HIGHEST_NS));
+    hist_reset(h); /* an empty one, too */
+    assert_memory_equal(h, fresh, hist_bytes(3, HIST_HIGHEST_NS));
+    hist_free(h);
+    hist_free(fresh);
+}
+
+/* Values dealt to three histograms and added up are the same bytes as one that saw them all. */
+static void test_add_is_recording_in_one(void **state) {
+    (void)state;
+    size_t bytes = hist_bytes(3, MINUTE_NS);
+    struct hist *all = new_hist(3, MINUTE_NS), *merged = new_hist(3, MINUTE_NS);
+    struct hist *part[3];
+    for (int i = 0; i < 3; i++) part[i] = new_hist(3, MINUTE_NS);
+    struct lb_rng rng;
+    rng_seed(&rng, 3, 3);
+    for (int i = 0; i < 20000; i++) {
+        int64_t value = (int64_t)rng_below(&rng, UINT64_C(1) << rng_below(&rng, 38)) - 2;
+        hist_record(all, value);
+        hist_record(part[rng_below(&rng, 3)], value);
+    }
+    assert_true(all->over > 0 && all->under > 0);
+    for (int i = 0; i < 3; i++) assert_int_equal(hist_add(merged, part[i]), 0);
+    assert_memory_equal(merged, all, bytes);
+    for (int i = 0; i < 3; i++) hist_free(part[i]);
+    hist_free(merged);
+    hist_free(all);
+}
+
+static void test_add_of_ranges_that_do_not_touch(void **state) {
+    (void)state;
+    struct hist *low = new_hist(3, MINUTE_NS), *high = new_hist(3, MINUTE_NS), *none = new_hist(3, MINUTE_NS);
+    for (int i = 0; i < 10; i++) hist_record(low, 5 + i);
+    for (int i = 0; i < 30; i++) hist_record(high, 1000000000 + i * INT64_C(100000000));
+    assert_int_equal(hist_add(high, low), 0);
+    assert_int_equal(hist_add(high, none), 0);
+    assert_int_equal(high->count, 40);
+    assert_int_equal(high->min, 5);
+    assert_int_equal(high->max, INT64_C(3900000000));
+    assert_int_equal(hist_quantile(high, 0.25), 14);
+    assert_int_equal(hist_quantile(high, 0.26), hist_slot_high(high, hist_slot(high, 1000000000)));
+    assert_int_equal(hist_add(none, low), 0);
+    assert_memory_equal(none, low, hist_bytes(3, MINUTE_NS));
+    hist_free(low);
+    hist_free(high);
+    hist_free(none);
+}
+
+static void test_add_refuses_another_geometry(void **state) {
+    (void)state;
+    struct hist *into = new_hist(3, MINUTE_NS);
+    struct hist *digits = new_hist(2, MINUTE_NS), *highest = new_hist(3, MINUTE_NS + 1);
+    hist_record(digits, 1);
+    hist_record(highest, 1);
+    assert_int_equal(hist_add(into, digits), -1);
+    assert_int_equal(hist_add(into, highest), -1);
+    assert_int_equal(into->count, 0);
+    assert_true(into->first > into->last);
+    hist_free(into);
+    hist_free(digits);
+    hist_free(highest);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_geometry_is_hdrhistograms),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_slots_tile_the_range),
+        cmocka_unit_test(test_quantiles_of_a_sorted_array),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_out_of_range_is_counted_apart),
+        cmocka_unit_test(test_odd_quantiles),
+        cmocka_unit_test(test_zero_is_a_value),
+        cmocka_unit_test(test_stddev),
+        cmocka_unit_test(test_reset_leaves_nothing),
+        cmocka_unit_test(test_add_is_recording_in_one),
+        cmocka_unit_test(test_add_of_ranges_that_do_not_touch),
+        cmocka_unit_test(test_add_refuses_another_geometry),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

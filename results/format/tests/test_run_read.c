@@ -1,0 +1,251 @@
+/* test_run_read: what a sound run.json becomes, and the one clear line for each that is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "results/format/hdr.h"
+#include "results/format/run_read.h"
+
+#define HEAD "{\"schema\":\"lockbench.run/1\",\"stages\":["
+#define TAIL "]}"
+#define STAGE(more) HEAD "{\"lock\":\"a\",\"clients\":2" more "}" TAIL
+
+static struct run *parse(const char *text, struct lb_err *err) {
+    return run_parse(text, strlen(text), "dir/run.json", err);
+}
+
+static void test_a_stage_is_read(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct run *run = parse(
+        STAGE(",\"keys\":1000,\"key_distribution\":\"zipf:0.99\",\"control\":true,\"throughput_per_s\":12.5,"
+              "\"outcomes\":{\"ok\":7,\"busy\":null},\"fairness\":{\"jain\":0.5,\"grants_per_client\":[3,4]},"
+              "\"exclusion\":{\"verdict\":\"violated\",\"grants\":7,\"first\":{\"key\":3,\"holder\":{"
+              "\"client\":1,"
+              "\"acquired_ns\":10},\"intruder\":{\"client\":2,\"acquired_ns\":30,\"token\":"
+              "1152921504606846976}}},"
+              "\"latency_ns\":{\"acquire\":null},\"unheard_of\":{\"x\":1}"),
+        &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(run);
+    assert_string_equal(run->dir, "dir");
+    const struct run_stage *stage = &run->stages[0];
+    assert_string_equal(stage->keys, "1000");
+    assert_string_equal(stage->key_distribution, "zipf:0.99");
+    assert_true(stage->control);
+    assert_false(stage->baseline);
+    assert_true(stage->throughput_per_s == 12.5);
+    assert_true(stage->ok == 7);
+    assert_true(isnan(stage->busy));
+    assert_true(isnan(stage->timeout));
+    assert_true(isnan(stage->latency[RUN_ACQUIRE].p50));
+    assert_null(stage->latency[RUN_ACQUIRE].hdr);
+    assert_true(stage->jain == 0.5);
+    assert_int_equal(json_array_size(stage->grants_per_client), 2);
+    assert_true(stage->has_overlap);
+    assert_true(stage->overlap_key == 3);
+    assert_true(stage->holder.client == 1 && stage->intruder.acquired_ns == 30);
+    assert_true(isnan(stage->holder.token) && stage->intruder.token == 0x1p60);
+    assert_null(stage->error);
+    run_free(run);
+}
+
+static void test_the_frame_is_read(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct run *run =
+        parse("{\"schema\":\"lockbench.run/"
+              "1\",\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"verdict\":\"clean\","
+              "\"tool\":{\"version\":\"0.1\"},\"plan\":{\"workload\":{\"name\":\"w\"}},"
+              "\"servers\":[{\"backend\":\"redis\",\"facts\":{\"version\":\"7\"}}],"
+              "\"skipped\":[{\"lock\":\"x\",\"reason\":\"no\"}],\"stages\":[{\"lock\":\"a\",\"clients\":1}]}",
+              &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(run);
+    assert_true(run->partial);
+    assert_string_equal(run->partial_reason, "Ctrl-C");
+    assert_string_equal(run->tool_version, "0.1");
+    assert_string_equal(run->workload, "w");
+    assert_null(run->command);
+    assert_int_equal(run->server_count, 1);
+    assert_string_equal(json_string_value(json_object_get(run->servers[0].facts, "version")), "7");
+    assert_int_equal(run->skip_count, 1);
+    assert_null(run->skips[0].install);
+    run_free(run);
+}
+
+static void test_bad_input_gets_one_clear_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "is not sound JSON: the file ends too early"},
+        {HEAD "{\"lock\":\"a\",\"cli", "dir/run.json:1: is not sound JSON: the file ends too early"},
+        {"{\n\"schema\":nope}", "dir/run.json:2: is not sound JSON"},
+        {"[]", "is not a result of lockbench run"},
+        {"{}", "is not a result of lockbench run"},
+        {"{\"schema\":7}", "is not a result of lockbench run"},
+        {"{\"schema\":\"other/1\"}", "is not a result of lockbench run"},
+        {"{\"schema\":\"lockbench.run/2\",\"stages\":[]}",
+         "has schema \"lockbench.run/2\", and this lockbench reads \"lockbench.run/1\""},
+        {HEAD TAIL, "has no stages"},
+        {"{\"schema\":\"lockbench.run/1\"}", "has no stages"},
+        {"{\"schema\":\"lockbench.run/1\",\"stages\":{}}", "has no stages"},
+        {"{\"schema\":\"lockbench.run/1\",\"partial_reason\":\"no server\",\"stages\":[]}",
+         "nothing was measured: no server"},
+        {HEAD "3" TAIL, ".stages[0] is not an object"},
+        {HEAD "{\"clients\":1}" TAIL, ".stages[0].lock is missing"},
+        {HEAD "{\"lock\":\"\",\"clients\":1}" TAIL, ".stages[0].lock is missing"},
+        {HEAD "{\"lock\":\"a\"}" TAIL, ".stages[0].clients is missing"},
+        {HEAD "{\"lock\":\"a\",\"clients\":0}" TAIL, ".stages[0].clients is missing"},
+        {HEAD "{\"lock\":\"a\",\"clients\":1e12}" TAIL, ".stages[0].clients is missing or absurd"},
+        {HEAD "{\"lock\":\"a\",\"clients\":1},{\"lock\":5.5e0,\"clients\":true}" TAIL,
+         ".stages[1].clients is not"},
+        {STAGE(",\"throughput_per_s\":NaN"), "is not sound JSON"},
+        {STAGE(",\"throughput_per_s\":1e999"), "is not sound JSON"},
+        {STAGE(",\"throughput_per_s\":\"fast\""), ".stages[0].throughput_per_s is not a number"},
+        {STAGE(",\"throughput_per_s\":-1"), ".stages[0].throughput_per_s is negative"},
+        {STAGE(",\"throughput_per_s\":1e300"), ".stages[0].throughput_per_s is absurdly large"},
+        {STAGE(",\"control\":1"), ".stages[0].control is not true or false"},
+        {STAGE(",\"error\":[]"), ".stages[0].error is not a text"},
+        {STAGE(",\"fairness\":{\"grants_per_client\":{}}"), "grants_per_client is not an array"},
+        {STAGE(",\"fairness\":{\"grants_per_client\":[1,\"2\"]}"), "grants_per_client has a bad number"},
+        {STAGE(",\"exclusion\":{\"first\":{\"holder\":{\"client\":\"x\"}}}"),
+         "exclusion.first has something else"},
+        {STAGE(",\"latency_ns\":{\"acquire\":{\"count\":5,\"p50\":1}}"),
+         ".stages[0].latency_ns.acquire has no histogram (hdr)"},
+        {STAGE(",\"latency_ns\":{\"acquire\":{\"count\":5,\"hdr\":6}}"),
+         "latency_ns.acquire.hdr is not a text"},
+        {STAGE(",\"latency_ns\":{\"acquire\":7}"), "latency_ns.acquire is not an object"},
+        {STAGE(",\"lock\":\"b\""), "is not sound JSON"},
+        {"{\"schema\":\"lockbench.run/1\",\"servers\":[1],\"stages\":[]}", ".servers[0] is not an object"},
+        {"{\"schema\":\"lockbench.run/1\",\"skipped\":{},\"stages\":[]}", "skipped is not an array"},
+        {"{\"schema\":\"lockbench.run/1\",\"servers\":[{\"facts\":[]}],\"stages\":[]}",
+         "facts is not an object"},
+        {"{\"schema\":\"lockbench.run/1\",\"partial\":\"no\",\"stages\":[]}",
+         ".partial is not true or false"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct run *run = parse(cases[i].text, &err);
+        if (run || !strstr(err.text, cases[i].says) || strncmp(err.text, "dir/run.json", 12) != 0) {
+            fail_msg("case %zu: said \"%s\", not \"%s\"", i, err.text, cases[i].says);
+        }
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_null(strchr(err.text, '\n'));
+    }
+}
+
+static void test_too_many_stages_are_refused_at_once(void **state) {
+    (void)state;
+    size_t count = 1000000, size = count * 2 + 100;
+    char *text = malloc(size), *at = text;
+    struct lb_err err = {0};
+    assert_non_null(text);
+    at += sprintf(at, "%s0", HEAD);
+    for (size_t i = 1; i < count; i++) at = memcpy(at, ",0", 2), at += 2;
+    memcpy(at, TAIL, sizeof TAIL);
+    assert_null(parse(text, &err));
+    assert_non_null(strstr(err.text, "has 1000000 stages; at most"));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    free(text);
+}
+
+static void test_files(void **state) {
+    (void)state;
+    static const char *const paths[] = {"/nonexistent/run", "/dev/null", "/dev/zero", "/proc/self/task"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct lb_err err = {0};
+        assert_null(run_read(paths[i], &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_true(strncmp(err.text, paths[i], strlen(paths[i])) == 0);
+    }
+}
+
+/* A run with one acquire histogram of three values, and a count that says `count`. */
+static struct run *with_hist(int count, const char *hdr) {
+    struct lb_err err = {0};
+    char *text = malloc(strlen(hdr) + 1000);
+    assert_non_null(text);
+    sprintf(text, STAGE(",\"latency_ns\":{\"acquire\":{\"count\":%d,\"over\":1,\"hdr\":\"%s\"}}"), count,
+            hdr);
+    struct run *run = parse(text, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(run);
+    free(text);
+    return run;
+}
+
+static void test_histograms(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS), *got = NULL;
+    assert_non_null(hist);
+    for (int i = 1; i <= 3; i++) hist_record(hist, 1000 * i);
+    char *hdr = hdr_encode(hist, &err);
+    assert_non_null(hdr);
+
+    struct run *run = with_hist(3, hdr);
+    assert_int_equal(run_latency_hist(run, &run->stages[0], RUN_ACQUIRE, &got, &err), 0);
+    assert_int_equal(got->count, 3);
+    assert_int_equal(hist_quantile(got, 0.5), hist_quantile(hist, 0.5));
+    hist_free(got);
+    /* Nothing recorded is no error. */
+    assert_int_equal(run_latency_hist(run, &run->stages[0], RUN_HANDOFF, &got, &err), 0);
+    assert_null(got);
+    run_free(run);
+
+    /* Values beyond the range may or may not be in the count. */
+    run = with_hist(4, hdr);
+    assert_int_equal(run_latency_hist(run, &run->stages[0], RUN_ACQUIRE, &got, &err), 0);
+    hist_free(got);
+    run_free(run);
+
+    got = hist;
+    run = with_hist(9, hdr);
+    assert_int_equal(run_latency_hist(run, &run->stages[0], RUN_ACQUIRE, &got, &err), -1);
+    assert_non_null(strstr(err.text, "holds 3 values, its count says 9"));
+    assert_ptr_equal(got, hist); /* untouched on failure */
+    run_free(run);
+
+    err = (struct lb_err){0};
+    run = with_hist(3, "HISTFAAAgarbage");
+    assert_int_equal(run_latency_hist(run, &run->stages[0], RUN_ACQUIRE, &got, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "the acquire histogram"));
+    run_free(run);
+    free(hdr);
+    hist_free(hist);
+}
+
+/* Each path once, each figure in a place of its own: a slip in the table would show one figure as another. */
+static void test_fields_do_not_collide(void **state) {
+    (void)state;
+    const struct run_field *fields = run_stage_fields();
+    for (const struct run_field *a = fields; a->path; a++) {
+        for (const struct run_field *b = a + 1; b->path; b++) {
+            assert_string_not_equal(a->path, b->path);
+            assert_int_not_equal(a->offset, b->offset);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_stage_is_read),
+        cmocka_unit_test(test_the_frame_is_read),
+        cmocka_unit_test(test_bad_input_gets_one_clear_line),
+        cmocka_unit_test(test_too_many_stages_are_refused_at_once),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_histograms),
+        cmocka_unit_test(test_fields_do_not_collide),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
