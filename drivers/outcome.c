@@ -1,4 +1,5 @@
-/* outcome: names of outcomes and primitives, and how a driver fails an operation. */
+/* outcome: names of outcomes and primitives, how a driver fails an operation or tells that its session is
+ * lost, and what follows from a lock's tables. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,7 +12,7 @@ const char *lb_outcome_name(enum lb_outcome outcome) {
 }
 
 const char *lb_primitive_name(enum lb_primitive primitive) {
-    static const char *const names[] = {"mutex", "rwlock", "semaphore", "latch", "none"};
+    static const char *const names[] = {"mutex", "rwlock", "semaphore", "latch", "optimistic", "none"};
     return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
 }
 
@@ -25,4 +26,12 @@ enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, con
         err_set(&session->err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", text);
     }
     return outcome;
+}
+
+void lb_session_lost(struct lb_session *session) {
+    if (session->on_lost) session->on_lost(session);
+}
+
+const char *const *lb_topologies(const struct lb_lock *lock) {
+    return lock->topologies ? lock->topologies : lock->backend->topologies;
 }

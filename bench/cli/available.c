@@ -46,7 +46,7 @@ static struct available_backend *item_of(struct available *available, const stru
 static void ask(struct available *available, struct available_backend *item) {
     if (item->asked) return;
     item->asked = true;
-    topo_info(available->folder, item->backend->topology, &item->info, &item->no_script);
+    topo_info(available->folder, item->backend->topologies[0], &item->info, &item->no_script);
 }
 
 void available_url(struct available *available, const struct lb_backend *backend) {
@@ -63,7 +63,7 @@ const char *available_why_not(struct available *available, const struct lb_backe
         *ret_install = backend->install;
         return backend->unavailable;
     }
-    if (!backend->topology || item->has_url) return NULL;
+    if (!backend->topologies || item->has_url) return NULL;
     ask(available, item);
     if (item->no_script.code) return item->no_script.text;
     if (*item->info.missing) {
@@ -79,7 +79,7 @@ const char *available_why_not(struct available *available, const struct lb_backe
 
 const struct topo_info *available_info(struct available *available, const struct lb_backend *backend) {
     struct available_backend *item = item_of(available, backend);
-    if (!item || !backend->topology) return NULL;
+    if (!item || !backend->topologies) return NULL;
     ask(available, item);
     return item->no_script.code ? NULL : &item->info;
 }

@@ -190,7 +190,7 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
         fprintf(out, "  %-11s --url %s=%s://...\n", i ? "" : "use yours", backend->name, backend->schemes[i]);
     }
     const struct topo_info *info = available_info(&list->available, backend);
-    if (!backend->topology) fact("server", "none: it lives in this program or in a file", out);
+    if (!backend->topologies) fact("server", "none: it lives in this program or in a file", out);
     if (info) fact("server", info->summary, out);
     for (int i = 0; info && i < TOPO_DURABILITIES; i++) {
         bool offered = *info->durability[i] != '\0';

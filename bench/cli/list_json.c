@@ -36,7 +36,7 @@ static json_t *backend_json(struct list *list, const struct lb_backend *backend)
     /* `install` is what brings a missing backend here; `packages` is what it needs in any case. */
     return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name, "available",
                      !reason, "reason", reason, "install", install, "packages", backend->install, "summary",
-                     backend->summary, "topology", backend->topology, "schemes", schemes, "options",
+                     backend->summary, "topology", backend->topologies ? backend->topologies[0] : NULL, "schemes", schemes, "options",
                      options_table_json(backend->options));
 }
 

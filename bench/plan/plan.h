@@ -50,11 +50,23 @@ enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 /* What separates the read and the write of the guarded counter, and so what overlap it can see. */
 enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 
+/* What is done to the clients' worker processes while they load: "[fault]". */
+enum fault_kind { FAULT_NONE, FAULT_PAUSE, FAULT_KILL };
+
+struct plan_fault {
+    enum fault_kind kind;
+    int64_t first_ns; /* from the window's begin to the first */
+    int64_t every_ns; /* from one to the next; 0 = just one */
+    int64_t for_ns;   /* pause: SIGSTOP until SIGCONT */
+};
+
 struct plan_lock {
     const struct lb_lock *lock;
     const void *options;         /* lock->options_bytes, owned by the plan */
     const void *backend_options; /* backend->options_bytes, owned by the plan */
     bool chosen; /* named by the user, not brought in by "all": a control is then judged like any lock */
+    const struct plan
+        *plan; /* run.controls = exposed: the workload that shows this control; NULL = this plan */
 };
 
 struct plan {
@@ -71,6 +83,16 @@ struct plan {
     struct arrival arrival;
     struct dist hold, think;
     uint64_t seed;
+    int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE */
+    bool churn;              /* a session for each attempt: connect, acquire, release, close */
+    uint64_t stock; /* of each key: a holder sells one, and a key that is sold out is left; 0 = no selling */
+
+    int readers[PLAN_LADDER_MAX]; /* per cent of attempts that are shared; one stage each; {0} = none */
+    int readers_count;
+    uint32_t permits; /* of a semaphore, that an attempt wants */
+    uint32_t bound;   /* of a semaphore, that there are; the count of a latch; slots of a segmented lock */
+    int depth;        /* how often a client takes the key, one inside the other; at least 1 */
+    int keys_at_once; /* at least 1 */
 
     enum acquire_mode mode;
     int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */
@@ -83,7 +105,13 @@ struct plan {
     enum check_gap gap;
     int64_t gap_ns;
 
-    const char *durability; /* "default", "none", "sync": handed to the topology scripts */
+    struct plan_fault fault;
+
+    bool controls_exposed; /* "all" brings each control in its own workload, not just unsafe-none */
+    const char
+        *topologies[PLAN_LADDER_MAX]; /* run each backend's locks on those of these that they can; ... */
+    int topology_count;               /* ... a lock that can on none runs on its default */
+    const char *durability;           /* "default", "none", "sync": handed to the topology scripts */
 
     struct plan_lock *locks;
     int lock_count;

@@ -99,7 +99,7 @@ static bool interrupted(void *arg) {
 static int start_own(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                      struct lb_err *err) {
     struct topo_info info;
-    const char *name = place->server.backend->topology;
+    const char *name = ask->topology ? ask->topology : lb_topologies(ask->lock->lock)[0];
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
     const char *durability = topo_durability_text(&info, ask->durability, err);
@@ -140,7 +140,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         place->urls[0] = ask->url;
         place->server.url_count = 1;
         failed = reach(place, &inquiry, err);
-    } else if (backend->topology) {
+    } else if (backend->topologies) {
         failed = start_own(place, ask, &inquiry, err);
     } else {
         snprintf(place->topology, sizeof place->topology, "embedded");

@@ -17,8 +17,9 @@ struct place_url {
 
 struct place_ask {
     const struct plan_lock
-        *lock;       /* any of the backend's: it lends its options for the first words with the server */
-    const char *url; /* --url's, or NULL: start our own, or embedded */
+        *lock;            /* any of the backend's: it lends its options for the first words with the server */
+    const char *url;      /* --url's, or NULL: start our own, or embedded */
+    const char *topology; /* which of the lock's to start; NULL = its first */
     const char *topologies; /* the folder compose/local */
     const char *durability; /* "default", "none", "sync" */
     const volatile sig_atomic_t *interrupts;

@@ -223,7 +223,7 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
         "throughput_per_s",
         stage->window_ns > 0 ? json_real((double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns)
                              : json_null());
-    bool remote = lock->backend->schemes && lock->backend->topology;
+    bool remote = lock->backend->schemes && lock->backend->topologies;
     json_t *cost = json_pack("{s:o, s:o, s:o, s:o}", "commands_per_grant",
                              per(remote ? (double)stage->commands : -1, stage->grants), "bytes_per_grant",
                              per(stage->bytes, stage->grants), "client_cpu_ns_per_grant",

@@ -133,7 +133,7 @@ static void a_killed_worker_costs_its_stage_only(void **state) {
         cli_start(&cli, NULL,
                   ARGS("run", "smoke", "--lock", locks[i], "--set", "load.clients=4,2", "--set",
                        "load.processes=2", "--set", "load.hold=5ms", "--set", "acquire.lease=300ms", "--set",
-                       "run.duration=2s", "--set", "run.drain=1s", "--out", out));
+                       "run.duration=6s", "--set", "run.drain=1s", "--out", out));
         cli_until(&cli, cli_has_second, cli_path("worker-killed-%d/000-%s-c4-r0.hlog", i, locks[i]),
                   "a first second");
         bool both = strcmp(locks[i], "mem-mutex") == 0;

@@ -207,7 +207,7 @@ static int make_folder(void **state) {
     (void)state;
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        if (backend->topology && !backend->unavailable) served = backend;
+        if (backend->topologies && !backend->unavailable) served = backend;
     }
     return mkdtemp(folder) ? 0 : -1;
 }

@@ -152,7 +152,7 @@ const struct lb_backend backend_etcd = {
     .name = "etcd",
     .summary = "etcd v3, one lease a client",
     .schemes = etcd_schemes,
-    .topology = "etcd",
+    .topologies = (const char *const[]){"etcd", NULL},
     .unavailable = LB_WHY_ETCD,
     .install = "libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler etcd-server",
     LB_IF_ETCD(.options = etcd_option_table, .options_bytes = sizeof(struct etcd_options),

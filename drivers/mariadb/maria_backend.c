@@ -58,7 +58,7 @@ const struct lb_backend backend_mariadb = {
     .name = "mariadb",
     .summary = "MariaDB or MySQL, one server, by libmariadb",
     .schemes = maria_schemes,
-    .topology = "mariadb",
+    .topologies = (const char *const[]){"mariadb", NULL},
     .unavailable = LB_WHY_MARIADB,
     .install = "libmariadb-dev mariadb-server",
     LB_IF_MARIADB(.options = maria_options, .options_bytes = sizeof(struct maria_options),

@@ -59,7 +59,7 @@ const struct lb_backend backend_postgres = {
     .name = "postgres",
     .summary = "PostgreSQL, one server, by libpq",
     .schemes = pg_schemes,
-    .topology = "postgres",
+    .topologies = (const char *const[]){"postgres", NULL},
     .unavailable = LB_WHY_PQ,
     .install = "libpq-dev postgresql",
     LB_IF_PQ(.options = pg_options, .options_bytes = sizeof(struct pg_options),

@@ -287,7 +287,7 @@ const struct lb_backend backend_redis = {
     .name = "redis",
     .summary = "Redis, one server",
     .schemes = redis_schemes,
-    .topology = "redis",
+    .topologies = (const char *const[]){"redis", NULL},
     .unavailable = LB_WHY_HIREDIS,
     .install = "libhiredis-dev redis-server",
     LB_IF_HIREDIS(.options = redis_options, .options_bytes = sizeof(struct redis_options),

@@ -56,7 +56,7 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
     *ret_reason = NULL;
     if ((lock->caps & check->caps) != check->caps) return false;
     if ((lock->claims & check->claims) != check->claims) return false;
-    if (check->needs && !lock->backend->topology) return false;
+    if (check->needs && !lock->backend->topologies) return false;
     if ((lock->caps & LB_CAP_BASELINE) && check->who != CONFORM_ALL) return false;
     if ((lock->caps & LB_CAP_CONTROL) && check->who == CONFORM_LOCKS) return false;
     for (const struct conform_exemption *at = conform_exemptions; at->lock; at++) {

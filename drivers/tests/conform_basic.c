@@ -59,7 +59,7 @@ void conform_describe(struct trial *trial) {
     actor_do(client, describe);
     MUST(trial, !client->failed, "describe: %s", client->err.text);
     if (backend->ping) MUST_GIVE(client, actor_ping(client), LB_OK);
-    MUST(trial, backend->ping || !backend->topology, "a backend with a server has no ping");
+    MUST(trial, backend->ping || !backend->topologies, "a backend with a server has no ping");
 }
 
 /* The requests of an uncontended cycle as drivers/README.md states them, "1 + 1" or "none" in the fourth cell
@@ -107,7 +107,7 @@ void conform_commands(struct trial *trial) {
     MUST(trial, (int)taking[0] == acquire && (int)freeing[0] == release,
          "counts %d + %d requests a cycle, documented are %d + %d", (int)taking[0], (int)freeing[0], acquire,
          release);
-    if (lock->backend->topology) MUST(trial, acquire > 0 && release > 0, "a server that is never asked");
+    if (lock->backend->topologies) MUST(trial, acquire > 0 && release > 0, "a server that is never asked");
 }
 
 void conform_busy(struct trial *trial) {

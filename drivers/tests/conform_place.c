@@ -50,8 +50,8 @@ const char *conform_missing(const struct lb_backend *backend, char *text, size_t
         snprintf(text, size, "%s: %s: install %s", backend->name, backend->unavailable, backend->install);
         return text;
     }
-    if (!backend->topology) return NULL;
-    if (topo_info(topologies(), backend->topology, &info, &err) != 0) {
+    if (!backend->topologies) return NULL;
+    if (topo_info(topologies(), backend->topologies[0], &info, &err) != 0) {
         snprintf(text, size, "%s: %s", backend->name, err.text);
         return text;
     }

@@ -57,12 +57,12 @@ static inline const char *live_missing(const char *name) {
     static char why[400];
     const struct lb_backend *backend = registry_lock(name)->backend;
     if (backend->unavailable) return backend->unavailable;
-    if (!backend->topology) return NULL;
+    if (!backend->topologies) return NULL;
     struct topo_info info;
     struct lb_err err = {0};
     char folder[512];
     if (home_path("compose/local", folder, sizeof folder, &err) != 0 ||
-        topo_info(folder, backend->topology, &info, &err) != 0) {
+        topo_info(folder, lb_topologies(registry_lock(name))[0], &info, &err) != 0) {
         return "no topology script";
     }
     if (!info.missing[0]) return NULL;

@@ -77,7 +77,7 @@ static void test_promises_go_together(void **state) {
         /* A lease runs out while its holder is paused, and nobody can tell it. */
         if ((caps & LB_CAP_LEASE) && (claims & LB_CLAIM_SAFE_PAUSE))
             fail_msg("%s: a lease does not outlive a pause", lock->name);
-        if (real && lock->backend->topology && (caps & LB_CAP_LEASE) && !lock->backend->unavailable &&
+        if (real && lock->backend->topologies && (caps & LB_CAP_LEASE) && !lock->backend->unavailable &&
             !lock->settle)
             fail_msg("%s: the end of its session frees nothing, and it has no settle", lock->name);
     }
@@ -90,11 +90,11 @@ static void test_backends_are_whole(void **state) {
         bool here = !backend->unavailable;
         const char *bad = !is_name(backend->name)                                ? "name"
                           : !is_line(backend->summary)                           ? "summary"
-                          : backend->topology && !backend->install               ? "install"
-                          : backend->topology && !backend->schemes               ? "schemes"
+                          : backend->topologies && !backend->install               ? "install"
+                          : backend->topologies && !backend->schemes               ? "schemes"
                           : !here && !backend->install                           ? "install"
                           : here && !backend->describe                           ? "describe"
-                          : here && backend->topology && !backend->ping          ? "ping"
+                          : here && backend->topologies && !backend->ping          ? "ping"
                           : here && backend->connect && !backend->disconnect     ? "disconnect"
                           : here && !backend->options != !backend->options_bytes ? "options_bytes"
                                                                                  : NULL;

@@ -93,7 +93,7 @@ const struct lb_backend backend_zookeeper = {
     .name = "zookeeper",
     .summary = "ZooKeeper, one session a client",
     .schemes = zk_schemes,
-    .topology = "zookeeper",
+    .topologies = (const char *const[]){"zookeeper", NULL},
     .unavailable = LB_WHY_ZOOKEEPER,
     .install = "libzookeeper-st-dev libzookeeper-java default-jre-headless",
     LB_IF_ZOOKEEPER(.options = zk_option_table, .options_bytes = sizeof(struct zk_options),
