@@ -65,7 +65,7 @@ static void take_all(struct wish *wish, const char *folder) {
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         struct topo_info info;
         struct lb_err err = {0};
-        const char *name = (*backend)->topology;
+        const char *name = (*backend)->topologies ? (*backend)->topologies[0] : NULL;
         if (!name || wish->count == UP_MAX || topo_info(folder, name, &info, &err) != 0) continue;
         if (info.missing[0]) {
             fprintf(stderr, "%s is left out: %s (install: %s)\n", name, info.missing, info.install);
