@@ -6,7 +6,7 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/workfile.h"
 
-#define DRAFT_FIELDS_MAX 40
+#define DRAFT_FIELDS_MAX 64
 
 struct draft {
     struct plan *plan;

@@ -1,12 +1,8 @@
-/* fields: see fields.h. */
+/* fields: the table; see fields.h. Reading and printing a value is in fields_value.c. */
 #include "bench/plan/fields.h"
 
 #include <string.h>
 
-#include "bench/plan/shape.h"
-#include "bench/plan/text.h"
-
-#define NAME_MAX_BYTES 40
 #define HOUR_NS (3600.0 * LB_S_NS)
 #define DAY_NS (24 * HOUR_NS)
 
@@ -36,8 +32,12 @@ static const struct field table[] = {
 
     {.section = "load",
      .key = "clients",
-     .type = FIELD_CLIENTS,
+     .type = FIELD_LADDER,
+     .offset = offsetof(struct plan, clients),
+     .count_offset = offsetof(struct plan, clients_count),
      .def = "1",
+     .min = 1,
+     .max = PLAN_CLIENTS_MAX,
      .allowed = "1 to 100000, a list 1,2,4, or a ladder 1..64 x2 or 10..50 +10",
      .help = "how many clients compete; one stage for each number"},
     {.section = "load",
@@ -87,13 +87,36 @@ static const struct field table[] = {
      .help = "how long a client rests after each attempt; closed arrival only"},
     {.section = "load",
      .key = "seed",
-     .type = FIELD_SEED,
+     .type = FIELD_COUNT,
      .offset = offsetof(struct plan, seed),
      .def = "1",
      .min = 0,
      .max = 999999999999999.0, /* exact in a double, so in JavaScript too */
      .allowed = "a whole number of up to 15 digits",
      .help = "of all random draws; the same seed gives the same schedule"},
+    {.section = "load",
+     .key = "clients_per_session",
+     .type = FIELD_INT,
+     .offset = offsetof(struct plan, clients_per_session),
+     .def = "1",
+     .min = 1,
+     .max = 1000,
+     .help = "how many clients share a connection (or ZooKeeper handle, etcd lease)"},
+    {.section = "load",
+     .key = "session",
+     .type = FIELD_EITHER,
+     .offset = offsetof(struct plan, churn),
+     .def = "keep",
+     .choices = "keep,each",
+     .help = "keep: a client connects once; each: it connects for each attempt and closes behind it"},
+    {.section = "load",
+     .key = "stock",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct plan, stock),
+     .def = "0",
+     .min = 0,
+     .max = 1e12,
+     .help = "goods of each key: each holder sells one, sold-out keys are left alone; 0 = no selling"},
 
     {.section = "acquire",
      .key = "mode",
@@ -126,6 +149,48 @@ static const struct field table[] = {
      .def = "no",
      .allowed = "yes or no",
      .help = "whether a holder extends its lease while it works"},
+    {.section = "acquire",
+     .key = "readers",
+     .type = FIELD_LADDER,
+     .offset = offsetof(struct plan, readers),
+     .count_offset = offsetof(struct plan, readers_count),
+     .def = "0",
+     .min = 0,
+     .max = 100,
+     .allowed = "0 to 100, a list 0,50,100, or a ladder 0..100 +25",
+     .help = "per cent of the attempts that ask as readers (shared); one stage for each number"},
+    {.section = "acquire",
+     .key = "permits",
+     .type = FIELD_INT,
+     .offset = offsetof(struct plan, permits),
+     .def = "1",
+     .min = 1,
+     .max = 10000,
+     .help = "semaphores: how many permits an attempt wants"},
+    {.section = "acquire",
+     .key = "bound",
+     .type = FIELD_INT,
+     .offset = offsetof(struct plan, bound),
+     .def = "4",
+     .min = 1,
+     .max = 10000,
+     .help = "a semaphore's permits, a latch's count, a segmented lock's segments"},
+    {.section = "acquire",
+     .key = "depth",
+     .type = FIELD_INT,
+     .offset = offsetof(struct plan, depth),
+     .def = "1",
+     .min = 1,
+     .max = 100,
+     .help = "how often a holder takes the key, one inside the other (re-entry)"},
+    {.section = "acquire",
+     .key = "keys_at_once",
+     .type = FIELD_INT,
+     .offset = offsetof(struct plan, keys_at_once),
+     .def = "1",
+     .min = 1,
+     .max = LB_KEYS_MAX,
+     .help = "how many keys an attempt takes together: all of them or none"},
 
     {.section = "run",
      .key = "warmup",
@@ -159,6 +224,14 @@ static const struct field table[] = {
      .min = 1,
      .max = 1000,
      .help = "how often the whole list of stages is measured"},
+    {.section = "run",
+     .key = "controls",
+     .type = FIELD_EITHER,
+     .offset = offsetof(struct plan, controls_exposed),
+     .def = "here",
+     .choices = "here,exposed",
+     .help = "with locks = all, here: only unsafe-none; exposed: each broken lock in the workload that "
+             "exposes it"},
 
     {.section = "check",
      .key = "gap",
@@ -167,6 +240,45 @@ static const struct field table[] = {
      .allowed = "none, yield, or a duration above 0",
      .help = "what a holder does between reading and writing the guarded counter"},
 
+    {.section = "fault",
+     .key = "kind",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(struct plan, fault.kind),
+     .def = "none",
+     .choices = "none,pause,kill",
+     .help = "what is done to a worker process while it loads; needs load.processes above 1"},
+    {.section = "fault",
+     .key = "first",
+     .type = FIELD_DURATION,
+     .offset = offsetof(struct plan, fault.first_ns),
+     .def = "500ms",
+     .min = 0,
+     .max = DAY_NS,
+     .help = "when the first fault comes, from the begin of the measured window"},
+    {.section = "fault",
+     .key = "every",
+     .type = FIELD_TIMEOUT,
+     .offset = offsetof(struct plan, fault.every_ns),
+     .def = "none",
+     .min = 10 * LB_MS_NS,
+     .max = DAY_NS,
+     .allowed = "none (just one), or a duration, 10ms to 24h",
+     .help = "from one fault to the next; each hits the next process"},
+    {.section = "fault",
+     .key = "for",
+     .type = FIELD_DURATION,
+     .offset = offsetof(struct plan, fault.for_ns),
+     .def = "2s",
+     .min = LB_MS_NS,
+     .max = HOUR_NS,
+     .help = "how long a pause lasts"},
+
+    {.section = "servers",
+     .key = "topology",
+     .type = FIELD_TOPOLOGY,
+     .def = "default",
+     .allowed = "default, or names of topologies with commas between ('lockbench list LOCK' shows a lock's)",
+     .help = "which servers to start: locks run on each of these that they can, else on their default"},
     {.section = "servers",
      .key = "durability",
      .type = FIELD_CHOICE_TEXT,
@@ -187,187 +299,4 @@ const struct field *field_find(const char *section, const char *key) {
         if (strcmp(field->section, section) == 0 && strcmp(field->key, key) == 0) return field;
     }
     return NULL;
-}
-
-static int read_text(const char *text, size_t max_bytes, const char **ret, struct arena *arena,
-                     struct lb_err *err) {
-    size_t len = strlen(text);
-    if (len > max_bytes) return err_set(err, LB_EXIT_USAGE, "longer than %zu characters", max_bytes);
-    const char *copy = arena_text(arena, text);
-    if (!copy) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    *ret = copy;
-    return 0;
-}
-
-/* The name becomes a folder's: no separators, no leading dot. */
-static int read_name(const char *text, const char **ret, struct arena *arena, struct lb_err *err) {
-    size_t good = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-    if (*text == '\0') return err_set(err, LB_EXIT_USAGE, "the name is empty");
-    if (*text == '.' || *text == '-') return err_set(err, LB_EXIT_USAGE, "begins with '%c'", *text);
-    if (text[good])
-        return err_set(err, LB_EXIT_USAGE, "'%.40s' has a character that a folder's name can't", text);
-    return read_text(text, NAME_MAX_BYTES, ret, arena, err);
-}
-
-static int read_choice(const struct field *field, const char *text, void *at, struct arena *arena,
-                       struct lb_err *err) {
-    int index = 0;
-    if (text_choice(text, field->choices, &index, err)) return -1;
-    if (field->type == FIELD_CHOICE_TEXT) return read_text(text, strlen(text), at, arena, err);
-    memcpy(at, &(unsigned){(unsigned)index}, sizeof(unsigned)); /* an enum without negative values */
-    return 0;
-}
-
-int field_read(const struct field *field, const char *text, struct plan *plan, struct arena *arena,
-               struct lb_err *err) {
-    void *at = (char *)plan + field->offset;
-    int64_t whole = 0, min = (int64_t)field->min, max = (int64_t)field->max;
-    switch (field->type) {
-    case FIELD_NAME:
-        return read_name(text, at, arena, err);
-    case FIELD_TEXT:
-        return read_text(text, (size_t)max, at, arena, err);
-    case FIELD_THREADS:
-        if (strcmp(text, "auto") == 0) {
-            *(int *)at = 0;
-            return 0;
-        } /* fall through */
-    case FIELD_INT:
-        if (text_int(text, min, max, &whole, err)) return -1;
-        *(int *)at = (int)whole;
-        return 0;
-    case FIELD_SEED:
-        if (text_int(text, min, max, &whole, err)) return -1;
-        *(uint64_t *)at = (uint64_t)whole;
-        return 0;
-    case FIELD_TIMEOUT:
-        if (strcmp(text, "none") == 0) {
-            *(int64_t *)at = 0;
-            return 0;
-        } /* fall through */
-    case FIELD_DURATION:
-        return text_duration(text, min, max, at, err);
-    case FIELD_BOOL:
-        return text_bool(text, at, err);
-    case FIELD_CHOICE:
-    case FIELD_CHOICE_TEXT:
-        return read_choice(field, text, at, arena, err);
-    case FIELD_CLIENTS:
-        return ladder_parse(text, plan->clients, &plan->clients_count, err);
-    case FIELD_KEYS:
-        return keyspace_parse(text, at, err);
-    case FIELD_ARRIVAL:
-        return arrival_parse(text, at, err);
-    case FIELD_DIST:
-        return dist_parse(text, at, err);
-    case FIELD_GAP:
-        return gap_parse(text, &plan->gap, &plan->gap_ns, err);
-    }
-    return err_set(err, LB_EXIT_USAGE, "the table of keys is wrong");
-}
-
-char *field_text(const struct field *field, const struct plan *plan, char *text, size_t size) {
-    const void *at = (const char *)plan + field->offset;
-    const char *words;
-    switch (field->type) {
-    case FIELD_NAME:
-    case FIELD_TEXT:
-    case FIELD_CHOICE_TEXT:
-        words = *(const char *const *)at;
-        snprintf(text, size, "%s", words ? words : "");
-        break;
-    case FIELD_THREADS:
-    case FIELD_INT:
-        snprintf(text, size, "%d", *(const int *)at);
-        if (field->type == FIELD_THREADS && *(const int *)at == 0) snprintf(text, size, "auto");
-        break;
-    case FIELD_SEED:
-        snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)at);
-        break;
-    case FIELD_DURATION:
-    case FIELD_TIMEOUT:
-        duration_text(*(const int64_t *)at, text, size);
-        if (field->type == FIELD_TIMEOUT && *(const int64_t *)at == 0) snprintf(text, size, "none");
-        break;
-    case FIELD_BOOL:
-        snprintf(text, size, *(const bool *)at ? "yes" : "no");
-        break;
-    case FIELD_CHOICE:
-        text_choice_name(field->choices, (int)*(const unsigned *)at, text, size);
-        break;
-    case FIELD_CLIENTS:
-        ladder_text(plan->clients, plan->clients_count, text, size);
-        break;
-    case FIELD_KEYS:
-        keyspace_text(at, text, size);
-        break;
-    case FIELD_ARRIVAL:
-        arrival_text(at, text, size);
-        break;
-    case FIELD_DIST:
-        dist_text(at, text, size);
-        break;
-    case FIELD_GAP:
-        gap_text(plan->gap, plan->gap_ns, text, size);
-        break;
-    }
-    return text;
-}
-
-char *field_allowed(const struct field *field, char *text, size_t size) {
-    char low[40], high[40];
-    if (field->allowed) {
-        snprintf(text, size, "%s", field->allowed);
-    } else if (field->choices) {
-        text_choices(field->choices, text, size);
-    } else if (field->type == FIELD_DURATION) {
-        snprintf(text, size, "a duration, %s to %s", duration_text((int64_t)field->min, low, sizeof low),
-                 duration_text((int64_t)field->max, high, sizeof high));
-    } else {
-        snprintf(text, size, "a whole number, %.0f to %.0f", field->min, field->max);
-    }
-    return text;
-}
-
-static json_t *clients_json(const struct plan *plan) {
-    json_t *array = json_array();
-    for (int i = 0; i < plan->clients_count; i++) {
-        if (json_array_append_new(array, json_integer(plan->clients[i]))) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
-}
-
-int field_json(const struct field *field, const struct plan *plan, json_t *section) {
-    const void *at = (const char *)plan + field->offset;
-    bool is_ns = field->type == FIELD_DURATION || field->type == FIELD_TIMEOUT;
-    char name[64], text[4096];
-    json_t *value;
-    snprintf(name, sizeof name, "%s%s", field->key, is_ns ? "_ns" : "");
-    switch (field->type) {
-    case FIELD_INT:
-    case FIELD_THREADS:
-        value = json_integer(*(const int *)at);
-        break;
-    case FIELD_SEED:
-        value = json_integer((json_int_t) * (const uint64_t *)at);
-        break;
-    case FIELD_TIMEOUT:
-        value = *(const int64_t *)at ? json_integer(*(const int64_t *)at) : json_null();
-        break;
-    case FIELD_DURATION:
-        value = json_integer(*(const int64_t *)at);
-        break;
-    case FIELD_BOOL:
-        value = json_boolean(*(const bool *)at);
-        break;
-    case FIELD_CLIENTS:
-        value = clients_json(plan);
-        break;
-    default:
-        value = json_string(field_text(field, plan, text, sizeof text));
-    }
-    return json_object_set_new(section, name, value);
 }

@@ -17,13 +17,15 @@ enum field_type {
     FIELD_TEXT,        /* const char * */
     FIELD_INT,         /* int, min to max */
     FIELD_THREADS,     /* int, 0 = auto */
-    FIELD_SEED,        /* uint64_t, min to max */
+    FIELD_COUNT,       /* uint64_t, min to max */
     FIELD_DURATION,    /* int64_t ns, min to max */
     FIELD_TIMEOUT,     /* int64_t ns, min to max, 0 = none */
     FIELD_BOOL,        /* bool */
     FIELD_CHOICE,      /* an enum in the order of choices */
     FIELD_CHOICE_TEXT, /* const char *: one of choices */
-    FIELD_CLIENTS,     /* plan->clients and clients_count */
+    FIELD_EITHER,      /* bool, false for the first of two choices */
+    FIELD_LADDER,      /* int[PLAN_LADDER_MAX], min to max, and their count */
+    FIELD_TOPOLOGY,    /* plan->topologies and topology_count */
     FIELD_KEYS,        /* struct keyspace */
     FIELD_ARRIVAL,     /* struct arrival */
     FIELD_DIST,        /* struct dist */
@@ -34,6 +36,7 @@ struct field {
     const char *section, *key;
     enum field_type type;
     size_t offset;       /* in struct plan */
+    size_t count_offset; /* ladders: of their int count */
     const char *def;     /* as people would write it; NULL = none, or see help */
     double min, max;     /* whole numbers; durations in ns; texts: max bytes */
     const char *choices; /* "a,b" */

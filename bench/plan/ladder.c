@@ -1,4 +1,4 @@
-/* ladder: the client counts of a plan; see shape.h. */
+/* ladder: numbers that get a stage each; see shape.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +9,20 @@
 struct ladder {
     int *steps;
     int count;
+    int min, max;
 };
 
-static int add(struct ladder *ladder, int64_t clients, struct lb_err *err) {
+static int add(struct ladder *ladder, int64_t step, struct lb_err *err) {
     for (int i = 0; i < ladder->count; i++) {
-        if (ladder->steps[i] == clients) {
+        if (ladder->steps[i] == step) {
             return err_set(err, LB_EXIT_USAGE, "%lld is there twice; run.repeat measures a stage again",
-                           (long long)clients);
+                           (long long)step);
         }
     }
     if (ladder->count == PLAN_LADDER_MAX) {
         return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
     }
-    ladder->steps[ladder->count++] = (int)clients;
+    ladder->steps[ladder->count++] = (int)step;
     return 0;
 }
 
@@ -38,23 +39,25 @@ static int add_range(struct ladder *ladder, const char *text, const char *dots, 
         text_trim(dots + 2, (size_t)(how - dots - 2), high_word, sizeof high_word)) {
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a ladder like 1..64 x2", text);
     }
-    if (text_int(low_word, 1, PLAN_CLIENTS_MAX, &low, err)) return -1;
-    if (text_int(high_word, 1, PLAN_CLIENTS_MAX, &high, err)) return -1;
+    if (text_int(low_word, ladder->min, ladder->max, &low, err)) return -1;
+    if (text_int(high_word, ladder->min, ladder->max, &high, err)) return -1;
     if (high <= low) return err_set(err, LB_EXIT_USAGE, "'%.60s' does not climb", text);
     bool times = *how != '+';
-    if (text_int(how + 1, times ? 2 : 1, PLAN_CLIENTS_MAX, &by, err)) {
+    if (text_int(how + 1, times ? 2 : 1, ladder->max, &by, err)) {
         err_prefix(err, "the step after '%c'", *how);
         return -1;
     }
+    if (times && low == 0) return err_set(err, LB_EXIT_USAGE, "'%.60s': 0 times anything stays 0", text);
     for (int64_t at = low; at < high; at = times ? at * by : at + by) {
         if (add(ladder, at, err)) return -1;
     }
     return add(ladder, high, err);
 }
 
-int ladder_parse(const char *text, int steps[PLAN_LADDER_MAX], int *ret_count, struct lb_err *err) {
+int ladder_parse(const char *text, int min, int max, int steps[PLAN_LADDER_MAX], int *ret_count,
+                 struct lb_err *err) {
     int built[PLAN_LADDER_MAX];
-    struct ladder ladder = {.steps = built};
+    struct ladder ladder = {.steps = built, .min = min, .max = max};
     for (const char *at = text;; at++) {
         char word[64];
         size_t len = strcspn(at, ",");
@@ -62,12 +65,12 @@ int ladder_parse(const char *text, int steps[PLAN_LADDER_MAX], int *ret_count, s
             return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a number or a ladder like 1..64 x2", at);
         }
         const char *dots = strstr(word, "..");
-        int64_t clients = 0;
+        int64_t step = 0;
         if (dots) {
             if (add_range(&ladder, word, dots, err)) return -1;
         } else {
-            if (text_int(word, 1, PLAN_CLIENTS_MAX, &clients, err)) return -1;
-            if (add(&ladder, clients, err)) return -1;
+            if (text_int(word, min, max, &step, err)) return -1;
+            if (add(&ladder, step, err)) return -1;
         }
         at += len;
         if (*at == '\0') break;

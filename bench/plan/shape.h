@@ -24,9 +24,10 @@ int keyspace_parse(const char *text, struct keyspace *ret, struct lb_err *err);
 int gap_parse(const char *text, enum check_gap *ret_gap, int64_t *ret_ns, struct lb_err *err);
 char *gap_text(enum check_gap gap, int64_t ns, char *text, size_t size);
 
-/* Client counts, one stage each: a list of numbers and ladders. "1,2,4"; "1..64 x2" doubles from 1 to 64;
- * "10..50 +10" adds; "1, 2, 10..40 +10" mixes. The far end of a ladder is always its last step. */
-int ladder_parse(const char *text, int steps[PLAN_LADDER_MAX], int *ret_count, struct lb_err *err);
+/* Numbers min to max, one stage each: a list of numbers and ladders. "1,2,4"; "1..64 x2" doubles from 1 to
+ * 64; "10..50 +10" adds; "1, 2, 10..40 +10" mixes. The far end of a ladder is always its last step. */
+int ladder_parse(const char *text, int min, int max, int steps[PLAN_LADDER_MAX], int *ret_count,
+                 struct lb_err *err);
 
 /* "1, 2, 4": every step written out. Returns text. */
 char *ladder_text(const int *steps, int count, char *text, size_t size);

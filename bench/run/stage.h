@@ -31,6 +31,7 @@ struct stage_ask {
     struct lb_server *server;
     struct topo *topo; /* NULL: not ours to watch */
     int clients, repeat;
+    int readers; /* per cent of the attempts that are shared */
     char id[96];
     const char *hlog_path, *version;
     uint64_t seed;

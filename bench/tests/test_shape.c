@@ -149,7 +149,7 @@ static void ladders_read_and_print(void **state) {
         int steps[PLAN_LADDER_MAX] = {77}, count = 77;
         struct lb_err err = {0};
         char text[256];
-        int result = ladder_parse(words[i].text, steps, &count, &err);
+        int result = ladder_parse(words[i].text, 1, PLAN_CLIENTS_MAX, steps, &count, &err);
         if ((result == 0) != (words[i].back != NULL))
             fail_msg("'%s': %d %s", words[i].text, result, err.text);
         if (words[i].back) assert_string_equal(ladder_text(steps, count, text, sizeof text), words[i].back);
@@ -161,7 +161,7 @@ static void a_ladder_without_step_is_told_how(void **state) {
     int steps[PLAN_LADDER_MAX], count;
     struct lb_err err = {0};
     (void)state;
-    ladder_parse("1..64", steps, &count, &err);
+    ladder_parse("1..64", 1, PLAN_CLIENTS_MAX, steps, &count, &err);
     assert_non_null(strstr(err.text, "1..64 x2 doubles"));
 }
 
