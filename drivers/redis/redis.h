@@ -1,57 +1,151 @@
-/* redis: a session with one Redis server and one command at a time over it; the algorithms are in their own
- * files.
+/* redis: what every Redis lock needs and no algorithm: commands to the node that serves a key, several of
+ * them in one round trip, scripts, subscriptions, names, tokens, what is left on the servers.
  *
- * Connects and parses by hiredis (0.14 and 1.x); writes and waits by itself, edge-triggered, and keeps the
- * reply in the session, so that a round trip allocates nothing. It retries nothing.
+ * A session has a connection to each node that it needed so far. Where several fibers share a session
+ * (LB_CAP_SHARE), each connection carries one round trip at a time. Replies lie in the connection, so that a
+ * round trip allocates nothing: they are valid until the calling fiber waits again. It follows MOVED and ASK,
+ * and tries nothing else twice.
  */
 #ifndef DRIVERS_REDIS_REDIS_H
 #define DRIVERS_REDIS_REDIS_H
 
 #include "drivers/driver.h"
 
-#define REDIS_ARGS_MAX 16
-#define REDIS_ELEMENTS_MAX 16
+#define REDIS_ARGS_MAX 24     /* words of one command */
+#define REDIS_ELEMENTS_MAX 16 /* kept of an array */
+#define REDIS_PIPE_MAX 4      /* commands of one round trip */
+#define REDIS_NODES_MAX 16    /* of one session */
 
 enum redis_type { REDIS_NIL, REDIS_STATUS, REDIS_ERROR, REDIS_INTEGER, REDIS_STRING, REDIS_ARRAY };
 
 struct redis_value {
     enum redis_type type;
-    long long integer;
-    const char *text; /* STATUS, ERROR, STRING: NUL-terminated, valid until the next command */
+    long long integer; /* ARRAY: how many elements the server announced */
+    const char *text;  /* STATUS, ERROR, STRING: NUL-terminated; never NULL */
     size_t len;
 };
 
 struct redis_reply {
     struct redis_value value;
     int count; /* ARRAY: elements kept, at most REDIS_ELEMENTS_MAX; nested arrays are flattened */
+    int total; /* ARRAY: elements that came, flattened, kept or not */
     struct redis_value element[REDIS_ELEMENTS_MAX];
 };
 
-/* A command's words; lengths are taken by strlen where len is 0. */
+/* A word of a command; its length is taken by strlen where len is 0. */
 struct redis_word {
     const char *text;
     size_t len;
 };
 
+/* A Lua script: one static const each. Sent by EVALSHA, and by EVAL where the server does not know it yet. */
+struct redis_script {
+    const char *text;
+};
+
+struct redis_command {
+    const struct redis_script *script; /* NULL: the words are the command itself */
+    const struct redis_word *words;    /* of a script: its keys, then its arguments */
+    int count;
+    int keys; /* of a script: how many of the words are keys */
+};
+
 extern const struct lb_backend backend_redis;
 
-/* Sends a command and waits for its reply. LB_OK with *ret_reply (which may be of type REDIS_ERROR);
- * LB_BROKEN: the connection was down, nothing was sent; LB_UNKNOWN: sent, the answer is lost. Bounded by the
- * backend's command_timeout. After anything but LB_OK the connection is dead until the core connects again.
- */
+/* --- nodes --- */
+
+/* One server and this session's connection to it, made on first use; lives as long as the session. */
+struct redis_node;
+
+/* Which node serves a key (cluster: by its slot; sentinels: the primary; else the first of the URL, which
+ * with replicas is their primary). LB_OK; or LB_BROKEN: nobody serves it now. */
+enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
+                              struct redis_node **ret_node);
+
+/* redis+independents://: how many servers, and each by its place in the URL. Elsewhere: the primaries. */
+int redis_node_count(const struct lb_session *session);
+struct redis_node *redis_node_at(struct lb_session *session, int index);
+
+bool redis_is_cluster(const struct lb_session *session);
+
+/* How many replicas the node has connected now, by its INFO replication. */
+enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);
+
+/* --- round trips --- */
+
+/* Sends a command to the node that serves its second word, where most have their key (one word: to the first
+ * node), and waits for its reply. LB_OK with *ret_reply, which may be of type REDIS_ERROR; LB_BROKEN: nothing
+ * was sent; LB_UNKNOWN: sent, the answer is lost. At most the backend's command_timeout. After LB_BROKEN and
+ * LB_UNKNOWN that connection is dead until the core connects the session again. */
 enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
                            const struct redis_reply **ret_reply);
 
-/* The same by EVALSHA, with EVAL if the server has forgotten the script. words: the keys, then the arguments.
- */
-enum lb_outcome redis_eval(struct lb_session *session, const char *script, const char *sha1, int keys,
+/* The same by script; the first key decides where it goes. */
+enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
                            const struct redis_word *words, int count, const struct redis_reply **ret_reply);
 
-/* The SHA1 of a script in hex, as SCRIPT LOAD answers it. 0, or -1 with err. */
-int redis_load(struct lb_session *session, const char *script, char ret_sha1[41], struct lb_err *err);
+/* The same with 1 .. REDIS_PIPE_MAX commands sent at once on one connection; ret_replies points to as many
+ * replies, in order. node NULL: the one that serves the first command's key. Only the first may be a script
+ * that the server might not know, or be sent elsewhere by MOVED: then all of them are sent a second time. */
+enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
+                           const struct redis_command *commands, int count,
+                           const struct redis_reply **ret_replies);
+
+/* Sends without waiting; the answer is dropped when it comes. What is sent to the node later comes after. */
+enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
+                           const struct redis_command *command);
+
+struct redis_answer {
+    enum lb_outcome outcome; /* LB_OK: with reply. LB_UNKNOWN: sent; LB_BROKEN: not sent */
+    const struct redis_reply *reply;
+};
+
+/* Sends one command to all nodes (redis_node_at) at once and waits for all their answers, for at most
+ * timeout_ns. A node that is late keeps its connection: its answer is dropped when it comes, and what is sent
+ * to it later comes after. Lost connections are made anew. Returns the number of nodes; the answers are in
+ * their order. */
+int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
+              struct redis_answer answers[REDIS_NODES_MAX]);
 
 /* Fails the operation with the server's error reply: LB_REFUSED (auth, wrong type, unknown command), else
  * LB_BROKEN. */
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply);
+
+/* --- subscriptions --- */
+
+/* A second connection to a node, for (S)SUBSCRIBE and what comes of it. */
+struct redis_feed;
+
+/* Opens it; for a session's first wait, not for each one: it allocates. NULL with session->err. */
+struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node, int64_t deadline_ns);
+/* Sends (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread. LB_OK or LB_BROKEN. */
+enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words, int count);
+/* The next that comes: a confirmation or a message, as an array. One fiber at a time. LB_OK; LB_TIMEOUT: the
+ * deadline passed, or the fiber was woken; LB_LOST: the connection is gone, and with it its subscriptions. */
+enum lb_outcome redis_feed_next(struct redis_feed *feed, int64_t deadline_ns,
+                                const struct redis_reply **ret_reply);
+/* Ends it, once nobody waits in it. NULL is fine. */
+void redis_feed_close(struct redis_feed *feed);
+
+/* --- names, tokens, leftovers --- */
+
+/* before{name}after, or before name after if the name has a brace already: keys that a cluster puts into one
+ * slot. Its length, cut to size. */
+size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
+                    const char *after);
+
+/* Random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
+void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
+
+/* A lease in whole milliseconds, at least 1, as text. */
+void redis_lease_ms(int64_t lease_ns, char out[24]);
+
+/* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they are,
+ * nothing is a pattern). 0, or -1 with err. */
+int redis_count_keys(struct lb_session *session, const char *before, const char *prefix,
+                     struct lb_residue *residue, struct lb_err *err);
+/* The same with channels that somebody is subscribed to, plain and sharded. */
+int redis_count_channels(struct lb_session *session, const char *before, const char *prefix,
+                         struct lb_residue *residue, struct lb_err *err);
 
 #endif

@@ -17,7 +17,13 @@ struct redis_options {
     int64_t command_timeout_ns;
 };
 
+#define REDIS_SCRIPTS_MAX 24
+
 struct redis_conn {
+    struct {
+        const struct redis_script *script;
+        char sha1[41];
+    } scripts[REDIS_SCRIPTS_MAX];
     redisContext *context;
     bool dead;
     struct redis_reply reply;

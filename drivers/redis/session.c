@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "drivers/redis/sha1.h"
 #include "drivers/wait.h"
 
 #define REDIS_PORT 6379
@@ -127,35 +128,34 @@ enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *
     return outcome;
 }
 
-enum lb_outcome redis_eval(struct lb_session *session, const char *script, const char *sha1, int keys,
+/* The script's digest, computed on this session's first use of it. */
+static const char *sha1_of(struct redis_conn *conn, const struct redis_script *script) {
+    int i = 0;
+    while (i < REDIS_SCRIPTS_MAX - 1 && conn->scripts[i].script && conn->scripts[i].script != script) i++;
+    if (conn->scripts[i].script != script) {
+        conn->scripts[i].script = script;
+        sha1_hex(script->text, strlen(script->text), conn->scripts[i].sha1);
+    }
+    return conn->scripts[i].sha1;
+}
+
+enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
                            const struct redis_word *words, int count, const struct redis_reply **ret_reply) {
     char number[12];
     snprintf(number, sizeof number, "%d", keys);
-    struct redis_word all[REDIS_ARGS_MAX] = {{"EVALSHA", 7}, {sha1, 40}, {number, 0}};
+    struct redis_word all[REDIS_ARGS_MAX] = {
+        {"EVALSHA", 7}, {sha1_of(conn_of(session), script), 40}, {number, 0}};
     memcpy(all + 3, words, (size_t)count * sizeof *words);
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_call(session, all, count + 3, &reply);
     if (outcome == LB_OK && reply->value.type == REDIS_ERROR &&
         strncmp(reply->value.text, "NOSCRIPT", 8) == 0) {
         all[0] = (struct redis_word){"EVAL", 4};
-        all[1] = (struct redis_word){script, 0};
+        all[1] = (struct redis_word){script->text, 0};
         outcome = redis_call(session, all, count + 3, &reply);
     }
     if (outcome == LB_OK) *ret_reply = reply;
     return outcome;
-}
-
-int redis_load(struct lb_session *session, const char *script, char ret_sha1[41], struct lb_err *err) {
-    const struct redis_reply *reply = NULL;
-    if (redis_call(session, (struct redis_word[]){{"SCRIPT", 6}, {"LOAD", 4}, {script, 0}}, 3, &reply) !=
-        LB_OK) {
-        return err_set(err, session->err.code, "%s", session->err.text);
-    }
-    if (reply->value.type != REDIS_STRING || reply->value.len != 40) {
-        return err_set(err, LB_EXIT_MACHINE, "redis: SCRIPT LOAD answered: %s", reply->value.text);
-    }
-    memcpy(ret_sha1, reply->value.text, 41);
-    return 0;
 }
 
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply) {

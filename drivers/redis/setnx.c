@@ -15,17 +15,14 @@
 
 #define TOKEN_CHARS 40 /* 20 random bytes in hex, as the documentation advises */
 
-static const char release_script[] =
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
-static const char renew_script[] = "if redis.call('get',KEYS[1])==ARGV[1] then "
-                                   "return redis.call('pexpire',KEYS[1],ARGV[2]) else return 0 end";
+static const struct redis_script release_script = {
+    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end"};
+static const struct redis_script renew_script = {
+    "if redis.call('get',KEYS[1])==ARGV[1] then "
+    "return redis.call('pexpire',KEYS[1],ARGV[2]) else return 0 end"};
 
 struct setnx_options {
     struct backoff_options poll;
-};
-
-struct setnx_session {
-    char release_sha1[41], renew_sha1[41];
 };
 
 struct setnx_grant {
@@ -43,22 +40,9 @@ static void make_token(struct lb_rng *rng, char token[TOKEN_CHARS + 1]) {
     token[TOKEN_CHARS] = '\0';
 }
 
-/* The scripts' digests, on this session's first use of them. */
-static enum lb_outcome learn_scripts(struct lb_session *session) {
-    struct setnx_session *state = session->lock_state;
-    if (state->renew_sha1[0]) return LB_OK;
-    if (redis_load(session, release_script, state->release_sha1, &session->err) != 0 ||
-        redis_load(session, renew_script, state->renew_sha1, &session->err) != 0) {
-        return LB_BROKEN;
-    }
-    return LB_OK;
-}
-
 static enum lb_outcome setnx_acquire(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     struct setnx_grant *mine = grant->data;
-    enum lb_outcome outcome = learn_scripts(session);
-    if (outcome != LB_OK) return outcome;
     char lease_ms[24];
     snprintf(lease_ms, sizeof lease_ms, "%lld", (long long)(request->lease_ns / LB_MS_NS));
     make_token(&session->rng, mine->token);
@@ -72,7 +56,7 @@ static enum lb_outcome setnx_acquire(struct lb_session *session, const struct lb
     for (;;) {
         const struct redis_reply *reply = NULL;
         int64_t sent_ns = lb_now();
-        outcome = redis_call(session, words, 6, &reply);
+        enum lb_outcome outcome = redis_call(session, words, 6, &reply);
         if (outcome != LB_OK) return outcome;
         if (reply->value.type == REDIS_STATUS) {
             grant->token = 0;
@@ -87,13 +71,13 @@ static enum lb_outcome setnx_acquire(struct lb_session *session, const struct lb
 
 /* Runs one of the two owner-checked scripts. LB_LOST if the lock is not ours any more. */
 static enum lb_outcome if_mine(struct lb_session *session, const struct lb_request *request,
-                               const struct lb_grant *grant, const char *script, const char *sha1,
+                               const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument) {
     const struct setnx_grant *mine = grant->data;
     const struct redis_word words[] = {
         {request->key, request->key_len}, {mine->token, TOKEN_CHARS}, {argument ? argument : "", 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_eval(session, script, sha1, 1, words, argument ? 3 : 2, &reply);
+    enum lb_outcome outcome = redis_eval(session, script, 1, words, argument ? 3 : 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
@@ -101,17 +85,15 @@ static enum lb_outcome if_mine(struct lb_session *session, const struct lb_reque
 
 static enum lb_outcome setnx_release(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
-    const struct setnx_session *state = session->lock_state;
-    return if_mine(session, request, grant, release_script, state->release_sha1, NULL);
+    return if_mine(session, request, grant, &release_script, NULL);
 }
 
 static enum lb_outcome setnx_renew(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
-    const struct setnx_session *state = session->lock_state;
     char lease_ms[24];
     snprintf(lease_ms, sizeof lease_ms, "%lld", (long long)(request->lease_ns / LB_MS_NS));
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = if_mine(session, request, grant, renew_script, state->renew_sha1, lease_ms);
+    enum lb_outcome outcome = if_mine(session, request, grant, &renew_script, lease_ms);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }
@@ -119,8 +101,7 @@ static enum lb_outcome setnx_renew(struct lb_session *session, const struct lb_r
 /* The SET may have arrived: delete what it may have left. */
 static enum lb_outcome setnx_settle(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
-    enum lb_outcome outcome = learn_scripts(session);
-    if (outcome == LB_OK) outcome = setnx_release(session, request, grant);
+    enum lb_outcome outcome = setnx_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
@@ -139,6 +120,5 @@ const struct lb_lock lock_redis_setnx = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     LB_IF_HIREDIS(.options = setnx_options, .options_bytes = sizeof(struct setnx_options),
-                  .session_bytes = sizeof(struct setnx_session), .grant_bytes = sizeof(struct setnx_grant),
-                  .acquire = setnx_acquire, .release = setnx_release, .renew = setnx_renew,
-                  .settle = setnx_settle, )};
+                  .grant_bytes = sizeof(struct setnx_grant), .acquire = setnx_acquire,
+                  .release = setnx_release, .renew = setnx_renew, .settle = setnx_settle, )};

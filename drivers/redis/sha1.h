@@ -1,0 +1,11 @@
+/* sha1: the digest by which EVALSHA names a script (FIPS 180-4). For nothing that must be secret or safe from
+ * forgery. */
+#ifndef DRIVERS_REDIS_SHA1_H
+#define DRIVERS_REDIS_SHA1_H
+
+#include <stddef.h>
+
+/* 40 hex digits and a NUL. */
+void sha1_hex(const void *data, size_t len, char out[41]);
+
+#endif
