@@ -25,9 +25,10 @@ void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, ui
 }
 
 static enum verdict verdict_of(const struct exclusion *x) {
-    if (x->grants == 0) return VERDICT_UNCHECKED;
+    if (x->grants == 0 && x->stuck == 0) return VERDICT_UNCHECKED;
     if (x->double_holders || x->token_errors || (x->lost_updates && !x->expired_holders))
         return VERDICT_VIOLATED;
+    if (x->stuck) return VERDICT_STUCK;
     return x->expired_holders ? VERDICT_EXPIRED : VERDICT_CLEAN;
 }
 

@@ -101,13 +101,18 @@ static inline void cell_leave(struct cell *cell, uint32_t client, const struct e
                                             memory_order_relaxed);
 }
 
-enum verdict { VERDICT_UNCHECKED, VERDICT_CLEAN, VERDICT_EXPIRED, VERDICT_VIOLATED };
+/* From good to bad. Expired: the lock did what a lease does, to a holder that outlived it. Stuck: a free key
+ * that nobody got any more, which nothing excuses, but which harmed nothing that was guarded. Violated: what
+ * was guarded was open to two. */
+enum verdict { VERDICT_UNCHECKED, VERDICT_CLEAN, VERDICT_EXPIRED, VERDICT_STUCK, VERDICT_VIOLATED };
 
 /* The end of a stage: everybody has left. */
 struct exclusion {
     enum verdict verdict;
     uint64_t grants, counter, lost_updates;
     uint64_t double_holders, expired_holders, token_errors;
+    uint64_t stuck;    /* keys that were free, but that nobody got any more; filled by the supervisor */
+    uint64_t detected; /* grants whose holder learned in time, before it wrote, that it had lost them */
 };
 
 struct exclusion cells_judge(const struct cell *cells, uint32_t count, const struct findings *findings);

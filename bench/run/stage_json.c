@@ -73,7 +73,7 @@ static json_t *holding_json(const struct holding *holding) {
 }
 
 static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *lock) {
-    static const char *const verdicts[] = {"unchecked", "clean", "expired", "violated"};
+    static const char *const verdicts[] = {"unchecked", "clean", "expired", "stuck", "violated"};
     const struct exclusion *x = &stage->exclusion;
     const char *verdict = (lock->caps & LB_CAP_BASELINE) ? "baseline" : verdicts[x->verdict];
     json_t *first = json_null();
@@ -83,10 +83,11 @@ static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *l
                       holding_json(&stage->first_holder), "intruder", holding_json(&stage->first_intruder));
     }
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "verdict", verdict, "grants", (json_int_t)x->grants,
-        "counter", (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates, "double_holders",
-        (json_int_t)x->double_holders, "expired_holders", (json_int_t)x->expired_holders, "token_errors",
-        (json_int_t)x->token_errors, "bound95",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "verdict", verdict, "grants",
+        (json_int_t)x->grants, "counter", (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates,
+        "double_holders", (json_int_t)x->double_holders, "expired_holders", (json_int_t)x->expired_holders,
+        "token_errors", (json_int_t)x->token_errors, "stuck", (json_int_t)x->stuck, "detected",
+        (json_int_t)x->detected, "bound95",
         x->verdict == VERDICT_CLEAN && !(lock->caps & LB_CAP_BASELINE) ? json_real(3.0 / (double)x->grants)
                                                                        : json_null(),
         "first", first);
