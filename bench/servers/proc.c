@@ -15,11 +15,10 @@
 
 #include "bench/base/clock.h"
 
-/* Reads /proc/PID/stat. The second field, the name, may hold blanks and brackets: so go on after the last
- * ')'. */
-static bool read_stat(pid_t pid, struct proc *ret) {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+/* Reads a file like /proc/PID/stat. The second field, the name, may hold blanks and brackets: so go on after
+ * the last ')'. */
+static bool read_stat_at(const char *path, pid_t pid, struct proc *ret) {
+    char text[1024];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     ssize_t len = read(fd, text, sizeof text - 1);
@@ -44,6 +43,12 @@ static bool read_stat(pid_t pid, struct proc *ret) {
                          .used_ns = (int64_t)(user + system) * tick_ns,
                          .reaped_ns = (reaped_user + reaped_system) * tick_ns};
     return true;
+}
+
+static bool read_stat(pid_t pid, struct proc *ret) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return read_stat_at(path, pid, ret);
 }
 
 /* All processes of the machine, in no order. NULL if /proc can't be read. */
@@ -122,6 +127,21 @@ bool proc_group_runs(pid_t group) {
     for (int i = 0; i < count && !runs; i++) runs = all[i].group == group && all[i].state != 'Z';
     free(all);
     return runs;
+}
+
+bool proc_stands(pid_t pid) {
+    char path[320];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *dir = opendir(path);
+    bool stands = true;
+    for (struct dirent *entry; stands && dir && (entry = readdir(dir));) {
+        struct proc thread;
+        if (!isdigit((unsigned char)entry->d_name[0])) continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, entry->d_name);
+        if (read_stat_at(path, pid, &thread)) stands = strchr("TtZX", thread.state) != NULL;
+    }
+    if (dir) closedir(dir);
+    return stands;
 }
 
 /* The inodes and users of the sockets that listen on a port, over IPv4 or IPv6, at most max. */

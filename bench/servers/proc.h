@@ -26,6 +26,9 @@ int64_t proc_cpu_ns(const pid_t *roots, int count);
 /* Whether any process of the group still runs; ended ones that nobody has waited for do not count. */
 bool proc_group_runs(pid_t group);
 
+/* Whether every thread of the process stands still (stopped by a signal) or has ended. */
+bool proc_stands(pid_t pid);
+
 /* Whether a process of the tree below root listens on the loopback TCP port. Where another user's files can't
  * be looked into (root in a container), a listener of the same user as root counts. */
 bool proc_listens(pid_t root, int port);

@@ -330,6 +330,12 @@ int topo_signal(struct topo *topo, int node, int signal) {
     if (!tree) return -1;
     /* The tree, not the group: PostgreSQL's backends are leaders of groups of their own. */
     for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
+    int64_t limit_ns = lb_now() + LB_S_NS;
+    for (int i = 0; i < count && signal == SIGSTOP; i++) {
+        while (!proc_stands(tree[i].pid) && lb_now() < limit_ns) {
+            nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS / 10}, NULL);
+        }
+    }
     free(tree);
     return 0;
 }

@@ -109,8 +109,9 @@ pid_t topo_pid(const struct topo *topo, int node);
  * processes that live, to a clock tick (10 ms) for those that ended. -1 if /proc can't be read. */
 int64_t topo_cpu_ns(const struct topo *topo);
 
-/* Sends a signal (SIGSTOP, SIGCONT, SIGKILL, ...) to a node's whole process tree. 0, or -1 if it has ended.
- */
+/* Sends a signal (SIGSTOP, SIGCONT, SIGKILL, ...) to a node's whole process tree; after SIGSTOP it returns
+ * when every thread stands still (or after a second), for until then a server may still answer. 0, or -1 if
+ * the node has ended. */
 int topo_signal(struct topo *topo, int node, int signal);
 
 /* Starts an ended node again, on the same ports and with the data that it left. 0, or -1 with err. */

@@ -138,6 +138,10 @@ static void processes_are_found(void **state) {
     assert_int_equal(tree[2].parent, child);
     free(tree);
     assert_true(proc_group_runs(child));
+    assert_false(proc_stands(child));
+    kill(child, SIGSTOP);
+    for (int i = 0; i < 1000 && !proc_stands(child); i++) help_nap_ms(1);
+    assert_true(proc_stands(child));
     kill(-child, SIGKILL);
     /* Dead but not waited for is not running. */
     for (int i = 0; i < 1000 && proc_group_runs(child); i++) help_nap_ms(5);
