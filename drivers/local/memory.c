@@ -1,40 +1,42 @@
-/* memory: locks in memory shared by this machine's processes: the floor that every remote lock stands on.
- *
- * mem-mutex is a pthread mutex, process-shared. Its waits block the thread, so the engine gives each client
- * one. A dead holder's is never freed (not robust). unsafe-none grants to everybody: the checker must catch
- * it.
- */
+/* memory: locks in memory shared by this machine's processes: the floor that every remote lock stands on. The
+ * backend; its locks are in mem_*.c. All block their thread, by the kernel or by spinning, so the engine
+ * gives each client one. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <pthread.h>
+#include "drivers/local/memory.h"
+
 #include <string.h>
 
-#include "drivers/local/local.h"
 #include "drivers/wait.h"
 
-/* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: it must be told what that took. */
-#if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
-#include <sanitizer/tsan_interface.h>
-#define TELL_LOCKED(mutex) (__tsan_mutex_pre_lock((mutex), 0), __tsan_mutex_post_lock((mutex), 0, 0))
-#else
-#define TELL_LOCKED(mutex) ((void)0)
-#endif
-
-struct memory_shared {
-    struct {
-        _Alignas(64) pthread_mutex_t mutex;
-    } slot[LOCAL_SLOTS];
-};
-
-static int memory_open(struct lb_server *server, struct lb_err *err) {
-    struct memory_shared *shared = server->shared;
+static int make_mutexes(struct mem_mutex_slot *slots, int robustness) {
     pthread_mutexattr_t attributes;
     int failed = pthread_mutexattr_init(&attributes);
     if (!failed) failed = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    if (!failed) failed = pthread_mutexattr_setrobust(&attributes, robustness);
     for (int i = 0; i < LOCAL_SLOTS && !failed; i++)
-        failed = pthread_mutex_init(&shared->slot[i].mutex, &attributes);
+        failed = pthread_mutex_init(&slots[i].mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
-    return failed ? err_set(err, LB_EXIT_MACHINE, "pthread mutex: %s", strerror(failed)) : 0;
+    return failed;
+}
+
+static int make_rwlocks(struct mem_rwlock_slot *slots, int preference) {
+    pthread_rwlockattr_t attributes;
+    int failed = pthread_rwlockattr_init(&attributes);
+    if (!failed) failed = pthread_rwlockattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    if (!failed) failed = pthread_rwlockattr_setkind_np(&attributes, preference);
+    for (int i = 0; i < LOCAL_SLOTS && !failed; i++)
+        failed = pthread_rwlock_init(&slots[i].rwlock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+    return failed;
+}
+
+static int memory_open(struct lb_server *server, struct lb_err *err) {
+    struct memory_shared *shared = server->shared;
+    int failed = make_mutexes(shared->mutex, PTHREAD_MUTEX_STALLED);
+    if (!failed) failed = make_mutexes(shared->robust, PTHREAD_MUTEX_ROBUST);
+    if (!failed) failed = make_rwlocks(shared->rwlock[0], PTHREAD_RWLOCK_PREFER_READER_NP);
+    if (!failed) failed = make_rwlocks(shared->rwlock[1], PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    return failed ? err_set(err, LB_EXIT_MACHINE, "pthread locks: %s", strerror(failed)) : 0;
 }
 
 static int memory_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
@@ -44,52 +46,28 @@ static int memory_describe(struct lb_session *session, struct lb_facts *facts, s
     return 0;
 }
 
-static pthread_mutex_t *mutex_of(struct lb_session *session, const struct lb_request *request) {
-    struct memory_shared *shared = session->server->shared;
-    return &shared->slot[request->key_index % LOCAL_SLOTS].mutex;
+bool memory_slice(int64_t deadline_ns, struct timespec *ret_until) {
+    int64_t now_ns = lb_now();
+    if (now_ns >= deadline_ns || lb_stopping()) return false;
+    int64_t slice_ns = now_ns + 100 * LB_MS_NS;
+    if (slice_ns > deadline_ns) slice_ns = deadline_ns;
+    *ret_until = (struct timespec){.tv_sec = slice_ns / LB_S_NS, .tv_nsec = slice_ns % LB_S_NS};
+    return true;
 }
 
-static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    pthread_mutex_t *mutex = mutex_of(session, request);
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    int failed = pthread_mutex_trylock(mutex);
-    if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
-    while (failed == EBUSY || failed == ETIMEDOUT) {
-        int64_t now_ns = lb_now();
-        if (now_ns >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
-        int64_t slice_ns = now_ns + 100 * LB_MS_NS;
-        if (slice_ns > request->deadline_ns) slice_ns = request->deadline_ns;
-        struct timespec until = {.tv_sec = slice_ns / LB_S_NS, .tv_nsec = slice_ns % LB_S_NS};
-        failed = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
-        if (!failed) TELL_LOCKED(mutex);
-    }
-    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
-}
-
-static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    (void)grant;
-    int failed = pthread_mutex_unlock(mutex_of(session, request));
-    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
-}
-
-static enum lb_outcome none_acquire(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    (void)session;
-    (void)request;
+enum lb_outcome memory_granted(struct lb_grant *grant, uint64_t held) {
+    struct memory_grant *mine = grant->data;
+    mine->held = held;
     grant->token = 0;
     grant->lease_end_ns = LB_NEVER;
     return LB_OK;
 }
 
-static enum lb_outcome none_release(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    (void)session;
-    (void)request;
-    (void)grant;
-    return LB_OK;
+uint64_t memory_taken_back(struct lb_grant *grant) {
+    struct memory_grant *mine = grant->data;
+    uint64_t held = mine->held;
+    mine->held = 0;
+    return held;
 }
 
 const struct lb_backend backend_memory = {
@@ -98,27 +76,4 @@ const struct lb_backend backend_memory = {
     .shared_bytes = sizeof(struct memory_shared),
     .open = memory_open,
     .describe = memory_describe,
-};
-
-const struct lb_lock lock_mem_mutex = {
-    .name = "mem-mutex",
-    .summary = "pthread mutex, process-shared, not robust",
-    .backend = &backend_memory,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
-    .waits = "kernel (futex)",
-    .acquire = mutex_acquire,
-    .release = mutex_release,
-};
-
-const struct lb_lock lock_unsafe_none = {
-    .name = "unsafe-none",
-    .summary = "grants to everybody at once: the control that the checker must catch",
-    .backend = &backend_memory,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_CONTROL,
-    .waits = "never",
-    .acquire = none_acquire,
-    .release = none_release,
 };

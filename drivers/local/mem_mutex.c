@@ -1,0 +1,96 @@
+/* mem_mutex: pthread mutexes in shared memory, waited for by futex. mem-mutex is the plain one: a dead
+ * holder's is never freed. mem-robust is the robust one: the kernel walks the list that each thread keeps of
+ * what it holds, marks it when the thread dies, and the next one to take it is told (EOWNERDEAD) and repairs
+ * it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "drivers/local/memory.h"
+#include "drivers/wait.h"
+
+/* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: it must be told what that took. */
+#if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
+#include <sanitizer/tsan_interface.h>
+#define TELL_LOCKED(mutex) (__tsan_mutex_pre_lock((mutex), 0), __tsan_mutex_post_lock((mutex), 0, 0))
+#else
+#define TELL_LOCKED(mutex) ((void)0)
+#endif
+
+static enum lb_outcome take(struct lb_session *session, pthread_mutex_t *mutex,
+                            const struct lb_request *request, struct lb_grant *grant) {
+    int failed = pthread_mutex_trylock(mutex);
+    if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
+    while (failed == EBUSY || failed == ETIMEDOUT) {
+        struct timespec until;
+        if (!memory_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
+        failed = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
+        if (!failed || failed == EOWNERDEAD) TELL_LOCKED(mutex);
+    }
+    /* What the dead one guarded may be half done; the mutex itself is ours, and sound again with this. */
+    if (failed == EOWNERDEAD) failed = pthread_mutex_consistent(mutex);
+    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed))
+                  : memory_granted(grant, 1);
+}
+
+static enum lb_outcome give(struct lb_session *session, pthread_mutex_t *mutex, struct lb_grant *grant) {
+    if (!memory_taken_back(grant)) return LB_LOST;
+    int failed = pthread_mutex_unlock(mutex);
+    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
+}
+
+static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    return take(session, &memory_of(session)->mutex[memory_slot(request)].mutex, request, grant);
+}
+
+static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    return give(session, &memory_of(session)->mutex[memory_slot(request)].mutex, grant);
+}
+
+static enum lb_outcome robust_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    return take(session, &memory_of(session)->robust[memory_slot(request)].mutex, request, grant);
+}
+
+static enum lb_outcome robust_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    return give(session, &memory_of(session)->robust[memory_slot(request)].mutex, grant);
+}
+
+const struct lb_lock lock_mem_mutex = {
+    .name = "mem-mutex",
+    .summary = "pthread mutex, process-shared, not robust",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "kernel (futex)",
+    .about = {.compatible = "any program that maps the same pthread mutex",
+              .order = "none: who runs takes it before who was woken",
+              .hazards = "a holder that dies keeps it for ever; the mutex does not know its owner",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = mutex_acquire,
+    .release = mutex_release,
+};
+
+const struct lb_lock lock_mem_robust = {
+    .name = "mem-robust",
+    .summary = "pthread mutex, process-shared and robust: the kernel frees a dead holder's",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    .waits = "kernel (futex)",
+    .about = {.compatible = "any program that maps the same robust pthread mutex",
+              .order = "none: who runs takes it before who was woken",
+              .hazards = "what a dead holder guarded may be half done: the next one must look (EOWNERDEAD)",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_AT_ONCE},
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = robust_acquire,
+    .release = robust_release,
+};

@@ -1,0 +1,85 @@
+/* mem_ticket: a ticket lock: draw a number, spin until it is served. First come, first served.
+ *
+ * The textbook's waiter can't give up: its number would be served and nobody would answer. Here it leaves a
+ * note
+ * (`left`, ticket + 1, in a ring), and whoever serves a number whose note is there goes on to the next. Note
+ * and serving cross as in Dekker's algorithm: the waiter writes its note and then looks whether it is being
+ * served; the other one serves and then looks for a note. If both see each other, the compare-and-exchange
+ * that takes the note away decides who answers for the ticket. A ring of notes bounds the queue: beyond
+ * TICKET_RING waiters the next one waits, without a number and so without an order, until there is room.
+ */
+#include "drivers/local/memory.h"
+#include "drivers/local/spin.h"
+
+static struct mem_ticket_slot *slot_of(const struct lb_session *session, const struct lb_request *request) {
+    return &memory_of(session)->ticket[memory_slot(request)];
+}
+
+/* Takes back the note of a ticket; true for one of all who try. */
+static bool take_note(struct mem_ticket_slot *slot, uint64_t ticket) {
+    uint64_t note = ticket + 1;
+    return atomic_compare_exchange_strong(&slot->left[ticket % TICKET_RING], &note, 0);
+}
+
+/* Draws a number unless the ring is full; with `only_now`, only one that is served at once. */
+static bool draw(struct mem_ticket_slot *slot, bool only_now, uint64_t *ret_ticket) {
+    uint64_t room = only_now ? 1 : TICKET_RING;
+    for (;;) {
+        uint64_t serving = atomic_load(&slot->serving); /* first, so that it is never ahead of next */
+        uint64_t ticket = atomic_load(&slot->next);
+        if (ticket - serving >= room) return false;
+        if (!atomic_compare_exchange_strong(&slot->next, &ticket, ticket + 1)) continue;
+        *ret_ticket = ticket;
+        return true;
+    }
+}
+
+static enum lb_outcome ticket_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct mem_ticket_slot *slot = slot_of(session, request);
+    struct spin spin = {0};
+    uint64_t ticket;
+    if (!draw(slot, true, &ticket)) {
+        if (request->deadline_ns <= lb_now()) return LB_BUSY;
+        while (!draw(slot, false, &ticket)) {
+            if (!spin_again(&spin, request->deadline_ns)) return LB_TIMEOUT;
+        }
+    }
+    while (atomic_load_explicit(&slot->serving, memory_order_acquire) != ticket) {
+        if (spin_again(&spin, request->deadline_ns)) continue;
+        atomic_store(&slot->left[ticket % TICKET_RING], ticket + 1);
+        if (atomic_load(&slot->serving) != ticket || !take_note(slot, ticket)) return LB_TIMEOUT;
+        break; /* served at the last moment */
+    }
+    return memory_granted(grant, ticket + 1);
+}
+
+static enum lb_outcome ticket_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct mem_ticket_slot *slot = slot_of(session, request);
+    uint64_t ticket = memory_taken_back(grant);
+    if (ticket == 0) return LB_LOST;
+    /* Its number plus one is the next one's. */
+    do atomic_store(&slot->serving, ticket);
+    while (take_note(slot, ticket++));
+    return LB_OK;
+}
+
+const struct lb_lock lock_mem_ticket = {
+    .name = "mem-ticket",
+    .summary = "ticket lock; a waiter that gives up leaves a note at its number",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "spin on the number served, yielding",
+    .about = {.order = "first come, first served, up to 256 waiters",
+              .hazards =
+                  "with more waiters than processors each hand-over waits for the one whose turn it is to "
+                  "be scheduled; one that dies, holding or waiting, stops the queue for ever",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = ticket_acquire,
+    .release = ticket_release,
+};

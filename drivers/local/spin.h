@@ -1,0 +1,36 @@
+/* spin: how the spinning locks of shared memory wait: the processor's pause instruction, and after so many of
+ * them the processor for somebody else, who may be the holder. */
+#ifndef DRIVERS_LOCAL_SPIN_H
+#define DRIVERS_LOCAL_SPIN_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drivers/wait.h"
+
+#define SPIN_PAUSES 128 /* about 2 to 5 us, some times what a hand-over between two processors takes */
+
+struct spin {
+    uint32_t looks;
+};
+
+static inline void spin_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Between two looks at the lock. False when the deadline has passed or the run was cut off. */
+static inline bool spin_again(struct spin *spin, int64_t deadline_ns) {
+    if (++spin->looks % SPIN_PAUSES != 0) {
+        spin_pause();
+        return true;
+    }
+    sched_yield();
+    return lb_now() < deadline_ns && !lb_stopping();
+}
+
+#endif

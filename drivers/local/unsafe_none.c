@@ -1,0 +1,35 @@
+/* unsafe_none: no lock at all, in the clothes of one: the control that every check must catch. */
+#include "drivers/local/local.h"
+
+static enum lb_outcome none_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    (void)session;
+    (void)request;
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome none_release(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    (void)session;
+    (void)request;
+    (void)grant;
+    return LB_OK;
+}
+
+const struct lb_lock lock_unsafe_none = {
+    .name = "unsafe-none",
+    .summary = "grants to everybody at once: the control that the checker must catch",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_CONTROL,
+    .waits = "never",
+    .about = {.order = "none",
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_NEVER,
+              .mistake = "no lock: two clients read, both write, one update is lost",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    .acquire = none_acquire,
+    .release = none_release,
+};
