@@ -1,0 +1,134 @@
+/* file_backend: locks by files of this machine, or of a network file system: --url file=file:///mnt/dir. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "drivers/local/file.h"
+#include "drivers/url.h"
+
+static int file_open(struct lb_server *server, struct lb_err *err) {
+    struct file_server *state = server->state;
+    if (server->url_count == 0) {
+        snprintf(state->dir, sizeof state->dir, "%s", server->dir);
+        return 0;
+    }
+    const char *path = server->urls[0] + strlen("file://");
+    if (strncmp(server->urls[0], "file:///", 8) != 0 || strlen(path) >= sizeof state->dir) {
+        char shown[512];
+        return err_set(err, LB_EXIT_USAGE, "URL '%s' is not of the form file:///absolute/folder",
+                       url_public(server->urls[0], shown, sizeof shown));
+    }
+    if (access(path, W_OK | X_OK) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "folder '%s': %s", path, strerror(errno));
+    }
+    snprintf(state->dir, sizeof state->dir, "%s", path);
+    return 0;
+}
+
+static void nothing(int signal_number) {
+    (void)signal_number; /* its arrival ends flock(2) with EINTR: that is all */
+}
+
+static int file_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct file_session *state = session->state;
+    for (int i = 0; i < FILE_OPEN; i++) state->file[i].fd = -1;
+    state->ready = true;
+    struct sigaction action = {.sa_handler = nothing}; /* no SA_RESTART */
+    sigaction(SIGRTMIN, &action, NULL);
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    if (timer_create(CLOCK_MONOTONIC, &event, &state->timer) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "timer_create: %s", strerror(errno));
+    }
+    state->has_timer = true;
+    return session->lock->prepare ? session->lock->prepare(session, deadline_ns, err) : 0;
+}
+
+static void file_disconnect(struct lb_session *session) {
+    struct file_session *state = session->state;
+    if (!state->ready) return;
+    if (state->end) state->end(session);
+    state->end = NULL;
+    for (int i = 0; i < FILE_OPEN; i++) {
+        if (state->file[i].fd >= 0) close(state->file[i].fd);
+        state->file[i].fd = -1;
+        state->file[i].held = false;
+    }
+    if (state->has_timer) timer_delete(state->timer);
+    state->has_timer = false;
+}
+
+static int file_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    const struct file_server *server = session->server->state;
+    struct statfs fs;
+    struct utsname system;
+    if (statfs(server->dir, &fs) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", server->dir, strerror(errno));
+    lb_fact(facts, "version", "%s", uname(&system) == 0 ? system.release : "unknown");
+    lb_fact(facts, "file_system_magic", "0x%lx", (unsigned long)fs.f_type);
+    return 0;
+}
+
+/* The key as a file's name, without its suffix. Its length, or -ENAMETOOLONG. */
+static int escape(const char *key, size_t key_len, char name[FILE_NAME]) {
+    size_t used = 0;
+    for (size_t i = 0; i < key_len; i++) {
+        bool odd = key[i] == '/' || key[i] == '%';
+        if (used + (odd ? 3 : 1) >= FILE_NAME) return -ENAMETOOLONG;
+        if (odd)
+            used += (size_t)sprintf(name + used, "%%%02X", (unsigned char)key[i]);
+        else
+            name[used++] = key[i];
+    }
+    name[used] = '\0';
+    return (int)used;
+}
+
+int file_path(const struct lb_session *session, const char *key, size_t key_len, const char *suffix,
+              char *path) {
+    const struct file_server *server = session->server->state;
+    char name[FILE_NAME];
+    int used = escape(key, key_len, name);
+    if (used < 0 || (size_t)used + strlen(suffix) >= FILE_NAME) return -ENAMETOOLONG;
+    snprintf(path, FILE_PATH, "%s/%s%s", server->dir, name, suffix);
+    return 0;
+}
+
+int file_count(struct lb_session *session, const char *prefix, const char *suffix,
+               struct lb_residue *ret_residue, struct lb_err *err) {
+    const struct file_server *server = session->server->state;
+    char name[FILE_NAME];
+    struct lb_residue found = {0};
+    DIR *dir = escape(prefix, strlen(prefix), name) < 0 ? NULL : opendir(server->dir);
+    if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: can't be looked at", server->dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        size_t len = strlen(entry->d_name), end = strlen(suffix);
+        if (strncmp(entry->d_name, name, strlen(name)) != 0 || len < end) continue;
+        if (strcmp(entry->d_name + len - end, suffix) != 0) continue;
+        if (found.count++ == 0) snprintf(found.example, sizeof found.example, "file %.120s", entry->d_name);
+    }
+    closedir(dir);
+    *ret_residue = found;
+    return 0;
+}
+
+static const char *const file_schemes[] = {"file", NULL};
+
+const struct lb_backend backend_file = {
+    .name = "file",
+    .summary = "files of this machine, no server",
+    .schemes = file_schemes,
+    .server_bytes = sizeof(struct file_server),
+    .session_bytes = sizeof(struct file_session),
+    .open = file_open,
+    .connect = file_connect,
+    .disconnect = file_disconnect,
+    .describe = file_describe,
+};
