@@ -7,9 +7,8 @@
 
 #include "drivers/registry.h"
 
-struct available_backend {
-    const struct lb_backend *backend;
-    bool has_url, asked;
+struct available_topology {
+    const char *name;
     struct topo_info info;
     struct lb_err no_script; /* why the script can't be asked; code 0 = it was */
     char reason[300];        /* what is missing, as a phrase */
@@ -17,54 +16,62 @@ struct available_backend {
 };
 
 int available_init(struct available *available, const char *folder, struct lb_err *err) {
-    int count = 0;
-    while (registry_backends()[count]) count++;
-    *available = (struct available){.count = count};
+    int locks = 0, topologies = 0;
+    for (; registry_locks()[locks]; locks++) {
+        const char *const *names = lb_topologies(registry_locks()[locks]);
+        for (; names && *names; names++) topologies++;
+    }
+    *available = (struct available){0};
     if (strlen(folder) >= sizeof available->folder) {
         return err_set(err, LB_EXIT_MACHINE, "%s: the path is too long", folder);
     }
     snprintf(available->folder, sizeof available->folder, "%s", folder);
-    available->item = calloc((size_t)count + 1, sizeof *available->item);
-    if (!available->item) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int i = 0; i < count; i++) available->item[i].backend = registry_backends()[i];
+    available->item = calloc((size_t)topologies + 1, sizeof *available->item);
+    available->has_url = calloc((size_t)locks + 1, sizeof *available->has_url);
+    if (!available->item || !available->has_url) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     return 0;
 }
 
 void available_done(struct available *available) {
     free(available->item);
-    available->item = NULL;
-    available->count = 0;
+    free(available->has_url);
+    *available = (struct available){0};
 }
 
-static struct available_backend *item_of(struct available *available, const struct lb_backend *backend) {
-    for (int i = 0; i < available->count; i++) {
-        if (available->item[i].backend == backend) return &available->item[i];
+/* The topology's own word of itself, asked once. */
+static struct available_topology *ask(struct available *available, const char *name) {
+    struct available_topology *item = available->item;
+    for (int i = 0; i < available->count; i++, item++) {
+        if (strcmp(item->name, name) == 0) return item;
     }
-    return NULL;
-}
-
-static void ask(struct available *available, struct available_backend *item) {
-    if (item->asked) return;
-    item->asked = true;
-    topo_info(available->folder, item->backend->topologies[0], &item->info, &item->no_script);
+    available->count++;
+    item->name = name;
+    topo_info(available->folder, name, &item->info, &item->no_script);
+    return item;
 }
 
 void available_url(struct available *available, const struct lb_backend *backend) {
-    struct available_backend *item = item_of(available, backend);
-    if (item) item->has_url = true;
+    for (int i = 0; registry_backends()[i]; i++) {
+        if (registry_backends()[i] == backend) available->has_url[i] = true;
+    }
+}
+
+static bool has_url(const struct available *available, const struct lb_backend *backend) {
+    for (int i = 0; registry_backends()[i]; i++) {
+        if (registry_backends()[i] == backend) return available->has_url[i];
+    }
+    return false;
 }
 
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
-                              const char *durability, const char **ret_install) {
-    struct available_backend *item = item_of(available, backend);
+                              const char *topology, const char *durability, const char **ret_install) {
     *ret_install = NULL;
-    if (!item) return "not a backend of this program";
     if (backend->unavailable) {
         *ret_install = backend->install;
         return backend->unavailable;
     }
-    if (!backend->topologies || item->has_url) return NULL;
-    ask(available, item);
+    if (!backend->topologies || has_url(available, backend)) return NULL;
+    struct available_topology *item = ask(available, topology ? topology : backend->topologies[0]);
     if (item->no_script.code) return item->no_script.text;
     if (*item->info.missing) {
         if (*item->info.install) *ret_install = item->info.install;
@@ -77,14 +84,18 @@ const char *available_why_not(struct available *available, const struct lb_backe
     return NULL;
 }
 
-const struct topo_info *available_info(struct available *available, const struct lb_backend *backend) {
-    struct available_backend *item = item_of(available, backend);
-    if (!item || !backend->topologies) return NULL;
-    ask(available, item);
+const char *available_lock(struct available *available, const struct lb_lock *lock,
+                           const char **ret_install) {
+    const char *const *topologies = lb_topologies(lock);
+    return available_why_not(available, lock->backend, topologies ? topologies[0] : NULL, NULL, ret_install);
+}
+
+const struct topo_info *available_info(struct available *available, const char *topology) {
+    struct available_topology *item = ask(available, topology);
     return item->no_script.code ? NULL : &item->info;
 }
 
-const char *available_for_plan(void *context, const struct lb_lock *lock, const char *durability,
-                               const char **ret_install) {
-    return available_why_not(context, lock->backend, durability, ret_install);
+const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
+                               const char *durability, const char **ret_install) {
+    return available_why_not(context, lock->backend, topology, durability, ret_install);
 }

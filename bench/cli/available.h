@@ -1,5 +1,5 @@
 /* available: whether a backend's locks can run on this machine: its client library is built in, and its
- * server can be started here or is given by URL. It starts nothing; it asks each topology's script once.
+ * servers can be started here or are given by URL. It starts nothing; it asks each topology's script once.
  *
  * One thread. The answers live as long as the struct.
  */
@@ -13,31 +13,36 @@
 #include "bench/servers/topo.h"
 #include "drivers/driver.h"
 
-struct available_backend;
+struct available_topology;
 
 struct available {
-    char folder[PATH_MAX]; /* compose/local */
-    struct available_backend *item;
+    char folder[PATH_MAX];           /* compose/local */
+    struct available_topology *item; /* those that were asked */
     int count;
+    bool *has_url; /* of each backend, in the registry's order */
 };
 
 /* folder: home_path("compose/local"). 0, or -1 with err when out of memory. */
 int available_init(struct available *available, const char *folder, struct lb_err *err);
 void available_done(struct available *available);
 
-/* The backend's server runs already (--url): its script is not needed. */
+/* The backend's server runs already (--url): no script is needed. */
 void available_url(struct available *available, const struct lb_backend *backend);
 
-/* Why a backend can't run here with this durability (NULL = any), or NULL if it can. ret_install: what to
- * install, or NULL when that would not help. */
+/* Why a backend can't run here on a topology of its locks (NULL = its default) with this durability (NULL =
+ * any), or NULL if it can. ret_install: what to install, or NULL when that would not help. */
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
-                              const char *durability, const char **ret_install);
+                              const char *topology, const char *durability, const char **ret_install);
 
-/* What the backend's script says of itself; NULL for an embedded backend, or when there is no such script. */
-const struct topo_info *available_info(struct available *available, const struct lb_backend *backend);
+/* The same of a lock on its default topology. */
+const char *available_lock(struct available *available, const struct lb_lock *lock, const char **ret_install);
 
-/* The same as struct plan_wish wants it: context is the struct available. */
-const char *available_for_plan(void *context, const struct lb_lock *lock, const char *durability,
-                               const char **ret_install);
+/* What a topology's script says of itself; NULL when there is no such script. topology: a name that some
+ * lock's table has. */
+const struct topo_info *available_info(struct available *available, const char *topology);
+
+/* As struct plan_wish wants it: context is the struct available. */
+const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
+                               const char *durability, const char **ret_install);
 
 #endif

@@ -37,23 +37,45 @@ add(struct checks *checks, enum check_status status, const char *name, const cha
 
 #define FIX(check, ...) snprintf((check)->fix, sizeof(check)->fix, __VA_ARGS__)
 
-void checks_backends(struct checks *checks, struct available *available) {
+/* A missing client library is found when the program is built. */
+static void fix_install(struct check *check, const char *install, bool then_make) {
     const char *as_root = geteuid() == 0 ? "" : "sudo ";
+    if (install) FIX(check, "%sapt-get install %s%s", as_root, install, then_make ? " && make" : "");
+}
+
+/* The servers of locks that need others than their backend's usual; nothing is said of those that are there.
+ */
+static void check_topologies(struct checks *checks, struct available *available) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_backend *backend = registry_locks()[i]->backend;
+        const char *const *topology = lb_topologies(registry_locks()[i]);
+        for (; topology && *topology && !backend->unavailable; topology++) {
+            const char *install, *reason = available_why_not(available, backend, *topology, NULL, &install);
+            char name[48];
+            snprintf(name, sizeof name, "topology %.37s", *topology);
+            bool seen = strcmp(*topology, backend->topologies[0]) == 0;
+            for (int c = 0; c < checks->count; c++) seen |= strcmp(checks->item[c].name, name) == 0;
+            if (!reason || seen) continue;
+            fix_install(add(checks, CHECK_MISSING, name, "%s", reason), install, false);
+        }
+    }
+}
+
+void checks_backends(struct checks *checks, struct available *available) {
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        const char *install, *reason = available_why_not(available, backend, NULL, &install);
+        const char *install, *reason = available_why_not(available, backend, NULL, NULL, &install);
         char name[48];
         snprintf(name, sizeof name, "backend %.38s", backend->name);
         if (!reason) {
-            const struct topo_info *info = available_info(available, backend);
+            const struct topo_info *info =
+                backend->topologies ? available_info(available, backend->topologies[0]) : NULL;
             add(checks, CHECK_OK, name, "%s", info ? info->summary : "embedded, needs no server");
             continue;
         }
-        struct check *check = add(checks, CHECK_MISSING, name, "%s", reason);
-        /* A missing client library is found when the program is built. */
-        if (install)
-            FIX(check, "%sapt-get install %s%s", as_root, install, backend->unavailable ? " && make" : "");
+        fix_install(add(checks, CHECK_MISSING, name, "%s", reason), install, backend->unavailable);
     }
+    check_topologies(checks, available);
 }
 
 /* The first line of a small file of /proc or /sys; "" if it can't be read. */

@@ -31,7 +31,7 @@ static struct ready count_ready(struct available *available, const struct checks
     struct ready ready = {.all = true};
     const char *install;
     for (; registry_locks()[ready.of]; ready.of++) {
-        ready.locks += !available_why_not(available, registry_locks()[ready.of]->backend, NULL, &install);
+        ready.locks += !available_lock(available, registry_locks()[ready.of], &install);
     }
     for (int i = 0; i < checks->count; i++) ready.all &= checks->item[i].status != CHECK_MISSING;
     return ready;

@@ -20,7 +20,9 @@
 enum { OPT_LOCK, OPT_SET, OPT_URL, OPT_OUT, OPT_DRY_RUN, OPT_JSON, OPT_HELP };
 
 static const struct args_option options[] = {
-    {"lock", "A,B|all", "the locks to run; default: what the workload says, else all that can run here"},
+    {"lock", "A,B|all",
+     "the locks to run, or a backend's, or a primitive's; default: what the workload says, else all that can "
+     "run here"},
     {"set", "SECTION.KEY=VALUE",
      "set a key of the workload, or of a lock's or backend's section; repeatable"},
     {"url", "BACKEND=URL",

@@ -56,7 +56,7 @@ char *list_claims(unsigned claims, char *text, size_t size) {
 }
 
 static const char *why_not(struct list *list, const struct lb_backend *backend, const char **ret_install) {
-    return available_why_not(&list->available, backend, NULL, ret_install);
+    return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
 /* A line of a table, cut to the terminal; characters beyond ASCII are not counted twice. */
@@ -91,7 +91,7 @@ static void table_locks(struct list *list, int columns, FILE *out) {
         const char *install;
         snprintf(line, sizeof line, "%-*s  %-*s  %-9s  %-4s  %s", name, lock->name, backend,
                  lock->backend->name, lb_primitive_name(lock->primitive),
-                 why_not(list, lock->backend, &install) ? "no" : "yes", lock->summary);
+                 available_lock(&list->available, lock, &install) ? "no" : "yes", lock->summary);
         print_cut(line, columns, out);
     }
 }
@@ -189,7 +189,8 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
     for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
         fprintf(out, "  %-11s --url %s=%s://...\n", i ? "" : "use yours", backend->name, backend->schemes[i]);
     }
-    const struct topo_info *info = available_info(&list->available, backend);
+    const struct topo_info *info =
+        backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
     if (!backend->topologies) fact("server", "none: it lives in this program or in a file", out);
     if (info) fact("server", info->summary, out);
     for (int i = 0; info && i < TOPO_DURABILITIES; i++) {

@@ -18,7 +18,7 @@ static json_t *words_json(char *text) {
 
 static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
     char caps[256], claims[256];
-    const char *install, *reason = available_why_not(&list->available, lock->backend, NULL, &install);
+    const char *install, *reason = available_lock(&list->available, lock, &install);
     return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:o}", "name", lock->name,
                      "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
                      "available", !reason, "reason", reason, "install", install, "summary", lock->summary,
@@ -28,7 +28,7 @@ static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
 }
 
 static json_t *backend_json(struct list *list, const struct lb_backend *backend) {
-    const char *install, *reason = available_why_not(&list->available, backend, NULL, &install);
+    const char *install, *reason = available_why_not(&list->available, backend, NULL, NULL, &install);
     json_t *schemes = json_array();
     for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
         json_array_append_new(schemes, json_string(backend->schemes[i]));
@@ -36,8 +36,8 @@ static json_t *backend_json(struct list *list, const struct lb_backend *backend)
     /* `install` is what brings a missing backend here; `packages` is what it needs in any case. */
     return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name, "available",
                      !reason, "reason", reason, "install", install, "packages", backend->install, "summary",
-                     backend->summary, "topology", backend->topologies ? backend->topologies[0] : NULL, "schemes", schemes, "options",
-                     options_table_json(backend->options));
+                     backend->summary, "topology", backend->topologies ? backend->topologies[0] : NULL,
+                     "schemes", schemes, "options", options_table_json(backend->options));
 }
 
 /* The backend of a lock that is asked for is shown with it. */

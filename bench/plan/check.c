@@ -15,6 +15,14 @@ static int greatest(const struct plan *plan) {
     return most;
 }
 
+static int least(const struct plan *plan) {
+    int few = plan->clients[0];
+    for (int i = 1; i < plan->clients_count; i++) {
+        if (plan->clients[i] < few) few = plan->clients[i];
+    }
+    return few;
+}
+
 /* An error at the place where section.key was set, or at its default. */
 __attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft, struct lb_err *err,
                                                        const char *section, const char *key,
@@ -57,6 +65,22 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
         return wrong(draft, err, "load", "processes",
                      "more processes than load.threads = %d, which counts all processes'", plan->threads);
     }
+    if (plan->clients_per_session > most) {
+        return wrong(draft, err, "load", "clients_per_session", "more than there are clients (%d at most)",
+                     most);
+    }
+    if (plan->permits > plan->bound) {
+        return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has", plan->bound);
+    }
+    if (plan->keys_at_once > 1 &&
+        (plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once)) {
+        return wrong(draft, err, "acquire", "keys_at_once", "load.keys has fewer to choose from");
+    }
+    if (plan->fault.kind != FAULT_NONE && (plan->processes < 2 || least(plan) < 2)) {
+        return wrong(
+            draft, err, "fault", "kind",
+            "faults hit the clients' worker processes: set load.processes and load.clients to 2 or more");
+    }
     if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
         return wrong(draft, err, "acquire", "timeout", "acquire.mode = timed needs one: timeout = 50ms, say");
     }
@@ -97,6 +121,9 @@ static void warn_odd(struct draft *draft) {
     }
     if (plan->renew && !leased) {
         warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
+    }
+    if (plan->fault.kind != FAULT_NONE && plan->fault.first_ns >= plan->duration_ns) {
+        warn(draft, "fault.first is no earlier than run.duration: nothing will happen");
     }
     if (plan->hold.mean_ns > plan->duration_ns) {
         warn(draft, "load.hold is longer than run.duration: there will be few grants to measure");

@@ -1,4 +1,5 @@
-/* plan: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c. */
+/* plan: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c,
+ * its stages are in stages.c. */
 #include "bench/plan/plan.h"
 
 #include <limits.h>
@@ -113,17 +114,10 @@ struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err) {
 
 void plan_free(struct plan *plan) {
     if (!plan) return;
+    for (int i = 0; i < plan->lock_count; i++) plan_free((struct plan *)plan->locks[i].plan);
     json_decref(plan->skipped);
     json_decref(plan->warnings);
     arena_done(plan->memory);
     free(plan->memory);
     free(plan);
-}
-
-int plan_stages(const struct plan *plan) {
-    return plan->lock_count * plan->clients_count * plan->repeat;
-}
-
-int64_t plan_time_ns(const struct plan *plan) {
-    return plan_stages(plan) * (plan->warmup_ns + plan->duration_ns);
 }

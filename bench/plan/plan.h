@@ -65,8 +65,8 @@ struct plan_lock {
     const void *options;         /* lock->options_bytes, owned by the plan */
     const void *backend_options; /* backend->options_bytes, owned by the plan */
     bool chosen; /* named by the user, not brought in by "all": a control is then judged like any lock */
-    const struct plan
-        *plan; /* run.controls = exposed: the workload that shows this control; NULL = this plan */
+    const struct plan *plan; /* run.controls = exposed: the workload that shows this control, owned by the
+                                outer plan; NULL = this plan */
 };
 
 struct plan {
@@ -128,14 +128,15 @@ struct plan_set {
 struct plan_wish {
     const char *workload; /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
     const char *folder;   /* where the shipped workloads are: home_path("workloads", ...) */
-    const char *locks;    /* "A,B", "all", or NULL: what the workload says, else all */
+    const char *locks;    /* names of locks, of backends (all of it) or of primitives, with commas between, or
+                             "all"; NULL: what the workload says, else all */
     const char *const *sets;
     int set_count;
-    /* Why a lock can't run here with this durability (missing server), or NULL if it can. Given by the
-     * caller, since a plan asks no server; may be NULL. ret_install: what to install, or NULL. Both are
-     * copied. */
-    const char *(*why_not)(void *context, const struct lb_lock *lock, const char *durability,
-                           const char **ret_install);
+    /* Why a lock can't run here on this topology (NULL = embedded) with this durability (missing server), or
+     * NULL if it can. Given by the caller, since a plan asks no server; may be NULL. ret_install: what to
+     * install, or NULL. Both are copied. */
+    const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
+                           const char *durability, const char **ret_install);
     void *why_not_context;
 };
 
@@ -145,7 +146,8 @@ struct plan_wish {
 struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err);
 void plan_free(struct plan *plan);
 
-/* Stages, and the time that their warm-up and window take together; connecting and draining come on top. */
+/* Stages (stages.h has them one by one), and the time that their warm-up and window take together; connecting
+ * and draining come on top. */
 int plan_stages(const struct plan *plan);
 int64_t plan_time_ns(const struct plan *plan);
 

@@ -8,7 +8,8 @@
 /* Locks often share a backend: its options are written with the first of them. */
 static bool first_of_backend(const struct plan *plan, int index) {
     for (int i = 0; i < index; i++) {
-        if (plan->locks[i].lock->backend == plan->locks[index].lock->backend) return false;
+        bool printed = !plan->locks[i].plan;
+        if (printed && plan->locks[i].lock->backend == plan->locks[index].lock->backend) return false;
     }
     return true;
 }
@@ -61,13 +62,19 @@ void plan_print(const struct plan *plan, FILE *out) {
     json_array_foreach(plan->warnings, index, entry) {
         fprintf(out, "; warning: %s\n", json_string_value(entry));
     }
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        if (lock->plan) fprintf(out, "; control: %s by workload %s\n", lock->lock->name, lock->plan->name);
+    }
     for (const struct field *field = fields(); field->section; field++) {
         if (strcmp(section, field->section) != 0) fprintf(out, "\n[%s]\n", field->section);
         section = field->section;
         field_text(field, plan, text, sizeof text);
         fprintf(out, "%s = %s\n", field->key, text);
     }
-    for (int i = 0; i < plan->lock_count; i++) print_lock(plan, i, out);
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (!plan->locks[i].plan) print_lock(plan, i, out); /* else its own workload has them */
+    }
 }
 
 /* The object of a name in parent, made if it isn't there; borrowed. */
@@ -84,6 +91,7 @@ static int add_locks(const struct plan *plan, json_t *root) {
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (json_array_append_new(names, json_string(lock->name))) return -1;
+        if (plan->locks[i].plan) continue; /* .control_plans has its options */
         if (any(lock->options) &&
             options_json(lock->options, plan->locks[i].options, child(options, lock->name))) {
             return -1;

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/plan/keys.h"
+#include "bench/plan/stages.h"
 #include "bench/run/environment.h"
+#include "bench/run/judge.h"
 #include "bench/run/outdir.h"
 
 #define WRITE_EVERY_NS (2 * LB_S_NS) /* run.json grows: not after every short stage */
@@ -18,8 +19,7 @@ struct run {
     json_t *json, *stages, *servers, *warnings;
     int64_t written_ns;
     int number; /* of the next stage */
-    uint64_t grants;
-    bool violated, control_missed;
+    struct judge judge;
     struct lb_err err; /* the first thing that went wrong */
 };
 
@@ -55,6 +55,23 @@ static void trouble(struct run *run, const struct lb_err *err) {
     if (err->code != LB_EXIT_INTERRUPTED) say(run, err->text);
 }
 
+/* The plans of the controls that bring their own, by the workload's name. */
+static json_t *control_plans_json(const struct plan *plan) {
+    json_t *plans = json_object();
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan *own = plan->locks[i].plan;
+        if (!own) continue;
+        /* Two controls of one workload differ in their locks alone. */
+        json_t *known = json_object_get(plans, own->name), *names;
+        if (known && (names = json_object_get(known, "locks"))) {
+            json_array_append_new(names, json_string(plan->locks[i].lock->name));
+        } else {
+            json_object_set_new(plans, own->name, plan_json(own));
+        }
+    }
+    return plans;
+}
+
 static int begin(struct run *run, struct lb_err *err) {
     const struct run_ask *ask = run->ask;
     if (outdir_make(&run->out, ask->out, ask->results, ask->plan->name, err) != 0) return -1;
@@ -63,12 +80,13 @@ static int begin(struct run *run, struct lb_err *err) {
     run->warnings = ask->plan->warnings ? json_deep_copy(ask->plan->warnings) : json_array();
     json_t *skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* Until the end it is partial: a reader after a SIGKILL must see that. */
-    run->json = json_pack("{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:O, s:o, s:O, s:O}",
-                          "schema", "lockbench.run/1", "tool", "name", "lockbench", "version", ask->version,
-                          "command", ask->command, "started_at", date_json(), "ended_at", "partial", 1,
-                          "partial_reason", "the run was cut off", "verdict", "plan", plan_json(ask->plan),
-                          "environment", environment_json(), "servers", run->servers, "skipped", skipped,
-                          "warnings", run->warnings, "stages", run->stages);
+    run->json = json_pack(
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:o, s:O, s:O}", "schema",
+        "lockbench.run/1", "tool", "name", "lockbench", "version", ask->version, "command", ask->command,
+        "started_at", date_json(), "ended_at", "partial", 1, "partial_reason", "the run was cut off",
+        "verdict", "plan", plan_json(ask->plan), "control_plans", control_plans_json(ask->plan),
+        "environment", environment_json(), "servers", run->servers, "skipped", skipped, "warnings",
+        run->warnings, "stages", run->stages);
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());
@@ -88,36 +106,6 @@ static void write_so_far(struct run *run) {
     outdir_write(&run->out, copy, &ignored);
     json_decref(copy);
     run->written_ns = lb_now();
-}
-
-/* Must a control be caught in this stage? Two clients must be able to meet on a key. */
-static bool can_meet(const struct plan *plan, int clients) {
-    if (clients < 2 || plan->keys.pick == KEYS_OWN) return false;
-    return plan->keys.pick == KEYS_ZIPF || keys_count(&plan->keys, clients) <= (uint32_t)clients * 16;
-}
-
-static void judge(struct run *run, const struct stage *stage, const struct stage_ask *ask) {
-    const struct lb_lock *lock = ask->lock->lock;
-    bool broken = stage->exclusion.verdict == VERDICT_VIOLATED || stage->exclusion.verdict == VERDICT_EXPIRED;
-    bool control = (lock->caps & LB_CAP_CONTROL) && !ask->lock->chosen;
-    run->grants += stage->exclusion.grants;
-    if (lock->caps & LB_CAP_BASELINE) return;
-    if (broken && !control) {
-        run->violated = true;
-        char line[200];
-        snprintf(line, sizeof line,
-                 "EXCLUSION VIOLATED by %s: %llu lost updates, %llu double holders, %llu expired "
-                 "holders in %llu grants",
-                 lock->name, (unsigned long long)stage->exclusion.lost_updates,
-                 (unsigned long long)stage->exclusion.double_holders,
-                 (unsigned long long)stage->exclusion.expired_holders,
-                 (unsigned long long)stage->exclusion.grants);
-        say(run, line);
-    }
-    if (control && !broken && stage->status == STAGE_COMPLETE && stage->exclusion.grants > 0 &&
-        can_meet(ask->plan, stage->clients)) {
-        run->control_missed = true;
-    }
 }
 
 static void say_stage(struct run *run, const struct stage *stage, const struct stage_ask *ask) {
@@ -140,25 +128,40 @@ static bool is_spent(const struct place *place, const struct stage *stage) {
     return place->dir[0] != '\0';
 }
 
-/* Runs one stage and adds it to the result. False when the backend's other stages need a new place. */
-static bool run_stage(struct run *run, struct place *place, const struct plan_lock *lock, int clients,
-                      int repeat) {
+static void judge(struct run *run, const struct stage *stage, const struct plan_stage *of) {
+    char line[300];
+    if (judge_stage(&run->judge, stage, of, line, sizeof line)) say(run, line);
+}
+
+static void add_stage(struct run *run, const struct place *place, const struct stage *stage,
+                      const struct stage_ask *ask, const struct plan_stage *of) {
+    struct lb_err err = {0};
+    json_t *json = stage_json(stage, ask, place->topology, place->durability, &err);
+    /* Of a control that ran by a plan of its own: whose. */
+    if (json)
+        json_object_set_new(json, "workload", of->lock->plan ? json_string(of->plan->name) : json_null());
+    if (!json || json_array_append_new(run->stages, json) != 0) trouble(run, &err);
+}
+
+/* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
+static bool run_stage(struct run *run, struct place *place, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
-    char hlog[700];
-    struct stage_ask stage_ask = {.plan = ask->plan,
-                                  .lock = lock,
+    char hlog[700], name[96];
+    struct stage_ask stage_ask = {.plan = of->plan,
+                                  .lock = of->lock,
                                   .server = &place->server,
                                   .topo = place->topo,
-                                  .clients = clients,
-                                  .repeat = repeat,
+                                  .clients = of->clients,
+                                  .readers = of->readers,
+                                  .repeat = of->repeat,
                                   .hlog_path = hlog,
                                   .version = ask->version,
-                                  .seed = ask->plan->seed + (uint64_t)repeat,
+                                  .seed = ask->plan->seed + (uint64_t)of->repeat,
                                   .interrupts = ask->interrupts,
                                   .news = ask->news,
                                   .news_arg = ask->arg};
-    snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%s-c%d-r%d", run->number++, lock->lock->name, clients,
-             repeat);
+    snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,
+             stage_name(of, name, sizeof name));
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
     struct lb_err err = {0};
     struct stage *stage = stage_run(&stage_ask, &err);
@@ -167,9 +170,8 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_lo
         return false;
     }
     say_stage(run, stage, &stage_ask);
-    judge(run, stage, &stage_ask);
-    json_t *json = stage_json(stage, &stage_ask, place->topology, place->durability, &err);
-    if (!json || json_array_append_new(run->stages, json) != 0) trouble(run, &err);
+    judge(run, stage, of);
+    add_stage(run, place, stage, &stage_ask, of);
     if (stage->status != STAGE_COMPLETE) {
         err.code = 0;
         err_set(&err, stage->err.code, "%s: %s", stage_ask.id, stage->err.text);
@@ -190,10 +192,11 @@ static const char *url_of(const struct run_ask *ask, const struct lb_backend *ba
     return NULL;
 }
 
-static struct place *open_place(struct run *run, const struct plan_lock *lock) {
+static struct place *open_place(struct run *run, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
-    struct place_ask place_ask = {.lock = lock,
-                                  .url = url_of(ask, lock->lock->backend),
+    struct place_ask place_ask = {.lock = of->lock,
+                                  .url = url_of(ask, of->lock->lock->backend),
+                                  .topology = of->topology,
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
                                   .interrupts = ask->interrupts};
@@ -212,33 +215,51 @@ static struct place *open_place(struct run *run, const struct plan_lock *lock) {
     return place;
 }
 
-/* All stages of one backend. Repeats are the outer loop, so that a machine that slows down slows all locks.
- */
-static void run_backend(struct run *run, const struct lb_backend *backend, const struct plan_lock *any) {
-    const struct plan *plan = run->ask->plan;
-    struct place *place = open_place(run, any);
-    for (int repeat = 0; repeat < plan->repeat && place; repeat++) {
-        for (int i = 0; i < plan->lock_count && place; i++) {
-            if (plan->locks[i].lock->backend != backend) continue;
-            for (int c = 0; c < plan->clients_count && place; c++) {
-                if (*run->ask->interrupts > 0) goto out;
-                if (!run_stage(run, place, &plan->locks[i], plan->clients[c], repeat)) {
-                    /* The rest gets a new one. */
-                    place_close(place);
-                    place = *run->ask->interrupts > 0 ? NULL : open_place(run, any);
-                }
-            }
+/* All stages of one place, which stand together from `stages` on. */
+static void run_place(struct run *run, const struct plan_stage *stages, int count) {
+    struct place *place = open_place(run, stages);
+    for (int i = 0; i < count && place; i++) {
+        if (*run->ask->interrupts > 0) break;
+        if (!run_stage(run, place, &stages[i])) {
+            /* The rest gets a new one. */
+            place_close(place);
+            place = *run->ask->interrupts > 0 || i + 1 == count ? NULL : open_place(run, &stages[i + 1]);
         }
     }
-out:
     place_close(place);
 }
 
+/* A server of the user's own is one place, whatever topologies the plan would start. */
+static bool is_elsewhere(const struct run *run, const struct plan_stage *stages, int at) {
+    if (!url_of(run->ask, stages[at].lock->lock->backend)) return false;
+    for (int i = 0; i < at; i++) {
+        if (stages[i].lock == stages[at].lock && !stages_share(&stages[i], &stages[at])) return true;
+    }
+    return false;
+}
+
+/* Drops the stages that are not to be run. Returns how many are left. */
+static int keep_reachable(const struct run *run, struct plan_stage *stages, int count) {
+    int kept = 0;
+    for (int i = count; i-- > 0;) { /* from the end: each is compared with all that were before it */
+        if (is_elsewhere(run, stages, i)) stages[i].lock = NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        if (stages[i].lock) stages[kept++] = stages[i];
+    }
+    return kept;
+}
+
+static void run_all(struct run *run, const struct plan_stage *stages, int count) {
+    for (int from = 0, to; from < count && *run->ask->interrupts == 0; from = to) {
+        to = from + 1;
+        while (to < count && stages_share(&stages[from], &stages[to])) to++;
+        run_place(run, stages + from, to - from);
+    }
+}
+
 static void conclude(struct run *run, struct run_end *end) {
-    const char *verdict = run->violated         ? "violated"
-                          : run->control_missed ? "control-missed"
-                          : run->grants == 0    ? "nothing-granted"
-                                                : "clean";
+    const char *verdict = judge_verdict(&run->judge), *missed = judge_missed(&run->judge);
     if (*run->ask->interrupts > 0) {
         struct lb_err err = {0};
         err_set(&err, LB_EXIT_INTERRUPTED, "interrupted");
@@ -253,16 +274,21 @@ static void conclude(struct run *run, struct run_end *end) {
         end->exit_code = LB_EXIT_INTERRUPTED;
         snprintf(end->why, sizeof end->why, "interrupted: what was measured until then is saved");
     }
-    if (run->grants == 0 && !end->exit_code) {
+    if (run->judge.grants == 0 && !end->exit_code) {
         end->exit_code = LB_EXIT_MACHINE;
         snprintf(end->why, sizeof end->why, "no lock was ever granted: see the outcomes in the report");
     }
-    if (run->control_missed) {
+    if (run->judge.stuck) {
         end->exit_code = LB_EXIT_MACHINE;
         snprintf(end->why, sizeof end->why,
-                 "a lock broken on purpose was not caught: do not trust this run's checks");
+                 "a lock got stuck: keys that are free, but that nobody gets any more");
     }
-    if (run->violated) {
+    if (missed) {
+        end->exit_code = LB_EXIT_MACHINE;
+        snprintf(end->why, sizeof end->why,
+                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks", missed);
+    }
+    if (run->judge.violated) {
         end->exit_code = LB_EXIT_VIOLATED;
         snprintf(end->why, sizeof end->why, "mutual exclusion was violated");
     }
@@ -288,19 +314,22 @@ static void save(struct run *run, struct run_end *end) {
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
     struct run run = {.ask = ask};
     struct run_end end = {0};
-    const struct plan *plan = ask->plan;
-    int result = begin(&run, err);
-    if (result != 0) goto out;
-    for (int i = 0; i < plan->lock_count && *ask->interrupts == 0; i++) {
-        const struct lb_backend *backend = plan->locks[i].lock->backend;
-        bool seen = false;
-        for (int j = 0; j < i; j++) seen |= plan->locks[j].lock->backend == backend;
-        if (!seen) run_backend(&run, backend, &plan->locks[i]);
+    int count = 0, result = -1;
+    struct plan_stage *stages = stages_new(ask->plan, &count);
+    if (!stages) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        goto out;
     }
+    if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
+    result = begin(&run, err);
+    if (result != 0) goto out;
+    run_all(&run, stages, keep_reachable(&run, stages, count));
     conclude(&run, &end);
     save(&run, &end);
     *ret_end = end;
 out:
+    judge_done(&run.judge);
+    free(stages);
     json_decref(run.json);
     json_decref(run.stages);
     json_decref(run.servers);

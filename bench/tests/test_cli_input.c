@@ -144,7 +144,8 @@ static void a_missing_server_is_named_with_its_package(void **state) {
     assert_int_equal(mkdir(home, 0755) | mkdir(compose, 0755) | mkdir(local, 0755), 0);
     assert_int_equal(symlink(from, cli_path("bare/workloads")), 0);
     for (int i = 0; registry_backends()[i]; i++) {
-        const char *topology = registry_backends()[i]->topology;
+        const char *const *topologies = registry_backends()[i]->topologies;
+        const char *topology = topologies ? topologies[0] : NULL;
         if (!topology) continue;
         char *path = cli_path("bare/compose/local/%s", topology);
         cli_write(

@@ -28,7 +28,7 @@ static const struct lb_backend *served;
 
 static void write_script(const char *missing) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, served->topology);
+    snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
     FILE *out = fopen(path, "w");
     fprintf(
         out,
@@ -61,12 +61,12 @@ static void a_server_that_is_there_makes_available(void **state) {
     if (!served) skip();
     write_script("");
     struct list list = make_list();
-    assert_null(available_why_not(&list.available, served, NULL, &install));
-    assert_null(available_why_not(&list.available, served, "none", &install));
-    assert_non_null(strstr(available_why_not(&list.available, served, "sync", &install), "no disk"));
+    assert_null(available_why_not(&list.available, served, NULL, NULL, &install));
+    assert_null(available_why_not(&list.available, served, NULL, "none", &install));
+    assert_non_null(strstr(available_why_not(&list.available, served, NULL, "sync", &install), "no disk"));
     assert_null(install);
-    assert_null(available_why_not(&list.available, served, "default", &install));
-    assert_string_equal(available_info(&list.available, served)->summary, "one toy");
+    assert_null(available_why_not(&list.available, served, NULL, "default", &install));
+    assert_string_equal(available_info(&list.available, served->topologies[0])->summary, "one toy");
     free_list(&list);
 }
 
@@ -76,7 +76,7 @@ static void a_missing_server_says_why_and_what_to_install(void **state) {
     if (!served) skip();
     write_script("toyd");
     struct list list = make_list();
-    assert_string_equal(available_why_not(&list.available, served, NULL, &install),
+    assert_string_equal(available_why_not(&list.available, served, NULL, NULL, &install),
                         "toyd not found on this machine");
     assert_string_equal(install, "toyd");
     struct checks checks = {0};
@@ -90,7 +90,7 @@ static void a_missing_server_says_why_and_what_to_install(void **state) {
     assert_non_null(strstr(found->fix, "apt-get install toyd"));
     /* A server that runs elsewhere needs nothing here. */
     available_url(&list.available, served);
-    assert_null(available_why_not(&list.available, served, "sync", &install));
+    assert_null(available_why_not(&list.available, served, NULL, "sync", &install));
     free_list(&list);
 }
 
@@ -99,11 +99,12 @@ static void a_backend_without_script_is_explained(void **state) {
     char path[PATH_MAX];
     (void)state;
     if (!served) skip();
-    snprintf(path, sizeof path, "%s/%s", folder, served->topology);
+    snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
     unlink(path);
     struct list list = make_list();
-    assert_non_null(strstr(available_why_not(&list.available, served, NULL, &install), served->topology));
-    assert_null(available_info(&list.available, served));
+    assert_non_null(
+        strstr(available_why_not(&list.available, served, NULL, NULL, &install), served->topologies[0]));
+    assert_null(available_info(&list.available, served->topologies[0]));
     free_list(&list);
 }
 
@@ -216,7 +217,7 @@ static int remove_folder(void **state) {
     char path[PATH_MAX];
     (void)state;
     if (served) {
-        snprintf(path, sizeof path, "%s/%s", folder, served->topology);
+        snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
         unlink(path);
     }
     return rmdir(folder);

@@ -201,8 +201,9 @@ static void unknown_workloads_get_the_nearest(void **state) {
 }
 
 /* A machine without whatever mem-mutex would need, and with memory as the only durability. */
-static const char *not_mem_mutex(void *context, const struct lb_lock *lock, const char *durability,
-                                 const char **ret_install) {
+static const char *not_mem_mutex(void *context, const struct lb_lock *lock, const char *topology,
+                                 const char *durability, const char **ret_install) {
+    (void)topology;
     *(int *)context += 1;
     if (strcmp(durability, "sync") == 0) return "keeps nothing";
     if (strcmp(lock->name, "mem-mutex") != 0) return NULL;

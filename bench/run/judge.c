@@ -1,0 +1,94 @@
+/* judge: see judge.h. */
+#include "bench/run/judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/plan/keys.h"
+
+struct trial {
+    bool tried; /* in a complete stage that could expose it */
+    bool caught;
+    bool missed; /* in a stage where any contention exposes it */
+};
+
+int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err) {
+    *judge = (struct judge){.plan = plan};
+    judge->control = calloc((size_t)plan->lock_count + 1, sizeof *judge->control);
+    return judge->control ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+void judge_done(struct judge *judge) {
+    free(judge->control);
+}
+
+/* Two clients must be able to meet on a key. */
+static bool can_meet(const struct plan *plan, int clients) {
+    if (clients < 2 || plan->keys.pick == KEYS_OWN) return false;
+    return plan->keys.pick == KEYS_ZIPF || keys_count(&plan->keys, clients) <= (uint32_t)clients * 16;
+}
+
+/* Whether a finding is at least as bad as the control's mistake must show. */
+static bool shows(const struct exclusion *found, enum lb_exposed as) {
+    if (found->verdict == VERDICT_VIOLATED) return true;
+    return as == LB_EXPOSED_STUCK ? found->stuck > 0 : as == LB_EXPOSED_EXPIRED && found->expired_holders > 0;
+}
+
+static void try_control(struct trial *trial, const struct stage *stage, const struct plan_stage *of) {
+    const struct lb_about *about = &of->lock->lock->about;
+    const struct exclusion *found = &stage->exclusion;
+    bool elsewhere = of->lock->plan != NULL;
+    bool caught = elsewhere ? shows(found, about->exposed_as)
+                            : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
+    trial->caught |= caught;
+    if (stage->status != STAGE_COMPLETE || found->grants == 0) return;
+    trial->tried = true;
+    /* In its own workload one stage of several is enough: one client alone exposes little. */
+    if (!elsewhere && !caught && can_meet(of->plan, stage->clients)) trial->missed = true;
+}
+
+bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of, char *line,
+                 size_t size) {
+    const struct lb_lock *lock = of->lock->lock;
+    const struct exclusion *found = &stage->exclusion;
+    judge->grants += found->grants;
+    if (lock->caps & LB_CAP_BASELINE) return false;
+    if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {
+        try_control(&judge->control[of->lock - judge->plan->locks], stage, of);
+        return false;
+    }
+    if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
+        judge->violated = true;
+        snprintf(line, size,
+                 "EXCLUSION VIOLATED by %s: %llu lost updates, %llu double holders, %llu expired "
+                 "holders in %llu grants",
+                 lock->name, (unsigned long long)found->lost_updates,
+                 (unsigned long long)found->double_holders, (unsigned long long)found->expired_holders,
+                 (unsigned long long)found->grants);
+        return true;
+    }
+    if (found->stuck > 0) {
+        judge->stuck = true;
+        snprintf(line, size, "STUCK: %s left %llu keys that are free and that nobody gets any more",
+                 lock->name, (unsigned long long)found->stuck);
+        return true;
+    }
+    return false;
+}
+
+const char *judge_missed(const struct judge *judge) {
+    for (int i = 0; i < judge->plan->lock_count; i++) {
+        const struct trial *trial = &judge->control[i];
+        bool elsewhere = judge->plan->locks[i].plan != NULL;
+        if (elsewhere ? trial->tried && !trial->caught : trial->missed)
+            return judge->plan->locks[i].lock->name;
+    }
+    return NULL;
+}
+
+const char *judge_verdict(const struct judge *judge) {
+    if (judge->violated) return "violated";
+    if (judge_missed(judge)) return "control-missed";
+    if (judge->stuck) return "stuck";
+    return judge->grants == 0 ? "nothing-granted" : "clean";
+}

@@ -1,0 +1,35 @@
+/* judge: what the stages' findings say of the run as a whole.
+ *
+ * A lock that people would use must come out clean. A control that "all" brought in must be caught by the
+ * workload that is meant to expose it, or the checks are blind; one that the user named is judged like any
+ * lock.
+ */
+#ifndef BENCH_RUN_JUDGE_H
+#define BENCH_RUN_JUDGE_H
+
+#include "bench/plan/stages.h"
+#include "bench/run/stage.h"
+
+struct judge {
+    const struct plan *plan;
+    uint64_t grants;       /* of all stages, warm-up and drain too */
+    bool violated;         /* exclusion, by a lock that must keep it */
+    bool stuck;            /* a key of such a lock that nobody got any more */
+    struct trial *control; /* one for each of plan->locks */
+};
+
+/* 0, or -1 with err when out of memory. */
+int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err);
+void judge_done(struct judge *judge);
+
+/* Takes a stage in. True when its finding is to be said at once: line. */
+bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of, char *line,
+                 size_t size);
+
+/* The name of a control that should have been caught and never was; NULL when there is none. */
+const char *judge_missed(const struct judge *judge);
+
+/* The run's verdict as run.json has it. */
+const char *judge_verdict(const struct judge *judge);
+
+#endif
