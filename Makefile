@@ -103,10 +103,13 @@ lint: ## clang-format, clang-tidy, cppcheck, include direction
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
 	@bench/lint $(B) '$(DEFS) $(INCS)'
+table: $(B)/lockbench ## write the table of locks into drivers/README.md
+	@$< list --table > $(B)/table.md
+	@sed -i -e '/^<!-- locks:/,/^<!-- end of locks/{//!d}' -e '/^<!-- locks:/r $(B)/table.md' drivers/README.md
 install: lockbench ## copy the program and its folders to $(DESTDIR)$(PREFIX)
 	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all run test tests asan tsan bench lint install clean help
+.PHONY: all run test tests asan tsan bench lint table install clean help

@@ -10,12 +10,14 @@
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/list.h"
+#include "bench/cli/list_about.h"
 #include "drivers/registry.h"
 
-enum { OPT_KEYS, OPT_JSON, OPT_HELP };
+enum { OPT_KEYS, OPT_TABLE, OPT_JSON, OPT_HELP };
 
 static const struct args_option options[] = {
     [OPT_KEYS] = {"keys", NULL, "every key of a workload file: default, what is allowed, what it does"},
+    [OPT_TABLE] = {"table", NULL, "every lock as a row of Markdown, as drivers/README.md has it"},
     [OPT_JSON] = {"json", NULL, "the same for machines"},
     [OPT_HELP] = {"help", NULL, "show this"},
     {0},
@@ -85,19 +87,22 @@ int cmd_list(int argc, char **argv) {
     struct args args;
     struct lb_err err = {0};
     const char *value, *only = NULL;
-    bool json = false, keys = false;
+    bool json = false, keys = false, table = false;
     args_init(&args, argc, argv, options);
     for (int option; (option = args_next(&args, &value, &err)) != ARGS_END;) {
         switch (option) {
         case OPT_KEYS:
             keys = true;
             break;
+        case OPT_TABLE:
+            table = true;
+            break;
         case OPT_JSON:
             json = true;
             break;
         case OPT_HELP:
             args_help(
-                "list [LOCK|BACKEND|WORKLOAD] [--keys] [--json]",
+                "list [LOCK|BACKEND|WORKLOAD] [--keys] [--table] [--json]",
                 "Shows which locks, backends and workloads there are, and whether they can run here; with a "
                 "name,\neverything about it.",
                 options, stdout);
@@ -117,7 +122,13 @@ int cmd_list(int argc, char **argv) {
         err_set(&err, LB_EXIT_USAGE, "list: --keys shows all keys; leave out '%.40s' or --keys", only);
         return args_fail(&err);
     }
-    if (keys && json) {
+    if (table && (keys || json || only)) {
+        err_set(&err, LB_EXIT_USAGE, "list: --table is every lock, as Markdown; leave out the rest");
+        return args_fail(&err);
+    }
+    if (table) {
+        about_table(stdout);
+    } else if (keys && json) {
         print_json(list_keys_json(), &err);
     } else if (keys) {
         list_keys(stdout);

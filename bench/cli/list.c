@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bench/cli/list_about.h"
 #include "bench/plan/fields.h"
 #include "bench/plan/options.h"
 #include "drivers/registry.h"
@@ -40,6 +41,9 @@ char *list_caps(unsigned caps, char *text, size_t size) {
         {LB_CAP_LEASE, "lease"},     {LB_CAP_RENEW, "renew"},
         {LB_CAP_FENCE, "fence"},     {LB_CAP_FAIR, "fair"},
         {LB_CAP_SESSION, "session"}, {LB_CAP_BLOCKS_THREAD, "blocks-thread"},
+        {LB_CAP_SHARED, "shared"},   {LB_CAP_REENTRANT, "reentrant"},
+        {LB_CAP_MULTI, "multi"},     {LB_CAP_PERMITS, "permits"},
+        {LB_CAP_SLOTS, "slots"},     {LB_CAP_SHARE, "share"},
         {LB_CAP_CONTROL, "control"}, {LB_CAP_BASELINE, "baseline"},
     };
     return bits_text(bits, sizeof bits / sizeof *bits, caps, text, size);
@@ -155,29 +159,64 @@ static void details_options(const char *section, const struct lb_option *table, 
     }
 }
 
-static void details_here(struct list *list, const struct lb_backend *backend, FILE *out) {
-    const char *install, *reason = why_not(list, backend, &install);
+static void details_here(const char *reason, const char *install, FILE *out) {
     fact("here", reason ? reason : "yes", out);
     if (reason) fact("install", install, out);
 }
 
+/* Each topology that a lock can run on, the default first, and what this machine lacks for it. */
+static void details_topologies(struct list *list, const struct lb_lock *lock, FILE *out) {
+    const char *const *names = lb_topologies(lock), *label = "runs on";
+    for (; names && *names; names++, label = "") {
+        const struct topo_info *info = available_info(&list->available, *names);
+        const char *install,
+            *reason = available_why_not(&list->available, lock->backend, *names, NULL, &install);
+        fprintf(out, "  %-11s %s: %s%s%s%s%s\n", label, *names, info ? info->summary : reason,
+                info && reason ? "; not here: " : "", info && reason ? reason : "",
+                reason && install ? "; install: " : "", reason && install ? install : "");
+    }
+}
+
 static void details_lock(struct list *list, const struct lb_lock *lock, FILE *out) {
     char words[256];
+    const char *install, *reason = available_lock(&list->available, lock, &install);
     fprintf(out, "lock %s: %s\n", lock->name, lock->summary);
     fact("backend", lock->backend->name, out);
     fact("primitive", lb_primitive_name(lock->primitive), out);
-    details_here(list, lock->backend, out);
+    details_here(reason, install, out);
     fact("can", list_caps(lock->caps, words, sizeof words), out);
     fact("claims", *list_claims(lock->claims, words, sizeof words) ? words : "nothing", out);
     fact("waits by", lock->waits, out);
+    about_print(lock, out);
     fact("durability", lock->durability_note, out);
+    details_topologies(list, lock, out);
     details_options(lock->name, lock->options, out);
+}
+
+/* The topologies that the backend's locks can run on, its default left out. */
+static void details_more_topologies(struct list *list, const struct lb_backend *backend, FILE *out) {
+    const char *seen[64], *label = "or on";
+    int count = 0;
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (registry_locks()[i]->backend != backend) continue;
+        const char *const *names = lb_topologies(registry_locks()[i]);
+        for (; names && *names && count < 64; names++) {
+            bool known = strcmp(*names, backend->topologies[0]) == 0;
+            for (int s = 0; s < count; s++) known |= strcmp(seen[s], *names) == 0;
+            if (known) continue;
+            seen[count++] = *names;
+            const struct topo_info *info = available_info(&list->available, *names);
+            fprintf(out, "  %-11s %s%s%s\n", label, *names, info ? ": " : "", info ? info->summary : "");
+            label = "";
+        }
+    }
 }
 
 static void details_backend(struct list *list, const struct lb_backend *backend, FILE *out) {
     static const char *const names[TOPO_DURABILITIES] = {"default", "none", "sync"};
+    const char *install, *reason = why_not(list, backend, &install);
     fprintf(out, "backend %s: %s\n", backend->name, backend->summary);
-    details_here(list, backend, out);
+    details_here(reason, install, out);
     fprintf(out, "  locks      ");
     const char *comma = "";
     for (int i = 0; registry_locks()[i]; i++) {
@@ -193,6 +232,7 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
         backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
     if (!backend->topologies) fact("server", "none: it lives in this program or in a file", out);
     if (info) fact("server", info->summary, out);
+    details_more_topologies(list, backend, out);
     for (int i = 0; info && i < TOPO_DURABILITIES; i++) {
         bool offered = *info->durability[i] != '\0';
         fprintf(out, "  %-11s %s: %s%s\n", i ? "" : "durability", names[i], offered ? "" : "not offered; ",

@@ -19,6 +19,7 @@
 #include "bench/cli/available.c"
 #include "bench/cli/checks.c"
 #include "bench/cli/list.c"
+#include "bench/cli/list_about.c"
 #include "bench/cli/list_json.c"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";
@@ -109,8 +110,9 @@ static void a_backend_without_script_is_explained(void **state) {
 }
 
 static void the_json_has_every_lock_backend_and_workload(void **state) {
-    static const char *const of_lock[] = {"name",    "backend", "primitive", "available", "reason",
-                                          "summary", "caps",    "claims",    "waits",     "options"};
+    static const char *const of_lock[] = {"name",   "backend", "primitive", "available",
+                                          "reason", "summary", "caps",      "claims",
+                                          "waits",  "options", "about",     "topologies"};
     static const char *const of_backend[] = {"name", "available", "reason", "install"};
     (void)state;
     struct list list = make_list();

@@ -39,6 +39,7 @@ const struct lb_lock lock_null = {
     .primitive = LB_NO_PRIMITIVE,
     .caps = LB_CAP_BASELINE | LB_CAP_TRY | LB_CAP_WAIT,
     .waits = "never",
+    .about = {.order = "none", .guarantee = LB_NO_GUARANTEE},
     .acquire = null_acquire,
     .release = null_release,
 };

@@ -171,6 +171,7 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
         if (strncmp(line, "NS", 2) != 0) return odd_answer(session, line);
         if (once) return LB_BUSY;
         if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
+        session->wakeups++;
     }
 }
 
@@ -225,6 +226,41 @@ static enum lb_outcome add_settle(struct lb_session *session, const struct lb_re
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
+/* Whether a key as metadump writes it ("%3A" for ':') begins with prefix. */
+static bool key_begins(const char *key, const char *prefix) {
+    for (; *prefix; prefix++, key++) {
+        unsigned c = (unsigned char)*key;
+        if (c == '%') {
+            if (sscanf(key + 1, "%2x", &c) != 1) return false;
+            key += 2;
+        }
+        if (c != (unsigned char)*prefix) return false;
+    }
+    return true;
+}
+
+/* Lists all that is there and has not expired: for a server of a benchmark, not for one with millions. */
+static int add_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                       struct lb_err *err) {
+    const struct memcached_options *options = session->server->options;
+    struct lb_residue residue = {0};
+    char *line = NULL;
+    if (call(session, "lru_crawler metadump all\r\n", 26, &line) != LB_OK) goto broken;
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    while (strncmp(line, "key=", 4) == 0) {
+        if (key_begins(line + 4, prefix) && residue.count++ == 0) {
+            snprintf(residue.example, sizeof residue.example, "item %.*s", (int)strcspn(line + 4, " "),
+                     line + 4);
+        }
+        if (stream_line(session->state, session, deadline_ns, &line) != LB_OK) goto broken;
+    }
+    if (strcmp(line, "END") != 0) return err_set(err, LB_EXIT_MACHINE, "memcached answered: %.80s", line);
+    *ret_residue = residue;
+    return 0;
+broken:
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
 static const struct lb_option memcached_options[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct memcached_options, command_timeout_ns), "5s", 1e6,
      600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
@@ -263,6 +299,17 @@ const struct lb_lock lock_memcached_add = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
+    .about = {.compatible = "whoever adds the key: ms ... ME, or add in the older protocols",
+              .order = "none",
+              .token = "the item's CAS number, while the server runs",
+              .hazards =
+                  "a cache: eviction, flush_all and a restart free it early; time in whole seconds, so a "
+                  "lease lives up to 2 s less than its TTL",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
     .options = add_options,
     .options_bytes = sizeof(struct add_options),
     .grant_bytes = sizeof(struct add_grant),
@@ -270,4 +317,5 @@ const struct lb_lock lock_memcached_add = {
     .release = add_release,
     .renew = add_renew,
     .settle = add_settle,
+    .residue = add_residue,
 };

@@ -1,5 +1,5 @@
-/* test_registry: every lock and backend of the list has a table that is whole and in order, and a row in the
- * page that people read. */
+/* test_registry: every lock and backend of the list has a table that is whole and in order, and the page that
+ * people read says what the tables say. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +11,12 @@
 #include <cmocka.h>
 
 #include "bench/base/home.h"
+#include "bench/cli/list_about.c"
+#include "bench/cli/list_table.c"
 #include "bench/plan/options.h"
 #include "drivers/registry.h"
 
-#define CAPS_ALL 0x3ffu
+#define CAPS_ALL 0xffffu
 #define CLAIMS_ALL 0xfu
 
 static bool is_name(const char *text) {
@@ -90,11 +92,11 @@ static void test_backends_are_whole(void **state) {
         bool here = !backend->unavailable;
         const char *bad = !is_name(backend->name)                                ? "name"
                           : !is_line(backend->summary)                           ? "summary"
-                          : backend->topologies && !backend->install               ? "install"
-                          : backend->topologies && !backend->schemes               ? "schemes"
+                          : backend->topologies && !backend->install             ? "install"
+                          : backend->topologies && !backend->schemes             ? "schemes"
                           : !here && !backend->install                           ? "install"
                           : here && !backend->describe                           ? "describe"
-                          : here && backend->topologies && !backend->ping          ? "ping"
+                          : here && backend->topologies && !backend->ping        ? "ping"
                           : here && backend->connect && !backend->disconnect     ? "disconnect"
                           : here && !backend->options != !backend->options_bytes ? "options_bytes"
                                                                                  : NULL;
@@ -126,21 +128,80 @@ static void test_options_have_defaults_and_help(void **state) {
     }
 }
 
+/* What people are told of a lock, whichever it is. */
+static void test_facts_are_there(void **state) {
+    int count = 0;
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        const struct lb_about *about = &lock->about;
+        bool control = lock->caps & LB_CAP_CONTROL, server = lock->backend->topologies != NULL;
+        bool none = control || (lock->caps & LB_CAP_BASELINE), here = !lock->backend->unavailable;
+        const char *bad =
+            !about->order                                                            ? "order"
+            : !none && !about->hazards                                               ? "hazards"
+            : !control && server && !about->compatible                               ? "compatible"
+            : server && (about->acquire_requests < 1 || about->release_requests < 0) ? "acquire_requests"
+            : !(lock->caps & LB_CAP_FENCE) != !about->token && lock->primitive != LB_OPTIMISTIC ? "token"
+            : control != !!about->mistake                                                       ? "mistake"
+            : !control && about->exposed_by                                                     ? "exposed_by"
+            : none != (about->guarantee == LB_NO_GUARANTEE)                                     ? "guarantee"
+            : server && about->guarantee == LB_ON_ONE_HOST                                      ? "guarantee"
+            : server && here && !lock->residue                                                  ? "residue"
+            : (lock->claims & LB_CLAIM_CRASH_RELEASE) && about->crash == LB_CRASH_NEVER         ? "crash"
+                                                                                                : NULL;
+        if (bad) print_error("%s: .%s\n", lock->name, bad);
+        count += bad != NULL;
+    }
+    if (count) fail_msg("%d locks do not say what people are told of them", count);
+}
+
+/* A control is brought in by the workload that its table names. */
+static void test_controls_name_a_workload(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        char path[512], name[128];
+        struct lb_err err = {0};
+        if (!lock->about.exposed_by) continue;
+        snprintf(name, sizeof name, "workloads/%s.ini", lock->about.exposed_by);
+        if (home_path(name, path, sizeof path, &err) != 0) fail_msg("%s: %s", lock->name, err.text);
+        FILE *file = fopen(path, "r");
+        if (!file) fail_msg("%s: .about.exposed_by: no %s", lock->name, name);
+        fclose(file);
+    }
+}
+
 static void test_the_page_has_every_lock(void **state) {
     (void)state;
-    char path[512];
+    char path[512], *table = NULL;
+    size_t size = 0;
     struct lb_err err = {0};
-    static char page[64 * 1024];
+    static char page[256 * 1024];
     if (home_path("drivers/README.md", path, sizeof path, &err) != 0) fail_msg("%s", err.text);
     FILE *file = fopen(path, "r");
     if (!file) fail_msg("no %s", path);
     page[fread(page, 1, sizeof page - 1, file)] = '\0';
     fclose(file);
-    for (int i = 0; registry_locks()[i]; i++) {
-        char row[80];
-        snprintf(row, sizeof row, "\n| `%s` |", registry_locks()[i]->name);
-        if (!strstr(page, row)) fail_msg("%s has no row in drivers/README.md", registry_locks()[i]->name);
+    FILE *out = open_memstream(&table, &size);
+    about_table(out);
+    fclose(out);
+    const char *at = strstr(page, "\n<!-- locks:");
+    if (!at) fail_msg("drivers/README.md has lost the line that `make table` writes behind");
+    at = strchr(at + 1, '\n') + 1;
+    for (const char *line = table; *line; line += strcspn(line, "\n") + 1) {
+        int length = (int)strcspn(line, "\n") + 1;
+        if (strncmp(at, line, (size_t)length) != 0) {
+            fail_msg(
+                "drivers/README.md is not what the tables say: run `make table`. First line that differs: "
+                "%.*s",
+                length > 100 ? 100 : length - 1, line);
+        }
+        at += length;
     }
+    if (strncmp(at, "<!-- end of locks -->", 21) != 0)
+        fail_msg("drivers/README.md has rows that no table has: run `make table`");
+    free(table);
 }
 
 int main(void) {
@@ -150,6 +211,8 @@ int main(void) {
         cmocka_unit_test(test_promises_go_together),
         cmocka_unit_test(test_backends_are_whole),
         cmocka_unit_test(test_options_have_defaults_and_help),
+        cmocka_unit_test(test_facts_are_there),
+        cmocka_unit_test(test_controls_name_a_workload),
         cmocka_unit_test(test_the_page_has_every_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
