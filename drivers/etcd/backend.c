@@ -47,15 +47,19 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
     struct url url;
     char host[NI_MAXHOST];
     if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
-    if (url.host_count > 1 || server->url_count > 1) {
-        return err_set(err, LB_EXIT_USAGE, "etcd: one server is asked, so give one: %s",
-                       url_public(server->urls[0], state->shown, sizeof state->shown));
+    url_public(server->urls[0], state->shown, sizeof state->shown);
+    if (server->url_count > 1) {
+        return err_set(err, LB_EXIT_USAGE, "etcd: a cluster is one URL, etcd://host1,host2,host3: %s",
+                       state->shown);
     }
-    if (resolve(url.host[0], url.port[0], host, sizeof host, err) != 0) return -1;
+    if (http_open(&state->http, options->transport == ETCD_GRPC, err) != 0) return -1;
+    for (int i = 0; i < url.host_count; i++) {
+        if (resolve(url.host[i], url.port[i], host, sizeof host, err) != 0) return -1;
+        http_endpoint(&state->http, host, url.port[i]);
+    }
     snprintf(state->user, sizeof state->user, "%s", url.user);
     snprintf(state->password, sizeof state->password, "%s", url.password);
-    url_public(server->urls[0], state->shown, sizeof state->shown);
-    return http_open(&state->http, options->transport == ETCD_GRPC, host, url.port[0], err);
+    return 0;
 }
 
 static void etcd_close(struct lb_server *server) {
@@ -77,24 +81,12 @@ static int authenticate(struct etcd_session *e, struct lb_err *err) {
     return 0;
 }
 
-static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    struct etcd_session *e = etcd_session_of(session);
-    const struct etcd_server *server = session->server->state;
-    const struct etcd_options *options = session->server->options;
-    int64_t left_ns = deadline_ns - lb_now();
-    e->owner = session;
-    e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
-    /* Room for the longest request: a transaction with the key seven times over, in base64 by the gateway. */
-    if (http_init(&e->http, &server->http, session, err) != 0 ||
-        etcd_line_init(&e->call, e, ANSWER_BYTES, 12 * 1024, err) != 0 ||
-        etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
-        etcd_line_init(&e->watch, e, ANSWER_BYTES, 2048, err) != 0) {
-        return -1;
-    }
-    if (authenticate(e, err) != 0) return -1;
-    if (etcd_lease_start(e, err) != 0) return -1;
-    e->patience_ns = options->command_timeout_ns;
-    return 0;
+static enum lb_outcome ask_nothing(struct etcd_session *e, bool serializable, struct lb_err *err) {
+    static const char missing[] = "lockbench-ping";
+    Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    request.key = (ProtobufCBinaryData){sizeof missing - 1, (uint8_t *)(uintptr_t)missing};
+    request.serializable = serializable;
+    return etcd_call(&e->call, &etcd_range, &request.base, err);
 }
 
 static void etcd_disconnect(struct lb_session *session) {
@@ -109,32 +101,81 @@ static void etcd_disconnect(struct lb_session *session) {
     e->owner = NULL;
 }
 
+/* A session with one member. It counts only if the member knows a leader: a lease needs one, a linearizable
+ * read too. */
+static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    const struct etcd_server *server = session->server->state;
+    const struct etcd_options *options = session->server->options;
+    int64_t left_ns = deadline_ns - lb_now();
+    e->owner = session;
+    e->keep_due_ns = e->alive_until_ns = LB_NEVER;
+    e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
+    /* Room for the longest request: a transaction with the key nine times over, in base64 by the gateway. */
+    if (http_init(&e->http, &server->http, endpoint, session, err) != 0 ||
+        etcd_line_init(&e->call, e, ANSWER_BYTES, 16 * 1024, err) != 0 ||
+        etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
+        etcd_line_init(&e->watch, e, ANSWER_BYTES, 2048, err) != 0) {
+        return -1;
+    }
+    if (authenticate(e, err) != 0) return -1;
+    if (session->lock->prepare && session->lock->prepare(session, deadline_ns, err) != 0) return -1;
+    if (e->lease == 0 && ask_nothing(e, false, err) != LB_OK) return -1;
+    e->patience_ns = options->command_timeout_ns;
+    return 0;
+}
+
+/* Clients begin with different members, each always with the same one; the next ones follow in the order of
+ * the URL, until one serves. So a session that has lost its member moves on when it is opened again. */
+static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct etcd_server *server = session->server->state;
+    int count = server->http.count;
+    for (int i = 0; i < count; i++) {
+        int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
+        struct lb_err why = {0};
+        int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
+        if (connect_to(session, endpoint, lb_now() + share_ns, &why) == 0) return 0;
+        *err = why;
+        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        etcd_disconnect(session);
+        memset(session->state, 0, sizeof(struct etcd_session));
+    }
+    return -1;
+}
+
 static int etcd_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
     Etcdserverpb__StatusRequest ask = ETCDSERVERPB__STATUS_REQUEST__INIT;
     Etcdserverpb__MemberListRequest ask_members = ETCDSERVERPB__MEMBER_LIST_REQUEST__INIT;
     if (etcd_call(&e->call, &etcd_status, &ask.base, err) != LB_OK) return -1;
     const Etcdserverpb__StatusResponse *status = etcd_answer(&e->call);
+    uint64_t leader = status->leader;
     lb_fact(facts, "version", "%s", status->version);
     lb_fact(facts, "database_bytes", "%lld", (long long)status->dbsize);
+    lb_fact(facts, "raft_term", "%llu", (unsigned long long)status->raftterm);
     struct lb_err ignored = {0}; /* a user may lack the right to ask */
     if (etcd_call(&e->call, &etcd_member_list, &ask_members.base, &ignored) == LB_OK) {
         const Etcdserverpb__MemberListResponse *list = etcd_answer(&e->call);
         lb_fact(facts, "members", "%zu", list->n_members);
+        lb_fact(facts, "durability",
+                "in the write-ahead logs of %zu of %zu members; etcd does not say whether they are flushed",
+                list->n_members / 2 + 1, list->n_members);
+        for (size_t i = 0; i < list->n_members; i++) {
+            const Etcdserverpb__Member *member = list->members[i];
+            if (member->id == leader) lb_fact(facts, "leader", "%s", member->name);
+        }
     }
-    lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s, (long long)e->asked_ttl_s);
+    if (e->lease)
+        lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s,
+                (long long)e->asked_ttl_s);
     lb_fact(facts, "transport", "%s", e->http.shared->grpc ? "gRPC" : "JSON gateway");
     return 0;
 }
 
 static enum lb_outcome etcd_ping(struct lb_session *session, int64_t deadline_ns) {
     (void)deadline_ns; /* command_timeout bounds every round trip */
-    struct etcd_session *e = etcd_session_of(session);
-    static const char missing[] = "lockbench-ping";
-    Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    request.key = (ProtobufCBinaryData){sizeof missing - 1, (uint8_t *)(uintptr_t)missing};
-    request.serializable = 1; /* answered by this server from memory, without asking the others */
-    return etcd_call(&e->call, &etcd_range, &request.base, &session->err);
+    /* Serializable: answered by this server from memory, without asking the others. */
+    return ask_nothing(etcd_session_of(session), true, &session->err);
 }
 
 static const struct lb_option etcd_option_table[] = {
@@ -150,9 +191,9 @@ static const char *const etcd_schemes[] = {"etcd", "http", NULL};
 
 const struct lb_backend backend_etcd = {
     .name = "etcd",
-    .summary = "etcd v3, one lease a client",
+    .summary = "etcd v3, one server or a cluster (etcd://host1,host2,host3), one lease a client",
     .schemes = etcd_schemes,
-    .topologies = (const char *const[]){"etcd", NULL},
+    .topologies = (const char *const[]){"etcd", "etcd-3", NULL},
     .unavailable = LB_WHY_ETCD,
     .install = "libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler etcd-server",
     LB_IF_ETCD(.options = etcd_option_table, .options_bytes = sizeof(struct etcd_options),

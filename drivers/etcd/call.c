@@ -23,6 +23,12 @@ const struct etcd_method etcd_lease_revoke = {"/etcdserverpb.Lease/LeaseRevoke",
                                               &etcdserverpb__lease_revoke_response__descriptor, false};
 const struct etcd_method etcd_lease_keep_alive = {"/etcdserverpb.Lease/LeaseKeepAlive", "/v3/lease/keepalive",
                                                   &etcdserverpb__lease_keep_alive_response__descriptor, true};
+const struct etcd_method etcd_lease_leases = {"/etcdserverpb.Lease/LeaseLeases", "/v3/lease/leases",
+                                              &etcdserverpb__lease_leases_response__descriptor, false};
+const struct etcd_method etcd_lock_method = {"/v3lockpb.Lock/Lock", "/v3/lock/lock",
+                                             &etcdserverpb__lock_response__descriptor, false};
+const struct etcd_method etcd_unlock = {"/v3lockpb.Lock/Unlock", "/v3/lock/unlock",
+                                        &etcdserverpb__unlock_response__descriptor, false};
 const struct etcd_method etcd_status = {"/etcdserverpb.Maintenance/Status", "/v3/maintenance/status",
                                         &etcdserverpb__status_response__descriptor, false};
 const struct etcd_method etcd_member_list = {"/etcdserverpb.Cluster/MemberList", "/v3/cluster/member/list",
@@ -174,6 +180,9 @@ enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *meth
     if (len == 0) return fail(line, LB_REFUSED, "the request is too long", err);
     if (!e->http.running || lb_stopping()) return fail(line, LB_BROKEN, "the session is over", err);
     int64_t deadline_ns = answer_deadline(e);
+    /* The keeper must not wait for an answer when the lease is no more to be hoped for. */
+    int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns);
+    if (line == &e->keep && hope_ns < deadline_ns) deadline_ns = hope_ns;
     start(line, method, len, deadline_ns);
     if (!transfer_wait(&line->transfer, deadline_ns, line == &e->keep ? &e->ending : NULL)) {
         transfer_cancel(&line->transfer);
@@ -192,6 +201,27 @@ enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *meth
         if (e->lost || lb_stopping() || lb_now() + AGAIN_NS >= deadline_ns) return outcome;
         lb_sleep_until(lb_now() + AGAIN_NS);
     }
+}
+
+enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method *method,
+                                const ProtobufCMessage *request) {
+    struct etcd_line *line = &e->watch;
+    line->method = method;
+    line->seen = NULL;
+    size_t len = encode(line, request);
+    if (len == 0) return fail(line, LB_REFUSED, "the request is too long", &e->owner->err);
+    if (!e->http.running || lb_stopping())
+        return fail(line, LB_BROKEN, "the session is over", &e->owner->err);
+    start(line, method, len, answer_deadline(e));
+    return LB_OK;
+}
+
+bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns) {
+    return transfer_wait(&e->watch.transfer, deadline_ns, &e->lost);
+}
+
+enum lb_outcome etcd_long_end(struct etcd_session *e) {
+    return judge(&e->watch, &e->owner->err);
 }
 
 /* The answer of a watch that tells of a deletion, or of the watch's own end. */

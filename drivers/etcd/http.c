@@ -22,24 +22,29 @@ static int add_header(struct curl_slist **headers, const char *line) {
     return longer ? 0 : -1;
 }
 
-int http_open(struct http_shared *shared, bool grpc, const char *host, int port, struct lb_err *err) {
+int http_open(struct http_shared *shared, bool grpc, struct lb_err *err) {
     static const char *const grpc_headers[] = {"content-type: application/grpc", "te: trailers",
                                                "accept:", "expect:", NULL};
     static const char *const json_headers[] = {"content-type: application/json", "accept:", "expect:", NULL};
     if (curl_global_init(CURL_GLOBAL_NOTHING) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "etcd: libcurl cannot be initialised");
     }
+    shared->open = true;
     shared->grpc = grpc;
-    snprintf(shared->base, sizeof shared->base, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host,
-             port);
     for (const char *const *header = grpc ? grpc_headers : json_headers; *header; header++) {
         if (add_header(&shared->headers, *header) != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return 0;
 }
 
+void http_endpoint(struct http_shared *shared, const char *host, int port) {
+    if (shared->count == HTTP_ENDPOINTS) return;
+    char *base = shared->base[shared->count++];
+    snprintf(base, sizeof *shared->base, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, port);
+}
+
 void http_close(struct http_shared *shared) {
-    if (!shared->base[0]) return;
+    if (!shared->open) return;
     curl_slist_free_all(shared->headers);
     *shared = (struct http_shared){0};
     curl_global_cleanup();
@@ -210,9 +215,10 @@ static void pump(void *arg) {
     http->running = false;
 }
 
-int http_init(struct http *http, const struct http_shared *shared, struct lb_session *owner,
+int http_init(struct http *http, const struct http_shared *shared, int endpoint, struct lb_session *owner,
               struct lb_err *err) {
     http->shared = shared;
+    http->base = shared->base[endpoint];
     http->owner = owner;
     http->headers = shared->headers;
     http->timer_ns = LB_NEVER;
@@ -327,7 +333,7 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
                     int64_t deadline_ns) {
     struct http *http = transfer->http;
     char url[512];
-    snprintf(url, sizeof url, "%s%s", http->shared->base, path);
+    snprintf(url, sizeof url, "%s%s", http->base, path);
     transfer->http_status = 0;
     transfer->grpc_status = -1;
     transfer->message[0] = transfer->problem[0] = '\0';

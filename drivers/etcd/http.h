@@ -15,9 +15,13 @@
 
 #define HTTP_SOCKETS 8
 
-/* What all sessions of a server share: read-only once open. */
+#define HTTP_ENDPOINTS 8
+
+/* What all sessions of a cluster share: read-only once open. */
 struct http_shared {
-    char base[256];             /* "http://host:port" */
+    char base[HTTP_ENDPOINTS][256]; /* "http://host:port" of each member */
+    int count;
+    bool open;
     bool grpc;                  /* else the JSON gateway */
     struct curl_slist *headers; /* of each request */
 };
@@ -41,6 +45,7 @@ struct transfer {
 
 struct http {
     const struct http_shared *shared;
+    const char *base;         /* the member that this session talks to: one of shared's */
     struct lb_session *owner; /* traffic_fd, more_bytes */
     CURLM *multi;
     struct lb_fiber *pump;
@@ -59,13 +64,15 @@ struct http {
     } sockets[HTTP_SOCKETS];
 };
 
-/* Once a process. 0, or -1 with err; http_close cleans up either way. host: a number or a name. */
-int http_open(struct http_shared *shared, bool grpc, const char *host, int port, struct lb_err *err);
+/* Once a process. 0, or -1 with err; http_close cleans up either way. */
+int http_open(struct http_shared *shared, bool grpc, struct lb_err *err);
+/* One more endpoint, at most HTTP_ENDPOINTS. host: a number or a name. */
+void http_endpoint(struct http_shared *shared, const char *host, int port);
 void http_close(struct http_shared *shared);
 
-/* Starts a session's pump. 0, or -1 with err; http_done cleans up either way, also a zeroed one, and twice.
- */
-int http_init(struct http *http, const struct http_shared *shared, struct lb_session *owner,
+/* Starts a session's pump; it will talk to that endpoint only. 0, or -1 with err; http_done cleans up either
+ * way, also a zeroed one, and twice. */
+int http_init(struct http *http, const struct http_shared *shared, int endpoint, struct lb_session *owner,
               struct lb_err *err);
 void http_done(struct http *http);
 

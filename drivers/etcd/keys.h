@@ -7,7 +7,8 @@
 
 #include "drivers/driver.h"
 
-#define ETCD_KEY_MAX (LB_KEY_MAX + 1 + 16) /* name, slash, lease in hex */
+#define ETCD_ROOT_MAX 16                                   /* what may stand before and behind a name */
+#define ETCD_KEY_MAX (LB_KEY_MAX + ETCD_ROOT_MAX + 1 + 16) /* name, slash, lease in hex */
 
 /* "name/" into out (ETCD_KEY_MAX bytes, not a string); its length. */
 size_t etcd_prefix(const char *name, size_t len, char *out);

@@ -1,55 +1,113 @@
 /* lease: a session's lease and the fiber that keeps it alive, as etcd's Go client does: every third of its
- * time-to-live. See session.h. */
+ * time-to-live. A second lease, the trace, may go with it: it is renewed first, so that it outlasts the other
+ * by what it was given more. See session.h. */
 #include "drivers/etcd/session.h"
 
 #ifdef LB_HAVE_ETCD
+#include <stdio.h>
+#include <string.h>
+
 #include "drivers/wait.h"
 
 #define RETRY_NS (500 * LB_MS_NS) /* as the Go client does after a lost connection */
 #define GOODBYE_NS (1 * LB_S_NS)  /* how long to wait for the server to end a lease */
+#define ALREADY_THERE 9           /* gRPC's failed precondition: a lease of that number */
+#define MARK INT64_C(0x6c62) /* the first two bytes of each lease of ours: etcd_residue knows them by it */
 
-static void lose(struct etcd_session *e) {
+void etcd_lease_lost(struct etcd_session *e) {
+    if (e->lost) return;
     e->lost = true;
+    e->keep_due_ns = LB_NEVER;
     if (e->watch.transfer.busy && e->watch.transfer.fiber) lb_wake(e->watch.transfer.fiber);
+    lb_session_lost(e->owner);
+}
+
+/* One keepalive. LB_OK, and the time-to-live that it has now: 0 = the server knows it no more. */
+static enum lb_outcome renew_one(struct etcd_session *e, int64_t lease, int64_t *ret_ttl_s) {
+    Etcdserverpb__LeaseKeepAliveRequest request = ETCDSERVERPB__LEASE_KEEP_ALIVE_REQUEST__INIT;
+    struct lb_err err = {0};
+    request.id = lease;
+    enum lb_outcome outcome = etcd_call(&e->keep, &etcd_lease_keep_alive, &request.base, &err);
+    if (outcome != LB_OK) return outcome;
+    *ret_ttl_s = ((const Etcdserverpb__LeaseKeepAliveResponse *)etcd_answer(&e->keep))->ttl;
+    return LB_OK;
+}
+
+static void renew(struct etcd_session *e) {
+    int64_t lease = e->lease, ttl_s = 0, sent_ns = lb_now();
+    enum lb_outcome outcome = LB_OK;
+    bool known = true;
+    if (e->trace) {
+        outcome = renew_one(e, e->trace, &ttl_s);
+        known = ttl_s > 0;
+    }
+    if (outcome == LB_OK && known) {
+        outcome = renew_one(e, lease, &ttl_s);
+        known = ttl_s > 0;
+    }
+    if (e->lease != lease || e->ending) return; /* given up meanwhile */
+    if (outcome == LB_OK && known) {
+        e->alive_until_ns = sent_ns + ttl_s * LB_S_NS;
+        e->keep_due_ns = sent_ns + ttl_s * LB_S_NS / 3;
+        return;
+    }
+    int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns), again_ns = lb_now() + RETRY_NS;
+    e->keep_due_ns = again_ns < hope_ns ? again_ns : hope_ns;
+    if (outcome == LB_OK || lb_now() >= hope_ns) etcd_lease_lost(e);
 }
 
 static void keep(void *arg) {
     struct etcd_session *e = arg;
-    int64_t due_ns = lb_now() + e->ttl_s * LB_S_NS / 3;
-    while (!e->ending && !e->lost && !lb_stopping()) {
-        lb_sleep_until(due_ns);
-        if (e->ending || lb_now() < due_ns) continue;
-        Etcdserverpb__LeaseKeepAliveRequest request = ETCDSERVERPB__LEASE_KEEP_ALIVE_REQUEST__INIT;
-        struct lb_err err = {0};
-        int64_t sent_ns = lb_now();
-        request.id = e->lease;
-        enum lb_outcome outcome = etcd_call(&e->keep, &etcd_lease_keep_alive, &request.base, &err);
-        const Etcdserverpb__LeaseKeepAliveResponse *answer = etcd_answer(&e->keep);
-        if (outcome != LB_OK) {
-            due_ns = lb_now() + RETRY_NS;
-        } else if (answer->ttl > 0) {
-            e->alive_until_ns = sent_ns + answer->ttl * LB_S_NS;
-            due_ns = sent_ns + answer->ttl * LB_S_NS / 3;
-        } else {
-            lose(e); /* the server knows it no more */
-        }
-        if (lb_now() >= e->alive_until_ns) lose(e);
+    while (!e->ending && !lb_stopping()) {
+        lb_sleep_until(e->keep_due_ns);
+        if (!e->ending && lb_now() >= e->keep_due_ns) renew(e);
     }
 }
 
-int etcd_lease_start(struct etcd_session *e, struct lb_err *err) {
+/* Takes a lease of a number of our own. LB_OK, its number and time-to-live. */
+static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *ret_lease, int64_t *ret_ttl_s,
+                             struct lb_err *err) {
     Etcdserverpb__LeaseGrantRequest request = ETCDSERVERPB__LEASE_GRANT_REQUEST__INIT;
+    request.ttl = asked_s;
+    for (int tries = 3;; tries--) {
+        /* Not by the plan's seed alone: a lease of an earlier run may still be there. */
+        uint64_t number = (rng_u64(&e->owner->rng) ^ (uint64_t)lb_now()) & UINT64_C(0xffffffffffff);
+        request.id = MARK << 48 | (int64_t)number;
+        enum lb_outcome outcome = etcd_call(&e->call, &etcd_lease_grant, &request.base, err);
+        if (outcome == LB_REFUSED && e->call.status == ALREADY_THERE && tries > 1) {
+            err->code = 0;
+            continue;
+        }
+        if (outcome != LB_OK) return outcome;
+        const Etcdserverpb__LeaseGrantResponse *answer = etcd_answer(&e->call);
+        *ret_lease = answer->id;
+        *ret_ttl_s = answer->ttl;
+        return LB_OK;
+    }
+}
+
+int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err) {
     int64_t asked_ns = e->owner->lease_ns > 0 ? e->owner->lease_ns : 10 * LB_S_NS;
+    int64_t ignored_s;
     int64_t sent_ns = lb_now();
     e->asked_ttl_s = (asked_ns + LB_S_NS - 1) / LB_S_NS; /* etcd counts in seconds */
-    request.ttl = e->asked_ttl_s;
-    if (etcd_call(&e->call, &etcd_lease_grant, &request.base, err) != LB_OK) return -1;
-    const Etcdserverpb__LeaseGrantResponse *answer = etcd_answer(&e->call);
-    e->lease = answer->id;
-    e->ttl_s = answer->ttl; /* at least the election time-out and a half: 2 s by default */
-    e->alive_until_ns = sent_ns + answer->ttl * LB_S_NS;
-    e->keeper = lb_spawn("etcd lease", keep, e);
+    e->lost = false;
+    /* The server gives at least the election time-out and a half: 2 s by default. */
+    if (grant(e, e->asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
+    e->alive_until_ns = sent_ns + e->ttl_s * LB_S_NS;
+    if (trace_s > 0 && grant(e, e->ttl_s + trace_s, &e->trace, &ignored_s, err) != LB_OK) return -1;
+    e->keep_due_ns = sent_ns + e->ttl_s * LB_S_NS / 3;
+    if (!e->keeper) {
+        e->keeper = lb_spawn("etcd lease", keep, e);
+    } else {
+        lb_wake(e->keeper);
+    }
     return e->keeper ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
+}
+
+int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    (void)deadline_ns; /* the session's patience was made of it */
+    return etcd_lease_start(etcd_session_of(session), 0, err);
 }
 
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease) {
@@ -63,6 +121,15 @@ enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease) {
     return outcome;
 }
 
+enum lb_outcome etcd_lease_stop(struct etcd_session *e) {
+    int64_t lease = e->lease, trace = e->trace;
+    enum lb_outcome outcome = LB_OK;
+    e->lease = e->trace = 0;
+    e->keep_due_ns = LB_NEVER;
+    if (trace != 0) outcome = etcd_lease_drop(e, trace);
+    return lease != 0 && outcome == LB_OK ? etcd_lease_drop(e, lease) : outcome;
+}
+
 void etcd_lease_end(struct etcd_session *e) {
     e->ending = true;
     if (e->keeper) {
@@ -71,7 +138,53 @@ void etcd_lease_end(struct etcd_session *e) {
         e->keeper = NULL;
     }
     e->patience_ns = GOODBYE_NS;
-    if (e->lease != 0 && http_revive(&e->http) == 0) etcd_lease_drop(e, e->lease);
-    e->lease = 0;
+    if (e->lease != 0 && http_revive(&e->http) == 0) etcd_lease_stop(e);
+    e->lease = e->trace = 0;
+}
+
+/* Counts the leases of ours but the session's own. */
+static int count_leases(struct etcd_session *e, struct lb_residue *residue, struct lb_err *err) {
+    struct etcd_line line = {0};
+    Etcdserverpb__LeaseLeasesRequest request = ETCDSERVERPB__LEASE_LEASES_REQUEST__INIT;
+    int failed = -1;
+    if (etcd_line_init(&line, e, 256 * 1024, 64, err) == 0 &&
+        etcd_call(&line, &etcd_lease_leases, &request.base, err) == LB_OK) {
+        const Etcdserverpb__LeaseLeasesResponse *answer = etcd_answer(&line);
+        failed = 0;
+        for (size_t i = 0; i < answer->n_leases; i++) {
+            int64_t id = answer->leases[i]->id;
+            if (id >> 48 != MARK || id == e->lease || id == e->trace) continue;
+            if (residue->count++ == 0)
+                snprintf(residue->example, sizeof residue->example, "lease %llx", (unsigned long long)id);
+        }
+    }
+    etcd_line_done(&line);
+    return failed;
+}
+
+int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
+                 struct lb_residue *ret_residue, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct lb_residue residue = {0};
+    char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
+    size_t len = (size_t)snprintf(from, sizeof from, "%s%s", root, prefix);
+    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    if (len == 0) from[len++] = '\0'; /* every key */
+    range.key = (ProtobufCBinaryData){len, (uint8_t *)from};
+    range.range_end = (ProtobufCBinaryData){etcd_prefix_end(from, len, end), (uint8_t *)end};
+    if (from[0] == '\0') range.range_end = (ProtobufCBinaryData){1, (uint8_t *)from};
+    range.limit = 1;
+    range.keys_only = 1;
+    if (etcd_call(&e->call, &etcd_range, &range.base, err) != LB_OK) return -1;
+    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+    residue.count = (uint64_t)answer->count;
+    if (answer->n_kvs > 0) {
+        const ProtobufCBinaryData *key = &answer->kvs[0]->key;
+        int shown = key->len < 120 ? (int)key->len : 120;
+        snprintf(residue.example, sizeof residue.example, "key %.*s", shown, (const char *)key->data);
+    }
+    if (count_leases(e, &residue, err) != 0) return -1;
+    *ret_residue = residue;
+    return 0;
 }
 #endif

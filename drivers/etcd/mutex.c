@@ -5,20 +5,32 @@
  *
  * A contended hand-over often takes etcd up to 100 ms, whoever asks: the real client watches from the
  * revision it has just read, and etcd takes up watches that begin at or before its present revision every 100
- * ms only.
+ * ms only. watch_from=next asks for the revision after that one, which loses nothing and is taken up at once
+ * unless somebody has written meanwhile.
  */
 #include "drivers/etcd/queue.h"
 
 #ifdef LB_HAVE_ETCD
+#include <stddef.h>
+
 #include "drivers/wait.h"
+
+enum { FROM_READ, FROM_NEXT };
+
+struct mutex_options {
+    int64_t watch_from;
+};
 
 static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
+    const struct mutex_options *options = session->options;
     struct etcd_place *place = grant->data;
     bool once = request->deadline_ns <= lb_now(), first = false;
     enum lb_outcome outcome = etcd_place_join(session, request, place, &first);
     if (outcome != LB_OK) return outcome;
-    if (!first) outcome = once ? LB_BUSY : etcd_place_wait(session, request, place);
+    if (!first) {
+        outcome = once ? LB_BUSY : etcd_place_wait(session, request, place, options->watch_from == FROM_NEXT);
+    }
     if (outcome == LB_OK) {
         grant->token = (uint64_t)place->revision;
         grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
@@ -46,6 +58,18 @@ static enum lb_outcome mutex_settle(struct lb_session *session, const struct lb_
     (void)request;
     return etcd_place_settle(session, grant->data);
 }
+
+static int mutex_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                         struct lb_err *err) {
+    return etcd_residue(session, "", prefix, ret_residue, err);
+}
+
+static const struct lb_option mutex_options[] = {
+    {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0, "read,next",
+     "a waiter watches from the revision it has read, as etcd's clients do (a hand-over takes up to 100 ms), "
+     "or from the next one"},
+    {0},
+};
 #endif
 
 const struct lb_lock lock_etcd_mutex = {
@@ -57,5 +81,18 @@ const struct lb_lock lock_etcd_mutex = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "watch predecessor",
-    LB_IF_ETCD(.grant_bytes = sizeof(struct etcd_place), .acquire = mutex_acquire, .release = mutex_release,
-               .settle = mutex_settle, )};
+    .about = {.compatible = "etcdctl lock, Go's concurrency.Mutex, etcd-lock",
+              .order = "first come, first served (create revision)",
+              .token = "create revision of the holder's key",
+              .hazards =
+                  "a holder that is paused for longer than its lease goes on; names that begin each other "
+                  "(a, a/b) share a queue; hand-overs wait for etcd's 100 ms tick of late watches",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = 3 * LB_S_NS},
+    LB_IF_ETCD(.options = mutex_options, .options_bytes = sizeof(struct mutex_options),
+               .grant_bytes = sizeof(struct etcd_place), .prepare = etcd_prepare_lease,
+               .acquire = mutex_acquire, .release = mutex_release, .settle = mutex_settle,
+               .residue = mutex_residue, )};

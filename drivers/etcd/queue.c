@@ -84,7 +84,7 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
     place->key_len = etcd_lock_key(request->key, request->key_len, e->lease, place->key);
     enum lb_outcome outcome = transact(e, request, place);
     if (outcome != LB_OK) {
-        if (e->call.status == ETCD_NOT_FOUND) e->lost = true;
+        if (e->call.status == ETCD_NOT_FOUND) etcd_lease_lost(e);
         return outcome;
     }
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
@@ -98,8 +98,7 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
     return LB_OK;
 }
 
-/* Our key must still be there: it goes with the lease (etcd#11456). */
-static enum lb_outcome confirm(struct lb_session *session, const struct etcd_place *place) {
+enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place) {
     struct etcd_session *e = etcd_session_of(session);
     Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
     get.key = bytes_of(place->key, place->key_len);
@@ -107,11 +106,11 @@ static enum lb_outcome confirm(struct lb_session *session, const struct etcd_pla
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
     if (answer->n_kvs > 0 && answer->kvs[0]->create_revision == place->revision) return LB_OK;
-    return lb_fail(session, LB_LOST, "etcd: the lease ended while we waited");
+    return lb_fail(session, LB_LOST, "etcd: our key is gone, and so is its lease");
 }
 
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
-                                const struct etcd_place *place) {
+                                const struct etcd_place *place, bool from_next) {
     struct etcd_session *e = etcd_session_of(session);
     struct oldest newest; /* of those older than ours: the one right before us */
     ask_oldest(&newest, request);
@@ -121,12 +120,13 @@ enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_requ
         enum lb_outcome outcome = etcd_read(e, &etcd_range, &newest.range.base);
         if (outcome != LB_OK) return outcome;
         const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
-        if (answer->n_kvs == 0) return confirm(session, place);
+        if (answer->n_kvs == 0) return etcd_place_confirm(session, place);
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
         if (!answer->header) return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
-        outcome = etcd_watch_start(e, answer->kvs[0]->key, answer->header->revision);
+        outcome = etcd_watch_start(e, answer->kvs[0]->key, answer->header->revision + from_next);
         if (outcome == LB_OK) outcome = etcd_watch_wait(e, request->deadline_ns);
         etcd_watch_stop(e);
+        session->wakeups++;
         if (outcome == LB_TIMEOUT || outcome == LB_REFUSED) return outcome;
         if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
         if (lb_stopping()) return lb_fail(session, LB_UNKNOWN, "etcd: cut off while waiting");

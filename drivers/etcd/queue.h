@@ -25,11 +25,15 @@ struct etcd_place {
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
                                 struct etcd_place *place, bool *ret_first);
 
-/* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the
- * lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the key is still there.
- */
+/* Waits until no key of the queue is older than ours. from_next: watches from the revision after the one that
+ * was read, not from that one. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the lease; LB_UNKNOWN: the
+ * server does not answer. After anything but LB_OK and LB_LOST the key is still there. */
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
-                                const struct etcd_place *place);
+                                const struct etcd_place *place, bool from_next);
+
+/* Whether our key is still there, as it was made: it goes with its lease (etcd#11456). LB_OK, LB_LOST, or the
+ * server does not answer. */
+enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place);
 
 /* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more; LB_BROKEN: it
  * could not be asked for; LB_UNKNOWN. */

@@ -15,6 +15,7 @@ extern const struct lb_backend backend_etcd;
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
 #include "drivers/etcd/json.h"
+#include "drivers/etcd/keys.h"
 
 enum etcd_transport { ETCD_GRPC, ETCD_JSON };
 
@@ -24,7 +25,7 @@ struct etcd_options {
 };
 
 struct etcd_server {
-    struct http_shared http;
+    struct http_shared http;      /* with the endpoints */
     char user[64], password[128]; /* "" = none */
     char shown[256];              /* the URL without its password, for messages */
 };
@@ -37,12 +38,14 @@ struct etcd_method {
 };
 
 extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_watch_method, etcd_lease_grant,
-    etcd_lease_revoke, etcd_lease_keep_alive, etcd_status, etcd_member_list, etcd_authenticate;
+    etcd_lease_revoke, etcd_lease_keep_alive, etcd_lease_leases, etcd_lock_method, etcd_unlock, etcd_status,
+    etcd_member_list, etcd_authenticate;
 
 /* gRPC's status codes, as far as we tell them apart. */
 enum { ETCD_OK = 0, ETCD_NOT_FOUND = 5 };
 
-/* One line of calls, one at a time: the client has one, the lease's keeper another, the watch a third. */
+/* One line of calls, one at a time: the client has one, the lease's keeper another, and what lasts (a watch,
+ * a call of the lock service) a third. */
 struct etcd_line {
     struct etcd_session *session;
     struct transfer transfer;
@@ -58,12 +61,15 @@ struct etcd_session {
     struct http http;
     struct etcd_line call, keep, watch;
     struct lb_fiber *keeper;
-    int64_t lease, asked_ttl_s, ttl_s;
-    int64_t alive_until_ns; /* the lease lasts until then at least, by our clock */
-    bool ending;            /* the session is being closed: the keeper is to end */
-    int64_t patience_ns;    /* how long a call waits for its answer */
-    bool lost;              /* the lease has ended, or may have by our clock */
-    bool watch_hit;         /* the watched key was deleted */
+    int64_t keep_due_ns;               /* when the lease is renewed next; LB_NEVER = there is none */
+    int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
+    int64_t trace;                     /* a second lease, which outlasts the first; 0 = none */
+    int64_t alive_until_ns;            /* the lease lasts until then at least, by our clock */
+    int64_t grace_ns;                  /* so long after that the lease is still hoped for */
+    bool ending;                       /* the session is being closed: the keeper is to end */
+    int64_t patience_ns;               /* how long a call waits for its answer */
+    bool lost;                         /* the lease has ended, or may have by our clock */
+    bool watch_hit;                    /* the watched key was deleted */
 };
 
 static inline struct etcd_session *etcd_session_of(const struct lb_session *session) {
@@ -99,12 +105,34 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
 enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns);
 void etcd_watch_stop(struct etcd_session *e);
 
-/* Takes a lease and starts keeping it. 0, or -1 with err. */
-int etcd_lease_start(struct etcd_session *e, struct lb_err *err);
-/* Stops keeping it, and revokes it if the server can be reached. */
+/* Begins a call whose answer may take as long as it likes, on the watch's line. LB_OK, LB_BROKEN (the session
+ * is over) or LB_REFUSED; etcd_long_wait has the rest. */
+enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method *method,
+                                const ProtobufCMessage *request);
+/* Whether the call is over by the deadline. false too at the cut-off and when the lease has ended. */
+bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns);
+/* How a call that is over went, as etcd_call. */
+enum lb_outcome etcd_long_end(struct etcd_session *e);
+
+/* Takes a lease for as long as the plan says and starts keeping it; also when there was one before. trace_s
+ * above 0: a second one too, of so many seconds more, that is kept as well. 0, or -1 with err. */
+int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err);
+/* Stops keeping it, and revokes it if the server can be reached: with all keys on it. Harmless without one.
+ */
+enum lb_outcome etcd_lease_stop(struct etcd_session *e);
+/* The same at the session's end, with little patience. */
 void etcd_lease_end(struct etcd_session *e);
 /* Revokes any lease, and so deletes its keys. LB_OK: it is gone, or was. */
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
+/* The lease has ended: tells everybody who waits or holds. */
+void etcd_lease_lost(struct etcd_session *e);
+/* lb_lock.prepare of locks whose keys hang on their session's lease. */
+int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
+
+/* What is left on the server: keys that begin with root and prefix, and leases that lockbench made but this
+ * session's own (so also those of another lockbench that runs on the same server). As lb_residue_fn. */
+int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
+                 struct lb_residue *ret_residue, struct lb_err *err);
 #endif
 
 #endif
