@@ -107,8 +107,11 @@ static void warn_overload(struct draft *draft) {
 
 static void warn_odd(struct draft *draft) {
     const struct plan *plan = draft->plan;
-    bool leased = false;
-    for (int i = 0; i < plan->lock_count; i++) leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
+    bool leased = false, any = false;
+    for (int i = 0; i < plan->lock_count; i++) {
+        leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
+        any |= !(plan->locks[i].lock->caps & LB_CAP_BASELINE);
+    }
     if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
         warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed", mode_text(plan->mode));
     }
@@ -119,7 +122,7 @@ static void warn_odd(struct draft *draft) {
         warn(draft,
              "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
     }
-    if (plan->renew && !leased) {
+    if (plan->renew && !leased && any) {
         warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
     }
     if (plan->fault.kind != FAULT_NONE && plan->fault.first_ns >= plan->duration_ns) {

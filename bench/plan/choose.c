@@ -159,10 +159,30 @@ static int add(struct draft *draft, int index, bool chosen, const struct plan_wi
     return 0;
 }
 
-/* Whether a word that is no lock's name means this lock too: "all", its backend or its primitive. */
-static bool in_group(const struct lb_lock *lock, const char *word) {
+/* The first of its backend in the list; and what any contention exposes, so that the checks are tried. */
+static bool is_one_of_each(int index) {
+    const struct lb_lock *lock = registry_locks()[index];
+    if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
+    for (int i = 0; i < index; i++) {
+        if (registry_locks()[i]->backend == lock->backend) return false;
+    }
+    return true;
+}
+
+/* Whether a word that is no lock's name means this lock too. */
+static bool in_group(int index, const char *word) {
+    const struct lb_lock *lock = registry_locks()[index];
+    if (strcmp(word, "one-of-each") == 0) return is_one_of_each(index);
     return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||
            strcmp(word, lb_primitive_name(lock->primitive)) == 0;
+}
+
+/* A group may be empty: there need not be a lock of each primitive. */
+static bool is_group(const char *word) {
+    for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
+        if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
+    }
+    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 || registry_backend(word);
 }
 
 static int unknown_name(const char *name, struct lb_err *err) {
@@ -170,6 +190,7 @@ static int unknown_name(const char *name, struct lb_err *err) {
     char hint[100];
     nearest_init(&nearest, name);
     nearest_offer(&nearest, "all");
+    nearest_offer(&nearest, "one-of-each");
     for (int i = 0; registry_locks()[i]; i++) {
         nearest_offer(&nearest, registry_locks()[i]->name);
         nearest_offer(&nearest, registry_locks()[i]->backend->name);
@@ -180,19 +201,18 @@ static int unknown_name(const char *name, struct lb_err *err) {
 }
 
 static int add_word(struct draft *draft, const char *word, const struct plan_wish *wish, struct lb_err *err) {
-    bool known = false;
     if (*word == '\0') return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
     for (int i = 0; registry_locks()[i]; i++) {
         if (strcmp(registry_locks()[i]->name, word) == 0) return add(draft, i, true, wish, err);
     }
+    if (!is_group(word)) return unknown_name(word, err);
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if (!in_group(lock, word)) continue;
-        known = true;
+        if (!in_group(i, word)) continue;
         bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
         if (elsewhere ? add_control(draft, lock, wish, err) : add(draft, i, false, wish, err)) return -1;
     }
-    return known ? 0 : unknown_name(word, err);
+    return 0;
 }
 
 int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
@@ -208,6 +228,9 @@ int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_er
         if (add_word(draft, name, wish, err)) return -1;
         at += len;
         if (*at == '\0') break;
+    }
+    if (plan->lock_count == 0 && json_array_size(plan->skipped) == 0) {
+        return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", plan->wished);
     }
     if (plan->lock_count == 0) {
         const json_t *first = json_array_get(plan->skipped, 0);

@@ -9,7 +9,8 @@
 struct trial {
     bool tried; /* in a complete stage that could expose it */
     bool caught;
-    bool missed; /* in a stage where any contention exposes it */
+    int caught_in; /* which repeat, the last */
+    bool missed;   /* in a stage where any contention exposes it */
 };
 
 int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err) {
@@ -41,6 +42,7 @@ static void try_control(struct trial *trial, const struct stage *stage, const st
     bool caught = elsewhere ? shows(found, about->exposed_as)
                             : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
     trial->caught |= caught;
+    if (caught) trial->caught_in = of->repeat;
     if (stage->status != STAGE_COMPLETE || found->grants == 0) return;
     trial->tried = true;
     /* In its own workload one stage of several is enough: one client alone exposes little. */
@@ -74,6 +76,11 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
         return true;
     }
     return false;
+}
+
+bool judge_is_done(const struct judge *judge, const struct plan_stage *of) {
+    const struct trial *trial = &judge->control[of->lock - judge->plan->locks];
+    return of->lock->plan && trial->caught && trial->caught_in == of->repeat;
 }
 
 const char *judge_missed(const struct judge *judge) {

@@ -26,6 +26,10 @@ void judge_done(struct judge *judge);
 bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of, char *line,
                  size_t size);
 
+/* Whether a control that runs in a workload of its own has been caught in this repeat: more of its stages
+ * would tell nothing. */
+bool judge_is_done(const struct judge *judge, const struct plan_stage *of);
+
 /* The name of a control that should have been caught and never was; NULL when there is none. */
 const char *judge_missed(const struct judge *judge);
 

@@ -220,6 +220,7 @@ static void run_place(struct run *run, const struct plan_stage *stages, int coun
     struct place *place = open_place(run, stages);
     for (int i = 0; i < count && place; i++) {
         if (*run->ask->interrupts > 0) break;
+        if (judge_is_done(&run->judge, &stages[i])) continue;
         if (!run_stage(run, place, &stages[i])) {
             /* The rest gets a new one. */
             place_close(place);

@@ -16,27 +16,8 @@
 #include "bench/plan/fields.h"
 #include "bench/plan/plan.h"
 #include "bench/plan/workloads.h"
+#include "bench/tests/plan_help.h"
 #include "drivers/registry.h"
-
-static char folder[PATH_MAX];
-static char path[] = "/tmp/lockbench-test-XXXXXX.ini";
-
-#define SETS_MAX 6
-
-/* Loads a file with this text and these --set's; NULL text = the shipped smoke. */
-static struct plan *load(const char *text, const char *locks, const char *const sets[], struct lb_err *err) {
-    struct plan_wish wish = {
-        .workload = text ? path : "smoke", .folder = folder, .locks = locks, .sets = sets};
-    while (sets && wish.set_count < SETS_MAX && sets[wish.set_count]) wish.set_count++;
-    if (text) {
-        FILE *out = fopen(path, "w");
-        fputs(text, out);
-        fclose(out);
-    }
-    return plan_load(&wish, err);
-}
-
-#define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
 
 static void every_shipped_workload_loads(void **state) {
     struct workload_list list;
@@ -134,6 +115,18 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"[load]\nseed = 99999999999999999999\n", NULL, NULL, {"load.seed", "up to 15 digits"}},
         {"[acquire]\nmode = timd\n", NULL, NULL, {".ini:2: acquire.mode", "did you mean 'timed'?"}},
         {"[acquire]\nmode = timed\n", NULL, NULL, {"acquire.timeout", "needs one"}},
+        {"[acquire]\nreaders = 101\n",
+         NULL,
+         NULL,
+         {"acquire.readers", "not between 0 and 100", "0..100 +25"}},
+        {"[acquire]\nreaders = 0..100 x2\n", NULL, NULL, {"acquire.readers", "0 times anything"}},
+        {"[acquire]\npermits = 5\n", NULL, NULL, {"acquire.permits", "more than acquire.bound = 4"}},
+        {"[acquire]\nkeys_at_once = 2\n", NULL, NULL, {"acquire.keys_at_once", "load.keys has fewer"}},
+        {"[load]\nsession = every\n", NULL, NULL, {"load.session", "keep or each"}},
+        {"[load]\nclients_per_session = 2\n", NULL, NULL, {"load.clients_per_session", "1 at most"}},
+        {"[fault]\nkind = kill\n", NULL, NULL, {"fault.kind", "load.processes"}},
+        {"[servers]\ntopology = reds\n", NULL, NULL, {"servers.topology", "did you mean 'redis'?"}},
+        {"[workload]\nlocks = latc\n", NULL, NULL, {"workload.locks", "no lock 'latc'"}},
         {"[acquire]\nlease = 0\n", NULL, NULL, {".ini:2: acquire.lease", "not between 1ms and 24h"}},
         {"[load]\nclients = 2\nthreads = 3\n",
          NULL,
@@ -185,7 +178,7 @@ static void unknown_workloads_get_the_nearest(void **state) {
         const char *wish, *why;
     } cases[] = {
         {"contendet", "did you mean 'contended'?"},
-        {"xyzzy", "there are: compare, contended"},
+        {"xyzzy", "there are: catalogue, compare"},
         {"no/such.ini", "no/such.ini: No such file"},
         {"such.ini", "such.ini: No such file"},
         {"", "no workload ''"},
@@ -200,102 +193,6 @@ static void unknown_workloads_get_the_nearest(void **state) {
     }
 }
 
-/* A machine without whatever mem-mutex would need, and with memory as the only durability. */
-static const char *not_mem_mutex(void *context, const struct lb_lock *lock, const char *topology,
-                                 const char *durability, const char **ret_install) {
-    (void)topology;
-    *(int *)context += 1;
-    if (strcmp(durability, "sync") == 0) return "keeps nothing";
-    if (strcmp(lock->name, "mem-mutex") != 0) return NULL;
-    *ret_install = "libmemory";
-    return "no memory here";
-}
-
-static void all_leaves_out_what_cannot_run(void **state) {
-    int asked = 0;
-    struct plan_wish wish = {
-        .workload = "smoke", .folder = folder, .why_not = not_mem_mutex, .why_not_context = &asked};
-    struct lb_err err = {0};
-    (void)state;
-    struct plan *plan = plan_load(&wish, &err);
-    if (!plan) fail_msg("%s", err.text);
-    int locks = 0, listed = 0;
-    while (registry_locks()[locks]) locks++;
-    assert_true(asked > 0);
-    assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), locks);
-    for (int i = 0; i < plan->lock_count; i++) {
-        assert_string_not_equal(plan->locks[i].lock->name, "mem-mutex");
-        assert_false(plan->locks[i].chosen);
-        /* Baselines and controls belong to "all". */
-        listed += (plan->locks[i].lock->caps & (LB_CAP_BASELINE | LB_CAP_CONTROL)) != 0;
-    }
-    assert_true(listed >= 2);
-    json_t *entry, *found = NULL;
-    size_t index;
-    json_array_foreach(plan->skipped, index, entry) {
-        if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") == 0) found = entry;
-    }
-    assert_non_null(found);
-    assert_string_equal(json_string_value(json_object_get(found, "reason")), "no memory here");
-    assert_string_equal(json_string_value(json_object_get(found, "install")), "libmemory");
-    plan_free(plan);
-}
-
-static void a_named_lock_that_cannot_run_is_an_error(void **state) {
-    int asked = 0;
-    struct plan_wish wish = {.workload = "smoke",
-                             .folder = folder,
-                             .locks = "null, mem-mutex",
-                             .why_not = not_mem_mutex,
-                             .why_not_context = &asked};
-    struct lb_err err = {0};
-    (void)state;
-    assert_null(plan_load(&wish, &err));
-    assert_int_equal(err.code, LB_EXIT_MACHINE);
-    assert_string_equal(err.text, "mem-mutex can't run: no memory here; install: libmemory");
-}
-
-static void no_lock_at_all_is_an_error(void **state) {
-    int asked = 0;
-    const char *set = "servers.durability=sync";
-    struct plan_wish wish = {.workload = "smoke",
-                             .folder = folder,
-                             .sets = &set,
-                             .set_count = 1,
-                             .why_not = not_mem_mutex,
-                             .why_not_context = &asked};
-    struct lb_err err = {0};
-    (void)state;
-    assert_null(plan_load(&wish, &err));
-    assert_int_equal(err.code, LB_EXIT_MACHINE);
-    assert_non_null(strstr(err.text, "keeps nothing"));
-}
-
-static void naming_makes_chosen(void **state) {
-    struct lb_err err = {0};
-    (void)state;
-    struct plan *plan = load(NULL, "unsafe-none, all", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
-    assert_string_equal(plan->locks[0].lock->name, "unsafe-none");
-    for (int i = 0; i < plan->lock_count; i++) assert_int_equal(plan->locks[i].chosen, i == 0);
-    plan_free(plan);
-    /* Behind "all" it keeps its place in the list. */
-    plan = load(NULL, "all,unsafe-none", NULL, &err);
-    for (int i = 0; i < plan->lock_count; i++) {
-        assert_int_equal(plan->locks[i].chosen, strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
-    }
-    plan_free(plan);
-    /* A workload's list is as good as the command line's, which replaces it. */
-    plan = load("[workload]\nlocks = null, mem-mutex\n", NULL, NULL, &err);
-    assert_int_equal(plan->lock_count, 2);
-    assert_true(plan->locks[1].chosen);
-    plan_free(plan);
-    plan = load("[workload]\nlocks = null, mem-mutex\n", "sim", NULL, &err);
-    assert_int_equal(plan->lock_count, 1);
-    assert_string_equal(plan->locks[0].lock->name, "sim");
-    plan_free(plan);
-}
-
 static void odd_but_allowed_is_warned_about(void **state) {
     static const struct {
         const char *text, *warning;
@@ -305,11 +202,12 @@ static void odd_but_allowed_is_warned_about(void **state) {
         {"[load]\nhold = 6s\n", "longer than run.duration"},
         {"[load]\nhold = 5ms\narrival = constant:1000\nclients = 8\n", "5 times"},
         {"[acquire]\nrenew = yes\n", "acquire.renew has no effect"},
+        {"[load]\nprocesses = 2\nclients = 2\n[fault]\nkind = kill\nfirst = 5s\n", "nothing will happen"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
-        struct plan *plan = load(cases[i].text, "null", NULL, &err);
+        struct plan *plan = load(cases[i].text, "mem-mutex", NULL, &err);
         if (!plan) fail_msg("%s: %s", cases[i].text, err.text);
         assert_int_equal(json_array_size(plan->warnings), 1);
         const char *text = json_string_value(json_array_get(plan->warnings, 0));
@@ -468,20 +366,6 @@ static void the_readme_names_every_key_and_workload(void **state) {
     workloads_done(&list);
 }
 
-static int find_folder(void **state) {
-    struct lb_err err = {0};
-    (void)state;
-    int fd = mkstemps(path, 4);
-    if (fd < 0) return -1;
-    close(fd);
-    return home_path("workloads", folder, sizeof folder, &err);
-}
-
-static int remove_path(void **state) {
-    (void)state;
-    return unlink(path);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shipped_workload_loads),
@@ -490,10 +374,6 @@ int main(void) {
         cmocka_unit_test(the_command_line_wins_and_its_last_word_most),
         cmocka_unit_test(wrong_input_is_one_clear_line),
         cmocka_unit_test(unknown_workloads_get_the_nearest),
-        cmocka_unit_test(all_leaves_out_what_cannot_run),
-        cmocka_unit_test(a_named_lock_that_cannot_run_is_an_error),
-        cmocka_unit_test(no_lock_at_all_is_an_error),
-        cmocka_unit_test(naming_makes_chosen),
         cmocka_unit_test(odd_but_allowed_is_warned_about),
         cmocka_unit_test(a_lock_that_cannot_renew_is_refused),
         cmocka_unit_test(a_printed_plan_reads_back),

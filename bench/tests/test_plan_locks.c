@@ -1,0 +1,265 @@
+/* test_plan_locks: which locks a plan runs, on which servers, in which stages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "bench/plan/stages.h"
+#include "bench/plan/topologies.h"
+#include "bench/tests/plan_help.h"
+#include "drivers/registry.h"
+
+/* A machine without whatever mem-mutex would need, and with memory as the only durability. */
+static const char *not_mem_mutex(void *context, const struct lb_lock *lock, const char *topology,
+                                 const char *durability, const char **ret_install) {
+    (void)topology;
+    *(int *)context += 1;
+    if (strcmp(durability, "sync") == 0) return "keeps nothing";
+    if (strcmp(lock->name, "mem-mutex") != 0) return NULL;
+    *ret_install = "libmemory";
+    return "no memory here";
+}
+
+static void all_leaves_out_what_cannot_run(void **state) {
+    int asked = 0;
+    struct plan_wish wish = {
+        .workload = "smoke", .folder = folder, .why_not = not_mem_mutex, .why_not_context = &asked};
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = plan_load(&wish, &err);
+    if (!plan) fail_msg("%s", err.text);
+    int locks = 0, listed = 0;
+    while (registry_locks()[locks]) locks++;
+    assert_true(asked > 0);
+    assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), locks);
+    for (int i = 0; i < plan->lock_count; i++) {
+        assert_string_not_equal(plan->locks[i].lock->name, "mem-mutex");
+        assert_false(plan->locks[i].chosen);
+        /* Baselines and controls belong to "all". */
+        listed += (plan->locks[i].lock->caps & (LB_CAP_BASELINE | LB_CAP_CONTROL)) != 0;
+    }
+    assert_true(listed >= 2);
+    json_t *entry, *found = NULL;
+    size_t index;
+    json_array_foreach(plan->skipped, index, entry) {
+        if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") == 0) found = entry;
+    }
+    assert_non_null(found);
+    assert_string_equal(json_string_value(json_object_get(found, "reason")), "no memory here");
+    assert_string_equal(json_string_value(json_object_get(found, "install")), "libmemory");
+    plan_free(plan);
+}
+
+static void a_named_lock_that_cannot_run_is_an_error(void **state) {
+    int asked = 0;
+    struct plan_wish wish = {.workload = "smoke",
+                             .folder = folder,
+                             .locks = "null, mem-mutex",
+                             .why_not = not_mem_mutex,
+                             .why_not_context = &asked};
+    struct lb_err err = {0};
+    (void)state;
+    assert_null(plan_load(&wish, &err));
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_string_equal(err.text, "mem-mutex can't run: no memory here; install: libmemory");
+}
+
+static void no_lock_at_all_is_an_error(void **state) {
+    int asked = 0;
+    const char *set = "servers.durability=sync";
+    struct plan_wish wish = {.workload = "smoke",
+                             .folder = folder,
+                             .sets = &set,
+                             .set_count = 1,
+                             .why_not = not_mem_mutex,
+                             .why_not_context = &asked};
+    struct lb_err err = {0};
+    (void)state;
+    assert_null(plan_load(&wish, &err));
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_non_null(strstr(err.text, "keeps nothing"));
+}
+
+static void naming_makes_chosen(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    struct plan *plan = load(NULL, "unsafe-none, all", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_string_equal(plan->locks[0].lock->name, "unsafe-none");
+    for (int i = 0; i < plan->lock_count; i++) assert_int_equal(plan->locks[i].chosen, i == 0);
+    plan_free(plan);
+    /* Behind "all" it keeps its place in the list. */
+    plan = load(NULL, "all,unsafe-none", NULL, &err);
+    for (int i = 0; i < plan->lock_count; i++) {
+        assert_int_equal(plan->locks[i].chosen, strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
+    }
+    plan_free(plan);
+    /* A workload's list is as good as the command line's, which replaces it. */
+    plan = load("[workload]\nlocks = null, mem-mutex\n", NULL, NULL, &err);
+    assert_int_equal(plan->lock_count, 2);
+    assert_true(plan->locks[1].chosen);
+    plan_free(plan);
+    plan = load("[workload]\nlocks = null, mem-mutex\n", "sim", NULL, &err);
+    assert_int_equal(plan->lock_count, 1);
+    assert_string_equal(plan->locks[0].lock->name, "sim");
+    plan_free(plan);
+}
+
+static void groups_of_locks_are_as_good_as_all(void **state) {
+    struct lb_err err = {0};
+    int semaphores = 0, of_memory = 0, backends = 0, controls = 0;
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        semaphores += lock->primitive == LB_SEMAPHORE;
+        of_memory += strcmp(lock->backend->name, "memory") == 0;
+        controls += (lock->caps & LB_CAP_CONTROL) && !lock->about.exposed_by;
+    }
+    while (registry_backends()[backends]) backends++;
+    struct plan *plan = load("", "semaphore", NULL, &err);
+    assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), semaphores);
+    assert_int_equal(plan->locks[0].lock->primitive, LB_SEMAPHORE);
+    assert_false(plan->locks[0].chosen);
+    plan_free(plan);
+    plan = load("", "memory", NULL, &err);
+    assert_true(of_memory > 0);
+    assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), of_memory);
+    plan_free(plan);
+    plan = load("", "one-of-each", NULL, &err);
+    assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), backends + controls);
+    plan_free(plan);
+}
+
+/* A stage each, in the order of running, with names of their own. */
+static void ladders_make_stages(void **state) {
+    struct lb_err err = {0};
+    int count = 0;
+    char name[96];
+    (void)state;
+    struct plan *plan = load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
+                             "mem-rwlock, null", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    struct plan_stage *stages = stages_new(plan, &count);
+    assert_int_equal(count, 16);
+    assert_int_equal(plan_stages(plan), 16);
+    assert_int_equal(plan_time_ns(plan), 16 * 6 * LB_S_NS);
+    assert_string_equal(stage_name(&stages[1], name, sizeof name), "mem-rwlock-c2-rd50-r0");
+    assert_string_equal(stage_name(&stages[7], name, sizeof name), "mem-rwlock-c4-rd50-r1");
+    assert_string_equal(stages[8].lock->lock->name, "null");
+    assert_null(stages[0].topology);
+    free(stages);
+    plan_free(plan);
+    /* One step of a ladder is not worth a word in the name. */
+    plan = load("[acquire]\nreaders = 50\n", "mem-rwlock", NULL, &err);
+    stages = stages_new(plan, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-rwlock-c1-r0");
+    free(stages);
+    plan_free(plan);
+}
+
+/* "all" leaves out who can't do what the workload asks; a named one is told which capability it lacks. */
+static void what_a_lock_cannot_do_is_said(void **state) {
+    static const struct {
+        const char *set, *why;
+    } cases[] = {
+        {"acquire.readers=10", "'shared'"},        {"acquire.permits=2", "'permits'"},
+        {"acquire.depth=2", "'reentrant'"},        {"acquire.keys_at_once=2", "'multi'"},
+        {"load.clients_per_session=2", "'share'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        const char *sets[SETS_MAX + 1] = {cases[i].set, "load.clients=4", "load.keys=8"};
+        assert_null(load("", "mem-mutex", sets, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, cases[i].why)) fail_msg("%s: %s", cases[i].set, err.text);
+        err = (struct lb_err){0};
+        struct plan *plan = load("", "all", sets, &err);
+        if (!plan) fail_msg("%s: %s", cases[i].set, err.text);
+        json_t *entry;
+        size_t index;
+        bool told = false;
+        json_array_foreach(plan->skipped, index, entry) {
+            if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") != 0) continue;
+            told = strstr(json_string_value(json_object_get(entry, "reason")), cases[i].why) != NULL;
+        }
+        assert_true(told);
+        /* The baseline does nothing, whatever is asked. */
+        assert_string_equal(plan->locks[0].lock->name, "null");
+        plan_free(plan);
+    }
+}
+
+static void topologies_are_chosen_by_name(void **state) {
+    struct lb_err err = {0};
+    char text[200];
+    (void)state;
+    struct plan *plan =
+        load("[servers]\ntopology = zookeeper, redis\n", "redis-setnx, mem-mutex", NULL, &err);
+    if (!plan && err.code == LB_EXIT_MACHINE) skip(); /* built without hiredis */
+    if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(plan->topology_count, 2);
+    assert_string_equal(topologies_text(plan, text, sizeof text), "zookeeper, redis");
+    assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
+    assert_null(topologies_of(plan, plan->locks[0].lock, 1));
+    assert_null(topologies_of(plan, plan->locks[1].lock, 0));
+    plan_free(plan);
+    /* Who can run on none of them runs where it always does. */
+    plan = load("[servers]\ntopology = zookeeper\n", "redis-setnx", NULL, &err);
+    assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
+    plan_free(plan);
+}
+
+/* Each broken lock comes along with the plan that shows it, owned by the plan that brought it in. */
+static void exposed_controls_bring_their_workload(void **state) {
+    struct lb_err err = {0};
+    int elsewhere = 0, own = 0;
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) elsewhere += registry_locks()[i]->about.exposed_by != NULL;
+    struct plan *plan = load("[load]\nseed = 7\n", "all", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    for (int i = 0; i < plan->lock_count; i++) assert_null(plan->locks[i].lock->about.exposed_by);
+    plan_free(plan);
+    plan = load("[load]\nseed = 7\n[run]\ncontrols = exposed\n", "all", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        assert_int_equal(lock->plan != NULL, lock->lock->about.exposed_by != NULL);
+        if (!lock->plan) continue;
+        own++;
+        assert_string_equal(lock->plan->name, lock->lock->about.exposed_by);
+        assert_int_equal(lock->plan->seed, 7);
+        assert_false(lock->chosen);
+    }
+    size_t index;
+    json_t *entry;
+    json_array_foreach(plan->skipped, index, entry) {
+        own += registry_lock(json_string_value(json_object_get(entry, "lock")))->about.exposed_by != NULL;
+    }
+    assert_int_equal(own, elsewhere);
+    plan_free(plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_leaves_out_what_cannot_run),
+        cmocka_unit_test(a_named_lock_that_cannot_run_is_an_error),
+        cmocka_unit_test(no_lock_at_all_is_an_error),
+        cmocka_unit_test(naming_makes_chosen),
+        cmocka_unit_test(groups_of_locks_are_as_good_as_all),
+        cmocka_unit_test(ladders_make_stages),
+        cmocka_unit_test(what_a_lock_cannot_do_is_said),
+        cmocka_unit_test(topologies_are_chosen_by_name),
+        cmocka_unit_test(exposed_controls_bring_their_workload),
+    };
+    return cmocka_run_group_tests(tests, find_folder, remove_path);
+}
