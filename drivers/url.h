@@ -13,7 +13,7 @@
 #define URL_HOSTS_MAX 8
 
 struct url {
-    char scheme[16];
+    char scheme[24];
     char user[64];
     char password[128]; /* never print it: url_public has the form to show */
     char host[URL_HOSTS_MAX][128];

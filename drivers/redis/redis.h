@@ -12,7 +12,7 @@
 #include "drivers/driver.h"
 
 #define REDIS_ARGS_MAX 24     /* words of one command */
-#define REDIS_ELEMENTS_MAX 16 /* kept of an array */
+#define REDIS_ELEMENTS_MAX 40 /* kept of an array */
 #define REDIS_PIPE_MAX 4      /* commands of one round trip */
 #define REDIS_NODES_MAX 16    /* of one session */
 
@@ -70,6 +70,10 @@ bool redis_is_cluster(const struct lb_session *session);
 
 /* How many replicas the node has connected now, by its INFO replication. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);
+
+/* What ends a lock's helper fibers and feeds when its session ends: called first thing in disconnect, once.
+ * One a session; to be set in lock->prepare or later. */
+void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session));
 
 /* --- round trips --- */
 

@@ -7,31 +7,136 @@
 #ifdef LB_HAVE_HIREDIS
 #include <hiredis.h>
 
+#include "drivers/gate.h"
 #include "drivers/url.h"
+
+#define REDIS_SCRIPTS_MAX 24 /* that a session remembers the digests of */
+#define REDIS_SLOTS 16384    /* of a cluster */
+
+/* By the URL's scheme: redis, and redis+replicas, redis+sentinel, ... */
+enum redis_mode { REDIS_SINGLE, REDIS_REPLICAS, REDIS_SENTINEL, REDIS_CLUSTER, REDIS_INDEPENDENTS };
 
 struct redis_server {
     struct url url;
+    enum redis_mode mode;
+    char master[128];  /* sentinels: the name of what they watch */
+    char database[12]; /* to SELECT; "" = 0 */
 };
 
 struct redis_options {
     int64_t command_timeout_ns;
 };
 
-#define REDIS_SCRIPTS_MAX 24
-
+/* One connection. Its own file, conn.c, knows RESP; nothing here knows of topologies. */
 struct redis_conn {
+    struct lb_session *session;
+    redisContext *context;
+    bool dead;
+    bool counted; /* its bytes are the core's to count (session->traffic_fd) */
+    int have;     /* replies of this round trip that are complete */
+    int owed;     /* replies that must come first, and that nobody waits for any more */
+    struct redis_reply *filling;
+    size_t text_used, out_used;
+    struct redis_reply reply[REDIS_PIPE_MAX + 1]; /* one more for ASKING */
+    char text[8192];                              /* the texts of the replies */
+    char out[16384];                              /* the commands of one round trip */
+};
+
+extern redisReplyObjectFunctions redis_reply_functions;
+
+/* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; conn_close both
+ * times. plain: a sentinel, which has neither users nor databases of ours. */
+int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port, bool plain,
+              int64_t deadline_ns, struct lb_err *err);
+/* Waits a moment for replies that are owed, so that the server does what it was told. Takes anything. */
+void conn_close(struct redis_conn *conn);
+
+/* Adds one command to conn->out, head first, after the caller has set out_used to 0. False if it does not
+ * fit. */
+bool conn_put(struct redis_conn *conn, const struct redis_word *head, int head_count,
+              const struct redis_word *words, int count);
+/* Sends conn->out. LB_BROKEN if not a byte left, LB_UNKNOWN if some did; then the connection is dead. */
+enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns);
+/* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline passed, and some are missing yet;
+ * LB_UNKNOWN: the connection is dead. */
+enum lb_outcome conn_receive(struct redis_conn *conn, int wanted, int64_t deadline_ns);
+/* The next one, unasked; lb_wake on the waiting fiber ends it too, with LB_TIMEOUT. */
+enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns);
+/* One plain command and its reply; what it says is in err or in conn->reply. 0, or -1 with err. */
+int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count, int64_t deadline_ns,
+             struct lb_err *err);
+/* Declares it dead. Returns outcome, with session->err. */
+enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what, const char *why);
+
+struct redis_node {
+    char host[128];
+    int port;
+    bool primary;            /* keys live here */
+    struct gate gate;        /* one round trip at a time */
+    int64_t no_sooner_ns;    /* a lost connection is not made anew before this moment */
+    struct redis_conn *conn; /* NULL = not needed so far */
+};
+
+struct redis_cluster {
+    uint8_t node[REDIS_SLOTS]; /* of state->node; NOBODY = not served */
+};
+#define REDIS_NOBODY 255
+
+/* A session. */
+struct redis_state {
+    enum redis_mode mode;
+    int node_count;
+    struct redis_node node[REDIS_NODES_MAX];
+    struct redis_cluster *cluster; /* REDIS_CLUSTER only */
+    void (*end)(struct lb_session *session);
     struct {
         const struct redis_script *script;
         char sha1[41];
     } scripts[REDIS_SCRIPTS_MAX];
-    redisContext *context;
-    bool dead;
-    struct redis_reply reply;
-    size_t text_used;
-    char text[8192]; /* the texts of the reply */
 };
 
-extern redisReplyObjectFunctions redis_reply_functions;
+static inline struct redis_state *redis_state_of(struct lb_session *session) {
+    return session->state;
+}
+
+static inline const struct redis_server *redis_server_of(const struct lb_session *session) {
+    return session->server->state;
+}
+
+/* The node at an address, new if there is none. NULL: too many. */
+struct redis_node *redis_node_add(struct redis_state *state, const char *host, int port);
+/* Ends the node's connection, if there is one. */
+void redis_node_drop(struct lb_session *session, struct redis_node *node);
+/* Opens the node's connection, anew if there was one. 0, or -1 with err and a dead one. */
+int redis_node_connect(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
+                       struct lb_err *err);
+/* When an answer that is asked for now must be there. */
+int64_t redis_answer_deadline(const struct lb_session *session);
+/* One command to one node, by itself: 0 with *ret_reply (no error reply), or -1 with err. */
+int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words, int count,
+              const struct redis_reply **ret_reply, struct lb_err *err);
+
+/* --- cluster.c --- */
+
+/* The slot of a key: CRC16 of what stands between the first { and the next }, or of all of it. */
+unsigned redis_slot(const char *key, size_t len);
+/* Reads CLUSTER NODES, asked of this node, into the session's nodes and slots. 0, or -1 with err. */
+int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err);
+/* The same from its text. 0, or -1 with err: malformed, or too many nodes. */
+int redis_cluster_parse(struct redis_state *state, const char *text, const char *asked_host,
+                        struct lb_err *err);
+/* The node that a MOVED or ASK error names; asked: who said so. NULL if malformed. *ret_slot its slot. */
+struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct redis_node *asked,
+                                         const char *error, unsigned *ret_slot);
+
+/* --- sentinel.c --- */
+
+/* Asks the sentinels of the URL for the primary until deadline_ns and connects node 0 to it. 0, or -1 with
+ * err. */
+int redis_sentinel_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
+/* Whether the sentinels agree and know all of each other, the primary and its replicas; and the facts. 0, or
+ * -1 with err. */
+int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 #endif
 
 #endif

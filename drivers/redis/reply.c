@@ -1,4 +1,4 @@
-/* reply: hiredis' parser, writing replies into the session instead of allocating them. */
+/* reply: hiredis' parser, writing replies into the connection instead of allocating them. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -6,9 +6,10 @@
 
 static struct redis_value *place(const redisReadTask *task) {
     struct redis_conn *conn = task->privdata;
-    struct redis_reply *reply = &conn->reply;
+    struct redis_reply *reply = conn->filling;
     if (!task->parent) return &reply->value;
     static _Thread_local struct redis_value dropped;
+    reply->total++;
     if (reply->count == REDIS_ELEMENTS_MAX) return &dropped;
     return &reply->element[reply->count++];
 }

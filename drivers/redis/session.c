@@ -1,275 +1,320 @@
-/* session: connecting to Redis and round trips over the connection. See redis.h. */
+/* session: what a session is on each kind of topology: which nodes it knows, which it connects to at once,
+ * and what the servers say of themselves. See redis.h. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "drivers/redis/sha1.h"
 #include "drivers/wait.h"
 
 #define REDIS_PORT 6379
+#define SENTINEL_PORT 26379
 
-static struct redis_conn *conn_of(struct lb_session *session) {
-    return session->state;
-}
+static const struct {
+    const char *scheme, *name;
+    int port;
+} modes[] = {
+    [REDIS_SINGLE] = {"redis", "single", REDIS_PORT},
+    [REDIS_REPLICAS] = {"redis+replicas", "primary and replicas", REDIS_PORT},
+    [REDIS_SENTINEL] = {"redis+sentinel", "sentinel", SENTINEL_PORT},
+    [REDIS_CLUSTER] = {"redis+cluster", "cluster", REDIS_PORT},
+    [REDIS_INDEPENDENTS] = {"redis+independents", "independents", REDIS_PORT},
+};
 
-static int64_t answer_deadline(const struct lb_session *session) {
+int64_t redis_answer_deadline(const struct lb_session *session) {
     const struct redis_options *options = session->server->options;
     return lb_after(lb_now(), options->command_timeout_ns);
 }
 
 static int redis_open(struct lb_server *server, struct lb_err *err) {
     struct redis_server *state = server->state;
-    return url_parse(&state->url, server->urls[0], REDIS_PORT, err);
-}
-
-/* Writes a command in RESP into out. Its length, or 0 if it does not fit. */
-static size_t format(char *out, size_t size, const struct redis_word *words, int count) {
-    int head = snprintf(out, size, "*%d\r\n", count);
-    size_t used = (size_t)head;
-    for (int i = 0; i < count; i++) {
-        size_t len = words[i].len ? words[i].len : strlen(words[i].text);
-        if (used + len + 32 > size) return 0;
-        char digits[20];
-        int n = 0;
-        size_t rest = len;
-        do digits[n++] = (char)('0' + rest % 10);
-        while ((rest /= 10) > 0);
-        out[used++] = '$';
-        while (n > 0) out[used++] = digits[--n];
-        memcpy(out + used, "\r\n", 2);
-        memcpy(out + used + 2, words[i].text, len);
-        memcpy(out + used + 2 + len, "\r\n", 2);
-        used += len + 4;
+    size_t len = strcspn(server->urls[0], ":");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strlen(modes[i].scheme) == len && strncmp(server->urls[0], modes[i].scheme, len) == 0)
+            state->mode = (enum redis_mode)i;
     }
-    return used;
-}
-
-static enum lb_outcome die(struct lb_session *session, enum lb_outcome outcome, const char *what,
-                           const char *why) {
-    conn_of(session)->dead = true;
-    lb_fail(session, outcome, "redis: %s: %s", what, why);
-    return outcome;
-}
-
-/* Sends all of it. LB_BROKEN if not a byte left, LB_UNKNOWN if some did. */
-static enum lb_outcome send_all(struct lb_session *session, const char *data, size_t len,
-                                int64_t deadline_ns) {
-    int fd = conn_of(session)->context->fd;
-    size_t sent = 0;
-    while (sent < len) {
-        ssize_t wrote = send(fd, data + sent, len - sent, MSG_NOSIGNAL);
-        if (wrote > 0) {
-            sent += (size_t)wrote;
-            continue;
-        }
-        enum lb_outcome outcome = sent > 0 ? LB_UNKNOWN : LB_BROKEN;
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0 && errno != EAGAIN) return die(session, outcome, "sending", strerror(errno));
-        if (lb_wait_edge(fd, LB_WRITABLE, deadline_ns) <= 0)
-            return die(session, outcome, "sending", "timed out");
+    if (url_parse(&state->url, server->urls[0], modes[state->mode].port, err) != 0) return -1;
+    const char *database = state->url.path;
+    if (state->mode == REDIS_SENTINEL) { /* /mymaster, or /mymaster/3 */
+        size_t name = strcspn(database, "/");
+        if (name == 0 || name >= sizeof state->master)
+            return err_set(err, LB_EXIT_USAGE,
+                           "a redis+sentinel:// URL ends with the primary's name: /mymaster");
+        memcpy(state->master, database, name);
+        database += database[name] ? name + 1 : name;
     }
+    if (snprintf(state->database, sizeof state->database, "%s", database) >= (int)sizeof state->database)
+        return err_set(err, LB_EXIT_USAGE, "redis: no database '%s'", database);
+    if (state->mode == REDIS_CLUSTER && state->database[0])
+        return err_set(err, LB_EXIT_USAGE, "redis: a cluster has one database, so its URL names none");
+    return 0;
+}
+
+/* --- nodes --- */
+
+struct redis_node *redis_node_add(struct redis_state *state, const char *host, int port) {
+    for (int i = 0; i < state->node_count; i++) {
+        struct redis_node *node = &state->node[i];
+        if (node->port == port && strcmp(node->host, host) == 0) return node;
+    }
+    if (state->node_count == REDIS_NODES_MAX || strlen(host) >= sizeof state->node[0].host) return NULL;
+    struct redis_node *node = &state->node[state->node_count++];
+    *node = (struct redis_node){.port = port};
+    strcpy(node->host, host);
+    return node;
+}
+
+void redis_node_drop(struct lb_session *session, struct redis_node *node) {
+    if (!node->conn) return;
+    if (node->conn->counted) session->traffic_fd = -1;
+    conn_close(node->conn);
+    free(node->conn);
+    node->conn = NULL;
+}
+
+int redis_node_connect(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
+                       struct lb_err *err) {
+    redis_node_drop(session, node);
+    node->conn = calloc(1, sizeof *node->conn);
+    if (!node->conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    /* The core counts the bytes of a session's first connection; not where connections come and go. */
+    node->conn->counted = session->traffic_fd < 0 && redis_state_of(session)->mode != REDIS_INDEPENDENTS;
+    if (conn_open(node->conn, session, node->host, node->port, false, deadline_ns, err) != 0) {
+        node->conn->dead = true;
+        return -1;
+    }
+    if (node->conn->counted) session->traffic_fd = node->conn->context->fd;
+    return 0;
+}
+
+enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
+                              struct redis_node **ret_node) {
+    struct redis_state *state = redis_state_of(session);
+    int index = 0;
+    if (state->mode == REDIS_CLUSTER) {
+        if (!state->cluster) return lb_fail(session, LB_BROKEN, "redis: not connected");
+        unsigned slot = redis_slot(key, len);
+        index = state->cluster->node[slot];
+        if (index == REDIS_NOBODY) return lb_fail(session, LB_BROKEN, "redis: nobody serves slot %u", slot);
+    }
+    *ret_node = &state->node[index];
     return LB_OK;
 }
 
-/* Waits for one whole reply. */
-static enum lb_outcome receive(struct lb_session *session, int64_t deadline_ns) {
-    struct redis_conn *conn = conn_of(session);
-    redisReader *reader = conn->context->reader;
-    conn->reply.count = 0;
-    conn->text_used = 0;
-    for (;;) {
-        int ready = lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
-        if (ready < 0) return die(session, LB_UNKNOWN, "waiting", strerror(-ready));
-        if (ready == 0 || lb_stopping()) return die(session, LB_UNKNOWN, "no answer", "timed out");
-        for (;;) {
-            char data[4096];
-            ssize_t got = recv(conn->context->fd, data, sizeof data, 0);
-            if (got == 0) return die(session, LB_UNKNOWN, "no answer", "the server closed the connection");
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0 && errno == EAGAIN) break;
-            if (got < 0) return die(session, LB_UNKNOWN, "no answer", strerror(errno));
-            void *object = NULL;
-            if (redisReaderFeed(reader, data, (size_t)got) != REDIS_OK ||
-                redisReaderGetReply(reader, &object) != REDIS_OK) {
-                return die(session, LB_UNKNOWN, "bad answer", reader->errstr);
-            }
-            if (object) return LB_OK;
-            /* Half a reply: read on until EAGAIN, for an end that came along with it gives no new edge. */
+int redis_node_count(const struct lb_session *session) {
+    const struct redis_state *state = session->state;
+    int count = 0;
+    for (int i = 0; i < state->node_count; i++) count += state->node[i].primary;
+    return count;
+}
+
+struct redis_node *redis_node_at(struct lb_session *session, int index) {
+    struct redis_state *state = redis_state_of(session);
+    for (int i = 0; i < state->node_count; i++) {
+        if (state->node[i].primary && index-- == 0) return &state->node[i];
+    }
+    return NULL;
+}
+
+bool redis_is_cluster(const struct lb_session *session) {
+    return redis_server_of(session)->mode == REDIS_CLUSTER;
+}
+
+void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session)) {
+    redis_state_of(session)->end = end;
+}
+
+/* --- connecting --- */
+
+static int connect_cluster(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    const struct url *url = &redis_server_of(session)->url;
+    state->cluster = malloc(sizeof *state->cluster);
+    if (!state->cluster) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
+    /* Any node that answers knows all others. */
+    for (int i = 0; i < url->host_count; i++) {
+        struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
+        struct lb_err why = {0};
+        if (redis_node_connect(session, node, deadline_ns, &why) == 0 &&
+            redis_cluster_learn(session, node, &why) == 0) {
+            return 0;
         }
+        redis_node_drop(session, node); /* it may be back when a key needs it */
+        err_set(err, why.code, "%s", why.text);
+        if (why.code == LB_EXIT_USAGE) return -1;
     }
+    return -1;
 }
 
-enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
-                           const struct redis_reply **ret_reply) {
-    struct redis_conn *conn = conn_of(session);
-    if (!conn->context || conn->dead) {
-        lb_fail(session, LB_BROKEN, "redis: not connected");
-        return LB_BROKEN;
+static int connect_independents(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    const struct url *url = &redis_server_of(session)->url;
+    int up = 0;
+    struct lb_err why = {0};
+    for (int i = 0; i < url->host_count; i++) {
+        struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
+        node->primary = true;
+        why.code = 0;
+        int64_t share_ns = (deadline_ns - lb_now()) / (url->host_count - i); /* one may not answer at all */
+        if (redis_node_connect(session, node, lb_now() + share_ns, &why) == 0)
+            up++;
+        else if (why.code == LB_EXIT_USAGE)
+            return err_set(err, why.code, "%s", why.text);
+        else
+            err_set(err, why.code, "%s", why.text);
     }
-    char command[LB_KEY_MAX + 2048];
-    size_t len = format(command, sizeof command, words, count);
-    if (len == 0) {
-        lb_fail(session, LB_REFUSED, "redis: command too long");
-        return LB_REFUSED;
-    }
-    int64_t deadline_ns = answer_deadline(session);
-    session->commands++;
-    enum lb_outcome outcome = send_all(session, command, len, deadline_ns);
-    if (outcome == LB_OK) outcome = receive(session, deadline_ns);
-    if (outcome == LB_OK) *ret_reply = &conn->reply;
-    return outcome;
-}
-
-/* The script's digest, computed on this session's first use of it. */
-static const char *sha1_of(struct redis_conn *conn, const struct redis_script *script) {
-    int i = 0;
-    while (i < REDIS_SCRIPTS_MAX - 1 && conn->scripts[i].script && conn->scripts[i].script != script) i++;
-    if (conn->scripts[i].script != script) {
-        conn->scripts[i].script = script;
-        sha1_hex(script->text, strlen(script->text), conn->scripts[i].sha1);
-    }
-    return conn->scripts[i].sha1;
-}
-
-enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
-                           const struct redis_word *words, int count, const struct redis_reply **ret_reply) {
-    char number[12];
-    snprintf(number, sizeof number, "%d", keys);
-    struct redis_word all[REDIS_ARGS_MAX] = {
-        {"EVALSHA", 7}, {sha1_of(conn_of(session), script), 40}, {number, 0}};
-    memcpy(all + 3, words, (size_t)count * sizeof *words);
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_call(session, all, count + 3, &reply);
-    if (outcome == LB_OK && reply->value.type == REDIS_ERROR &&
-        strncmp(reply->value.text, "NOSCRIPT", 8) == 0) {
-        all[0] = (struct redis_word){"EVAL", 4};
-        all[1] = (struct redis_word){script->text, 0};
-        outcome = redis_call(session, all, count + 3, &reply);
-    }
-    if (outcome == LB_OK) *ret_reply = reply;
-    return outcome;
-}
-
-enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply) {
-    static const char *const final[] = {"NOAUTH", "WRONGPASS", "WRONGTYPE", "NOPERM", "ERR", "READONLY"};
-    const char *text =
-        reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
-    enum lb_outcome outcome = LB_BROKEN;
-    for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
-        if (strncmp(text, final[i], strlen(final[i])) == 0) outcome = LB_REFUSED;
-    }
-    return lb_fail(session, outcome, "redis: %s", text);
-}
-
-/* Proves who we are and picks the database, as the URL says, and that the server lets us in. */
-static int enter(struct lb_session *session, const struct url *url, struct lb_err *err) {
-    const struct redis_reply *reply = NULL;
-    if (url->password[0]) {
-        struct redis_word words[3] = {{"AUTH", 4}, {url->user, 0}, {url->password, 0}};
-        if (!url->user[0]) words[1] = words[2];
-        if (redis_call(session, words, url->user[0] ? 3 : 2, &reply) != LB_OK) goto broken;
-        if (reply->value.type == REDIS_ERROR) goto refused;
-    }
-    if (url->path[0]) {
-        if (redis_call(session, (struct redis_word[]){{"SELECT", 6}, {url->path, 0}}, 2, &reply) != LB_OK)
-            goto broken;
-        if (reply->value.type == REDIS_ERROR) goto refused;
-    }
-    /* A server that is full accepts and then answers the first command with an error: let this be the first.
-     */
-    if (redis_call(session, (struct redis_word[]){{"PING", 4}}, 1, &reply) != LB_OK) goto broken;
-    if (reply->value.type == REDIS_ERROR) goto refused;
+    if (up == 0) return -1;
+    *err = (struct lb_err){0};
     return 0;
-broken:
-    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-refused:
-    return err_set(err, LB_EXIT_USAGE, "redis at %s:%d refuses: %s", url->host[0], url->port[0],
-                   reply->value.text);
 }
 
 static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    struct redis_conn *conn = conn_of(session);
-    const struct redis_server *server = session->server->state;
-    const char *host = server->url.host[0];
-    int port = server->url.port[0];
+    struct redis_state *state = redis_state_of(session);
+    const struct redis_server *server = redis_server_of(session);
+    int failed;
     session->traffic_fd = -1;
-    conn->context = redisConnectNonBlock(host, port);
-    if (!conn->context || conn->context->err) {
-        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
-                       conn->context ? conn->context->errstr : "out of memory");
+    state->mode = server->mode;
+    if (state->mode == REDIS_CLUSTER) {
+        failed = connect_cluster(session, deadline_ns, err);
+    } else if (state->mode == REDIS_INDEPENDENTS) {
+        failed = connect_independents(session, deadline_ns, err);
+    } else if (state->mode == REDIS_SENTINEL) {
+        failed = redis_sentinel_connect(session, deadline_ns, err);
+    } else {
+        struct redis_node *node = redis_node_add(state, server->url.host[0], server->url.port[0]);
+        node->primary = true;
+        failed = redis_node_connect(session, node, deadline_ns, err);
     }
-    int fd = conn->context->fd;
-    int ready = lb_wait_edge(fd, LB_WRITABLE, deadline_ns);
-    int failed = 0;
-    socklen_t len = sizeof failed;
-    if (ready > 0) getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len);
-    if (ready <= 0 || failed) {
-        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
-                       failed ? strerror(failed) : "no connection in time");
-    }
-    /* Edge-triggered from here on for reading only, so that room to write is not reported with each answer.
-     */
-    lb_fd_forget(fd);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    conn->context->reader->fn = &redis_reply_functions;
-    conn->context->reader->privdata = conn;
-    session->traffic_fd = fd;
-    return enter(session, &server->url, err);
+    if (!failed && session->lock->prepare) failed = session->lock->prepare(session, deadline_ns, err);
+    return failed;
 }
 
 static void redis_disconnect(struct lb_session *session) {
-    struct redis_conn *conn = conn_of(session);
-    if (!conn->context) return;
-    lb_fd_forget(conn->context->fd);
+    struct redis_state *state = redis_state_of(session);
+    if (state->end) state->end(session);
+    state->end = NULL;
+    for (int i = 0; i < state->node_count; i++) redis_node_drop(session, &state->node[i]);
+    state->node_count = 0;
     session->traffic_fd = -1;
-    redisFree(conn->context);
-    conn->context = NULL;
+    free(state->cluster);
+    state->cluster = NULL;
 }
 
-/* One "name:value" line of INFO as a fact. */
+/* --- describing --- */
+
+/* The rest of an INFO's line that begins with name; NULL if there is none. */
+static const char *info_line(const char *info, const char *name) {
+    const char *at = strstr(info, name);
+    return at ? at + strlen(name) : NULL;
+}
+
 static void info_fact(struct lb_facts *facts, const char *info, const char *line_name,
                       const char *fact_name) {
-    const char *at = strstr(info, line_name);
-    if (!at) return;
-    at += strlen(line_name);
-    lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
+    const char *at = info_line(info, line_name);
+    if (at) lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
+}
+
+enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count) {
+    const struct redis_word words[] = {{"INFO", 4}, {"replication", 11}};
+    const struct redis_command command = {.words = words, .count = 2};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
+    if (outcome != LB_OK) return outcome;
+    const char *count =
+        reply->value.type == REDIS_STRING ? info_line(reply->value.text, "connected_slaves:") : NULL;
+    if (!count) return redis_refuse(session, reply);
+    *ret_count = atoi(count);
+    return LB_OK;
+}
+
+static int describe_replicas(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    int connected = 0, wanted = redis_server_of(session)->url.host_count - 1;
+    if (redis_replicas(session, &state->node[0], &connected) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    if (connected < wanted)
+        return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d replicas are connected to their primary",
+                       connected, wanted);
+    lb_fact(facts, "replicas", "%d", connected);
+    return 0;
+}
+
+/* Every node must find the cluster whole: one that does not yet refuses commands. */
+static int describe_cluster(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    if (redis_cluster_learn(session, &state->node[0], err) != 0) return -1;
+    for (int i = 0; i < state->node_count; i++) {
+        const struct redis_reply *reply = NULL;
+        const struct redis_word words[] = {{"CLUSTER", 7}, {"INFO", 4}};
+        if (redis_ask(session, &state->node[i], words, 2, &reply, err) != 0) return -1;
+        if (!strstr(reply->value.text, "cluster_state:ok"))
+            return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: the cluster is not whole",
+                           state->node[i].host, state->node[i].port);
+        info_fact(facts, reply->value.text, "cluster_size:", "primaries");
+        info_fact(facts, reply->value.text, "cluster_known_nodes:", "nodes");
+    }
+    return 0;
+}
+
+static int describe_topology(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    lb_fact(facts, "topology", "%s", modes[state->mode].name);
+    switch (state->mode) {
+    case REDIS_REPLICAS:
+        return describe_replicas(session, facts, err);
+    case REDIS_SENTINEL:
+        return redis_sentinel_describe(session, facts, err);
+    case REDIS_CLUSTER:
+        return describe_cluster(session, facts, err);
+    case REDIS_INDEPENDENTS:
+        lb_fact(facts, "nodes", "%d", state->node_count);
+        lb_fact(facts, "majority", "%d", state->node_count / 2 + 1);
+        return 0;
+    case REDIS_SINGLE:
+        break;
+    }
+    return 0;
 }
 
 static int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     static const char *const settings[] = {"save", "appendonly", "appendfsync", "maxmemory-policy",
                                            "maxclients"};
+    struct redis_node *node = &redis_state_of(session)->node[0];
     const struct redis_reply *reply = NULL;
-    if (redis_call(session, (struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply) != LB_OK)
-        goto broken;
-    if (reply->value.type == REDIS_STRING) {
-        info_fact(facts, reply->value.text, "redis_version:", "version");
-        info_fact(facts, reply->value.text, "redis_mode:", "mode");
-    }
+    if (describe_topology(session, facts, err) != 0) return -1;
+    if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply, err) !=
+        0)
+        return -1;
+    info_fact(facts, reply->value.text, "redis_version:", "version");
+    info_fact(facts, reply->value.text, "redis_mode:", "mode");
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        struct redis_word words[3] = {{"CONFIG", 6}, {"GET", 3}, {settings[i], 0}};
-        if (redis_call(session, words, 3, &reply) != LB_OK) goto broken;
-        /* A managed server may forbid CONFIG: then the fact is missing. */
-        if (reply->value.type == REDIS_ARRAY && reply->count == 2) {
+        const struct redis_word words[3] = {{"CONFIG", 6}, {"GET", 3}, {settings[i], 0}};
+        struct lb_err forbidden = {0}; /* by a managed server: then the fact is missing */
+        if (redis_ask(session, node, words, 3, &reply, &forbidden) != 0) continue;
+        if (reply->value.type == REDIS_ARRAY && reply->count == 2)
             lb_fact(facts, settings[i], "%s", reply->element[1].len ? reply->element[1].text : "(empty)");
-        }
     }
     return 0;
-broken:
-    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
 static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_ns) {
-    (void)deadline_ns; /* command_timeout bounds every round trip */
+    const struct redis_word words[] = {{"PING", 4}};
+    const struct redis_command command = {.words = words, .count = 1};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_call(session, (struct redis_word[]){{"PING", 4}}, 1, &reply);
+    if (redis_state_of(session)->mode == REDIS_INDEPENDENTS) {
+        /* As a lock over all of them has it: the slowest counts. */
+        struct redis_answer answers[REDIS_NODES_MAX];
+        int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
+        for (int i = 0; i < count; i++) {
+            if (answers[i].outcome != LB_OK) return answers[i].outcome;
+        }
+        return LB_OK;
+    }
+    /* command_timeout bounds every round trip */
+    enum lb_outcome outcome = redis_pipe(session, NULL, &command, 1, &reply);
     if (outcome != LB_OK) return outcome;
     return reply->value.type == REDIS_ERROR ? redis_refuse(session, reply) : LB_OK;
 }
@@ -281,16 +326,17 @@ static const struct lb_option redis_options[] = {
 };
 #endif
 
-static const char *const redis_schemes[] = {"redis", NULL};
+static const char *const redis_schemes[] = {"redis",         "redis+replicas",     "redis+sentinel",
+                                            "redis+cluster", "redis+independents", NULL};
 
 const struct lb_backend backend_redis = {
     .name = "redis",
-    .summary = "Redis, one server",
+    .summary = "Redis: one server, with replicas, under sentinels, a cluster, or several independent ones",
     .schemes = redis_schemes,
-    .topologies = (const char *const[]){"redis", NULL},
+    .topologies = (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
     .unavailable = LB_WHY_HIREDIS,
     .install = "libhiredis-dev redis-server",
     LB_IF_HIREDIS(.options = redis_options, .options_bytes = sizeof(struct redis_options),
-                  .server_bytes = sizeof(struct redis_server), .session_bytes = sizeof(struct redis_conn),
+                  .server_bytes = sizeof(struct redis_server), .session_bytes = sizeof(struct redis_state),
                   .open = redis_open, .connect = redis_connect, .disconnect = redis_disconnect,
                   .describe = redis_describe, .ping = redis_ping, )};

@@ -37,7 +37,8 @@ static redisReader *reader_new(void) {
 
 /* As a session does before each command. */
 static void begin(void) {
-    conn.reply.count = 0;
+    conn.filling = &conn.reply[0];
+    conn.reply[0].count = conn.reply[0].total = 0;
     conn.text_used = 0;
 }
 
@@ -54,33 +55,33 @@ static void parse(const char *bytes) {
 }
 
 static const struct redis_value *element(int i) {
-    return &conn.reply.element[i];
+    return &conn.reply[0].element[i];
 }
 
 static void test_simple_types(void **state) {
     (void)state;
     parse("+OK\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_STATUS);
-    assert_string_equal(conn.reply.value.text, "OK");
-    assert_int_equal(conn.reply.value.len, 2);
+    assert_int_equal(conn.reply[0].value.type, REDIS_STATUS);
+    assert_string_equal(conn.reply[0].value.text, "OK");
+    assert_int_equal(conn.reply[0].value.len, 2);
     parse("-ERR no such thing\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_ERROR);
-    assert_string_equal(conn.reply.value.text, "ERR no such thing");
+    assert_int_equal(conn.reply[0].value.type, REDIS_ERROR);
+    assert_string_equal(conn.reply[0].value.text, "ERR no such thing");
     parse(":-42\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_INTEGER);
-    assert_int_equal(conn.reply.value.integer, -42);
+    assert_int_equal(conn.reply[0].value.type, REDIS_INTEGER);
+    assert_int_equal(conn.reply[0].value.integer, -42);
     parse(":9223372036854775807\r\n");
-    assert_true(conn.reply.value.integer == INT64_MAX);
+    assert_true(conn.reply[0].value.integer == INT64_MAX);
     parse("$-1\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_NIL);
-    assert_string_equal(conn.reply.value.text, "");
+    assert_int_equal(conn.reply[0].value.type, REDIS_NIL);
+    assert_string_equal(conn.reply[0].value.text, "");
     parse("*-1\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_NIL);
+    assert_int_equal(conn.reply[0].value.type, REDIS_NIL);
     parse("$0\r\n\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_STRING);
-    assert_int_equal(conn.reply.value.len, 0);
+    assert_int_equal(conn.reply[0].value.type, REDIS_STRING);
+    assert_int_equal(conn.reply[0].value.len, 0);
     parse("$11\r\na\r\nb +:-$*z\r\n");
-    assert_string_equal(conn.reply.value.text, "a\r\nb +:-$*z");
+    assert_string_equal(conn.reply[0].value.text, "a\r\nb +:-$*z");
 }
 
 static void test_bytes_with_nul(void **state) {
@@ -88,20 +89,20 @@ static void test_bytes_with_nul(void **state) {
     redisReader *reader = reader_new();
     begin();
     assert_int_equal(feed(reader, "$3\r\na\0b\r\n", 9, 1), 1);
-    assert_int_equal(conn.reply.value.len, 3);
-    assert_memory_equal(conn.reply.value.text, "a\0b", 4);
+    assert_int_equal(conn.reply[0].value.len, 3);
+    assert_memory_equal(conn.reply[0].value.text, "a\0b", 4);
     redisReaderFree(reader);
 }
 
 static void test_arrays(void **state) {
     (void)state;
     parse("*0\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_ARRAY);
-    assert_int_equal(conn.reply.count, 0);
+    assert_int_equal(conn.reply[0].value.type, REDIS_ARRAY);
+    assert_int_equal(conn.reply[0].count, 0);
     parse("*5\r\n$3\r\nkey\r\n:7\r\n$-1\r\n+fine\r\n-ERR x\r\n");
-    assert_int_equal(conn.reply.value.type, REDIS_ARRAY);
-    assert_int_equal(conn.reply.value.integer, 5);
-    assert_int_equal(conn.reply.count, 5);
+    assert_int_equal(conn.reply[0].value.type, REDIS_ARRAY);
+    assert_int_equal(conn.reply[0].value.integer, 5);
+    assert_int_equal(conn.reply[0].count, 5);
     assert_string_equal(element(0)->text, "key");
     assert_int_equal(element(1)->type, REDIS_INTEGER);
     assert_int_equal(element(1)->integer, 7);
@@ -113,8 +114,8 @@ static void test_arrays(void **state) {
 static void test_nested_arrays_are_flattened(void **state) {
     (void)state;
     parse("*3\r\n:1\r\n*2\r\n:2\r\n*2\r\n:3\r\n$1\r\nx\r\n:5\r\n");
-    assert_int_equal(conn.reply.value.integer, 3); /* as the server counted the outer one */
-    assert_int_equal(conn.reply.count, 5);
+    assert_int_equal(conn.reply[0].value.integer, 3); /* as the server counted the outer one */
+    assert_int_equal(conn.reply[0].count, 5);
     assert_int_equal(element(0)->integer, 1);
     assert_int_equal(element(1)->integer, 2);
     assert_int_equal(element(2)->integer, 3);
@@ -124,13 +125,14 @@ static void test_nested_arrays_are_flattened(void **state) {
 
 static void test_more_elements_than_kept(void **state) {
     (void)state;
-    char bytes[1024];
-    int used = snprintf(bytes, sizeof bytes, "*40\r\n");
-    for (int i = 0; i < 40; i++)
+    char bytes[2048];
+    int used = snprintf(bytes, sizeof bytes, "*60\r\n");
+    for (int i = 0; i < 60; i++)
         used += snprintf(bytes + used, sizeof bytes - (size_t)used, i % 2 ? ":%d\r\n" : "$2\r\n%02d\r\n", i);
     parse(bytes);
-    assert_int_equal(conn.reply.value.integer, 40);
-    assert_int_equal(conn.reply.count, REDIS_ELEMENTS_MAX);
+    assert_int_equal(conn.reply[0].value.integer, 60);
+    assert_int_equal(conn.reply[0].count, REDIS_ELEMENTS_MAX);
+    assert_int_equal(conn.reply[0].total, 60);
     assert_string_equal(element(14)->text, "14");
     assert_int_equal(element(15)->integer, 15);
 }
@@ -149,8 +151,9 @@ static void test_text_longer_than_kept(void **state) {
     } *guarded = calloc(1, sizeof *guarded);
     memset(guarded->after, 0x77, sizeof guarded->after);
     reader->privdata = &guarded->before;
+    guarded->before.filling = &guarded->before.reply[0];
     assert_int_equal(feed(reader, bytes, strlen(bytes), 4096), 1);
-    const struct redis_reply *reply = &guarded->before.reply;
+    const struct redis_reply *reply = &guarded->before.reply[0];
     assert_int_equal(reply->count, 3);
     assert_int_equal(reply->element[0].len, sizeof conn.text - 1); /* cut */
     assert_int_equal(strlen(reply->element[0].text), sizeof conn.text - 1);
@@ -170,7 +173,7 @@ static void test_one_reply_after_another(void **state) {
         begin();
         int len = snprintf(bytes, sizeof bytes, i % 3 ? "$4\r\n%04d\r\n" : "*1\r\n:%d\r\n", i);
         assert_int_equal(feed(reader, bytes, (size_t)len, 5), 1);
-        assert_int_equal(i % 3 ? atoi(conn.reply.value.text) : element(0)->integer, i);
+        assert_int_equal(i % 3 ? atoi(conn.reply[0].value.text) : element(0)->integer, i);
     }
     redisReaderFree(reader);
 }

@@ -1,0 +1,258 @@
+/* call: round trips to the nodes of a session: to the one that serves a key, following MOVED and ASK; several
+ * commands at once; to all nodes at once. See redis.h. It decides nothing about locks, and repeats a command
+ * only if a server said that it did not do it. */
+#include "drivers/redis/redis_impl.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/redis/sha1.h"
+#include "drivers/wait.h"
+
+#define HOPS_MAX 5                /* MOVED and ASK in a row */
+#define AGAIN_NS (200 * LB_MS_NS) /* between two tries to reach a node that is down */
+#define OWED_MAX 256              /* answers outstanding before a connection is given up */
+
+/* How a round trip is to be sent. */
+enum how { PLAIN = 0, WHOLE_SCRIPT = 1, ASKING = 2 };
+
+/* The script's digest, computed on this session's first use of it. */
+static const char *sha1_of(struct redis_state *state, const struct redis_script *script) {
+    int i = 0;
+    while (i < REDIS_SCRIPTS_MAX - 1 && state->scripts[i].script && state->scripts[i].script != script) i++;
+    if (state->scripts[i].script != script) {
+        state->scripts[i].script = script;
+        sha1_hex(script->text, strlen(script->text), state->scripts[i].sha1);
+    }
+    return state->scripts[i].sha1;
+}
+
+static bool put_command(struct redis_conn *conn, const struct redis_command *command, bool whole_script) {
+    if (!command->script) return conn_put(conn, command->words, command->count, NULL, 0);
+    char keys[12];
+    snprintf(keys, sizeof keys, "%d", command->keys);
+    struct redis_word head[] = {{"EVALSHA", 7}, {NULL, 0}, {keys, 0}};
+    if (whole_script) {
+        head[0] = (struct redis_word){"EVAL", 4};
+        head[1] = (struct redis_word){command->script->text, 0};
+    } else {
+        head[1] = (struct redis_word){sha1_of(redis_state_of(conn->session), command->script), 40};
+    }
+    return conn_put(conn, head, 3, command->words, command->count);
+}
+
+static bool put_commands(struct redis_conn *conn, const struct redis_command *commands, int count, int how) {
+    conn->out_used = 0;
+    if ((how & ASKING) && !conn_put(conn, (const struct redis_word[]){{"ASKING", 6}}, 1, NULL, 0))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!put_command(conn, &commands[i], (how & WHOLE_SCRIPT) && i == 0)) return false;
+    }
+    return true;
+}
+
+/* Takes the node for this fiber, connected. Then redis_leave. */
+static enum lb_outcome enter(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
+    if (!gate_enter(&node->gate, deadline_ns)) return lb_fail(session, LB_BROKEN, "redis: no turn in time");
+    if (node->conn && !node->conn->dead) return LB_OK;
+    struct lb_err err = {0};
+    if (!node->conn && redis_node_connect(session, node, deadline_ns, &err) == 0) return LB_OK;
+    gate_leave(&node->gate);
+    return lb_fail(session, LB_BROKEN, "%s", err.code ? err.text : "redis: not connected");
+}
+
+static enum lb_outcome round_trip(struct lb_session *session, struct redis_node *node,
+                                  const struct redis_command *commands, int count, int how,
+                                  const struct redis_reply **ret_replies) {
+    int64_t deadline_ns = redis_answer_deadline(session);
+    int asking = (how & ASKING) ? 1 : 0;
+    enum lb_outcome outcome = enter(session, node, deadline_ns);
+    if (outcome != LB_OK) return outcome;
+    struct redis_conn *conn = node->conn;
+    if (!put_commands(conn, commands, count, how)) {
+        outcome = lb_fail(session, LB_REFUSED, "redis: command too long");
+    } else {
+        session->commands += (uint64_t)(count + asking);
+        outcome = conn_send(conn, deadline_ns);
+        if (outcome == LB_OK) outcome = conn_receive(conn, count + asking, deadline_ns);
+        if (outcome == LB_TIMEOUT) outcome = conn_die(conn, LB_UNKNOWN, "no answer", "timed out");
+    }
+    gate_leave(&node->gate);
+    if (outcome == LB_OK) *ret_replies = conn->reply + asking;
+    return outcome;
+}
+
+/* Where to send again what a node has refused with MOVED or ASK, as *node and *how; false = nowhere. */
+static bool redirected(struct lb_session *session, struct redis_node **node, const char *error, int *how) {
+    struct redis_state *state = redis_state_of(session);
+    bool moved = strncmp(error, "MOVED ", 6) == 0;
+    unsigned slot = 0;
+    if (!moved && strncmp(error, "ASK ", 4) != 0) return false;
+    struct redis_node *next = redis_cluster_pointed(state, *node, error, &slot);
+    if (!next) return false;
+    *node = next;
+    *how = moved ? *how & ~ASKING : *how | ASKING;
+    if (!moved) return true;
+    state->cluster->node[slot] = (uint8_t)(next - state->node);
+    next->primary = true;
+    /* One slot has moved: others will have too. If that can't be learned now, the next MOVED tells again. */
+    struct lb_err ignored = {0};
+    redis_cluster_learn(session, next, &ignored);
+    return true;
+}
+
+enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
+                           const struct redis_command *commands, int count,
+                           const struct redis_reply **ret_replies) {
+    struct redis_state *state = redis_state_of(session);
+    bool follow = !node && state->mode == REDIS_CLUSTER;
+    int at = commands->script ? 0 : 1;
+    if (follow && at < commands->count) {
+        const struct redis_word *key = &commands->words[at];
+        enum lb_outcome found =
+            redis_node_of(session, key->text, key->len ? key->len : strlen(key->text), &node);
+        if (found != LB_OK) return found;
+    }
+    if (!node) node = &state->node[0];
+    int how = PLAIN;
+    for (int hops = 0;; hops++) {
+        const struct redis_reply *replies = NULL;
+        enum lb_outcome outcome = round_trip(session, node, commands, count, how, &replies);
+        if (outcome != LB_OK) return outcome;
+        *ret_replies = replies;
+        if (replies->value.type != REDIS_ERROR || hops == HOPS_MAX) return LB_OK;
+        const char *text = replies->value.text;
+        if (commands->script && !(how & WHOLE_SCRIPT) && strncmp(text, "NOSCRIPT", 8) == 0) {
+            how |= WHOLE_SCRIPT;
+        } else if (state->mode == REDIS_SENTINEL && strncmp(text, "READONLY", 8) == 0) {
+            /* It was the primary: the next session will ask the sentinels who is. */
+            return conn_die(node->conn, LB_BROKEN, "no primary any more", text);
+        } else if (!follow || !redirected(session, &node, text, &how)) {
+            return LB_OK;
+        }
+    }
+}
+
+enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
+                           const struct redis_reply **ret_reply) {
+    const struct redis_command command = {.words = words, .count = count};
+    return redis_pipe(session, NULL, &command, 1, ret_reply);
+}
+
+enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
+                           const struct redis_word *words, int count, const struct redis_reply **ret_reply) {
+    const struct redis_command command = {.script = script, .words = words, .count = count, .keys = keys};
+    return redis_pipe(session, NULL, &command, 1, ret_reply);
+}
+
+int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words, int count,
+              const struct redis_reply **ret_reply, struct lb_err *err) {
+    const struct redis_command command = {.words = words, .count = count};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
+    if (outcome == LB_OK && reply->value.type == REDIS_ERROR) outcome = redis_refuse(session, reply);
+    if (outcome != LB_OK) {
+        err_set(err, session->err.code, "%s", session->err.text);
+        session->err.code = 0;
+        return -1;
+    }
+    *ret_reply = reply;
+    return 0;
+}
+
+/* Sends one command on a node that this fiber has entered; its answer is owed. */
+static enum lb_outcome send_one(struct redis_conn *conn, const struct redis_command *command,
+                                bool whole_script, int64_t deadline_ns) {
+    conn->out_used = 0;
+    if (!put_command(conn, command, whole_script))
+        return lb_fail(conn->session, LB_REFUSED, "redis: command too long");
+    if (conn->owed >= OWED_MAX) return conn_die(conn, LB_BROKEN, "sending", "too many answers are missing");
+    conn->session->commands++;
+    return conn_send(conn, deadline_ns);
+}
+
+enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
+                           const struct redis_command *command) {
+    int64_t deadline_ns = redis_answer_deadline(session);
+    enum lb_outcome outcome = enter(session, node, deadline_ns);
+    if (outcome != LB_OK) return outcome;
+    outcome = send_one(node->conn, command, true, deadline_ns);
+    if (outcome == LB_OK) node->conn->owed++;
+    gate_leave(&node->gate);
+    return outcome;
+}
+
+/* --- to all nodes at once --- */
+
+/* Makes a lost connection anew, not too often. */
+static bool revive(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
+    struct lb_err err = {0};
+    if (lb_now() < node->no_sooner_ns) return false;
+    if (redis_node_connect(session, node, deadline_ns, &err) == 0) return true;
+    node->no_sooner_ns = lb_now() + AGAIN_NS;
+    lb_fail(session, LB_BROKEN, "%s", err.text);
+    return false;
+}
+
+/* One node's answer to what was sent; asks once more, with the script's text, a node that does not know it.
+ */
+static void collect(struct redis_node *node, const struct redis_command *command, int64_t deadline_ns,
+                    struct redis_answer *answer) {
+    struct redis_conn *conn = node->conn;
+    for (int tries = 0; tries < 2; tries++) {
+        answer->outcome = conn_receive(conn, 1, deadline_ns);
+        if (answer->outcome == LB_TIMEOUT) {
+            conn->owed++;
+            answer->outcome = lb_fail(conn->session, LB_UNKNOWN, "redis at %s:%d: no answer in time",
+                                      node->host, node->port);
+        }
+        if (answer->outcome != LB_OK) return;
+        answer->reply = &conn->reply[0];
+        if (!command->script || answer->reply->value.type != REDIS_ERROR ||
+            strncmp(answer->reply->value.text, "NOSCRIPT", 8) != 0) {
+            return;
+        }
+        answer->outcome = send_one(conn, command, true, deadline_ns);
+        if (answer->outcome != LB_OK) return;
+    }
+}
+
+int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
+              struct redis_answer answers[REDIS_NODES_MAX]) {
+    int64_t deadline_ns = lb_now() + timeout_ns;
+    int count = redis_node_count(session);
+    bool entered[REDIS_NODES_MAX];
+    for (int i = 0; i < count; i++) {
+        struct redis_node *node = redis_node_at(session, i);
+        answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
+        entered[i] = gate_enter(&node->gate, deadline_ns);
+        if (entered[i] && node->conn && !node->conn->dead)
+            answers[i].outcome = send_one(node->conn, command, false, deadline_ns);
+    }
+    /* Only when all that stand have been sent to: connecting may take all the time there is. */
+    for (int i = 0; i < count; i++) {
+        struct redis_node *node = redis_node_at(session, i);
+        if (!entered[i] || (node->conn && !node->conn->dead)) continue;
+        if (revive(session, node, deadline_ns))
+            answers[i].outcome = send_one(node->conn, command, false, deadline_ns);
+    }
+    for (int i = 0; i < count; i++) {
+        struct redis_node *node = redis_node_at(session, i);
+        if (entered[i] && answers[i].outcome == LB_OK) collect(node, command, deadline_ns, &answers[i]);
+        if (entered[i]) gate_leave(&node->gate);
+    }
+    return count;
+}
+
+enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply) {
+    static const char *const final[] = {"NOAUTH", "WRONGPASS", "WRONGTYPE", "NOPERM", "ERR", "READONLY"};
+    const char *text =
+        reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
+    enum lb_outcome outcome = LB_BROKEN;
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
+        if (strncmp(text, final[i], strlen(final[i])) == 0) outcome = LB_REFUSED;
+    }
+    return lb_fail(session, outcome, "redis: %s", text);
+}
+#endif

@@ -1,0 +1,127 @@
+/* cluster: which node of a Redis Cluster serves which slot. See redis_impl.h.
+ *
+ * The map comes from CLUSTER NODES, one text with everything in it, as Redisson reads it too; MOVED corrects
+ * it. Nodes are only added to a session, never taken away, so that pointers to them stay good. */
+#include "drivers/redis/redis_impl.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CRC16-CCITT (XMODEM): polynomial 0x1021, from 0, not reflected; as the Redis Cluster specification has it.
+ */
+static uint16_t crc16(const char *text, size_t len) {
+    uint16_t crc = 0;
+    for (size_t i = 0; i < len; i++) {
+        crc ^= (uint16_t)((uint16_t)(unsigned char)text[i] << 8);
+        for (int bit = 0; bit < 8; bit++)
+            crc = (uint16_t)((crc & 0x8000) ? (unsigned)crc << 1 ^ 0x1021u : (unsigned)crc << 1);
+    }
+    return crc;
+}
+
+unsigned redis_slot(const char *key, size_t len) {
+    const char *open = memchr(key, '{', len);
+    if (open) {
+        const char *close = memchr(open + 1, '}', len - (size_t)(open + 1 - key));
+        if (close && close > open + 1) {
+            key = open + 1;
+            len = (size_t)(close - key);
+        }
+    }
+    return crc16(key, len) % REDIS_SLOTS;
+}
+
+/* Splits "host:port@busport,hostname" in place: an IPv6 host has colons too, so the last one counts. An empty
+ * host is that of the node which was asked. 0, or -1. */
+static int parse_address(char *text, const char *asked_host, const char **ret_host, int *ret_port) {
+    text[strcspn(text, "@,")] = '\0';
+    char *colon = strrchr(text, ':');
+    if (!colon) return -1;
+    *colon = '\0';
+    *ret_host = *text ? text : asked_host;
+    *ret_port = atoi(colon + 1);
+    return *ret_port > 0 && *ret_port < 65536 ? 0 : -1;
+}
+
+/* "0-5460" or "7"; "[93-<-id]" and "[93->-id]" are slots on their way, still their old node's. */
+static int parse_slots(struct redis_cluster *cluster, const char *range, int node) {
+    char *end;
+    if (*range == '[') return 0;
+    long first = strtol(range, &end, 10), last = first;
+    if (*end == '-') last = strtol(end + 1, &end, 10);
+    if (*end || first < 0 || last < first || last >= REDIS_SLOTS) return -1;
+    for (long slot = first; slot <= last; slot++) cluster->node[slot] = (uint8_t)node;
+    return 0;
+}
+
+/* A line: id address flags primary ping pong epoch link slot... ; 0, or -1. `primaries`: which lines count.
+ */
+static int parse_line(struct redis_state *state, char *line, const char *asked_host, bool primaries) {
+    char *field[8], *rest = line;
+    for (int i = 0; i < 8; i++) {
+        field[i] = strsep(&rest, " ");
+        if (!field[i]) return -1;
+    }
+    if (strstr(field[2], "noaddr") || strstr(field[2], "handshake")) return 0;
+    if (!strstr(field[2], "master") == primaries) return 0;
+    const char *host;
+    int port;
+    if (parse_address(field[1], asked_host, &host, &port) != 0) return -1;
+    if (primaries && !rest) return 0; /* it serves nothing */
+    struct redis_node *node = redis_node_add(state, host, port);
+    if (!node) return primaries ? -1 : 0;
+    if (!primaries) return 0;
+    node->primary = true;
+    for (char *range; (range = strsep(&rest, " "));) {
+        if (parse_slots(state->cluster, range, (int)(node - state->node)) != 0) return -1;
+    }
+    return 0;
+}
+
+int redis_cluster_parse(struct redis_state *state, const char *text, const char *asked_host,
+                        struct lb_err *err) {
+    for (int i = 0; i < state->node_count; i++) state->node[i].primary = false;
+    memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
+    /* Primaries first: they must find room. */
+    for (int primaries = 1; primaries >= 0; primaries--) {
+        for (const char *at = text; *at;) {
+            char line[1024];
+            size_t len = strcspn(at, "\r\n");
+            if (len >= sizeof line)
+                return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: a line too long");
+            memcpy(line, at, len);
+            line[len] = '\0';
+            at += len;
+            at += strspn(at, "\r\n");
+            if (parse_line(state, line, asked_host, primaries) != 0)
+                return err_set(err, LB_EXIT_MACHINE,
+                               "redis: CLUSTER NODES: more than %d nodes, or malformed: %s", REDIS_NODES_MAX,
+                               line);
+        }
+    }
+    return 0;
+}
+
+int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err) {
+    const struct redis_word words[] = {{"CLUSTER", 7}, {"NODES", 5}};
+    const struct redis_reply *reply = NULL;
+    if (redis_ask(session, from, words, 2, &reply, err) != 0) return -1;
+    if (reply->value.type != REDIS_STRING)
+        return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: an answer of an unexpected type");
+    return redis_cluster_parse(redis_state_of(session), reply->value.text, from->host, err);
+}
+
+struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct redis_node *asked,
+                                         const char *error, unsigned *ret_slot) {
+    char address[200];
+    unsigned slot;
+    const char *host;
+    int port;
+    if (sscanf(error, "%*s %u %199s", &slot, address) != 2 || slot >= REDIS_SLOTS) return NULL;
+    if (parse_address(address, asked->host, &host, &port) != 0) return NULL;
+    *ret_slot = slot;
+    return redis_node_add(state, host, port);
+}
+#endif

@@ -1,0 +1,217 @@
+/* conn: one connection to one Redis server: RESP over a socket that is waited for edge-triggered. See
+ * redis_impl.h. hiredis connects and parses; reading and writing are ours, since 0.14 has no function table.
+ */
+#include "drivers/redis/redis_impl.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "drivers/wait.h"
+
+#define FAREWELL_NS (200 * LB_MS_NS) /* for owed replies, before a connection is closed */
+
+enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
+                         const char *why) {
+    conn->dead = true;
+    return lb_fail(conn->session, outcome, "redis: %s: %s", what, why);
+}
+
+/* --- writing --- */
+
+/* "$5" or "*3" and the line's end. */
+static size_t put_number(char *out, char kind, size_t number) {
+    char digits[20];
+    size_t n = 0, used = 0;
+    do digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    out[used++] = kind;
+    while (n > 0) out[used++] = digits[--n];
+    out[used++] = '\r';
+    out[used++] = '\n';
+    return used;
+}
+
+static bool put_words(struct redis_conn *conn, const struct redis_word *words, int count) {
+    for (int i = 0; i < count; i++) {
+        size_t len = words[i].len ? words[i].len : strlen(words[i].text);
+        if (conn->out_used + len + 32 > sizeof conn->out) return false;
+        char *out = conn->out + conn->out_used;
+        size_t head = put_number(out, '$', len);
+        memcpy(out + head, words[i].text, len);
+        memcpy(out + head + len, "\r\n", 2);
+        conn->out_used += head + len + 2;
+    }
+    return true;
+}
+
+bool conn_put(struct redis_conn *conn, const struct redis_word *head, int head_count,
+              const struct redis_word *words, int count) {
+    if (conn->out_used + 32 > sizeof conn->out) return false;
+    conn->out_used += put_number(conn->out + conn->out_used, '*', (size_t)(head_count + count));
+    return put_words(conn, head, head_count) && put_words(conn, words, count);
+}
+
+enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns) {
+    int fd = conn->context->fd;
+    size_t sent = 0;
+    while (sent < conn->out_used) {
+        ssize_t wrote = send(fd, conn->out + sent, conn->out_used - sent, MSG_NOSIGNAL);
+        if (wrote > 0) {
+            sent += (size_t)wrote;
+            if (!conn->counted) conn->session->more_bytes += (uint64_t)wrote;
+            continue;
+        }
+        enum lb_outcome outcome = sent > 0 ? LB_UNKNOWN : LB_BROKEN;
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0 && errno != EAGAIN) return conn_die(conn, outcome, "sending", strerror(errno));
+        if (lb_wait_edge(fd, LB_WRITABLE, deadline_ns) <= 0)
+            return conn_die(conn, outcome, "sending", "timed out");
+    }
+    return LB_OK;
+}
+
+/* --- reading --- */
+
+static void begin_reply(struct redis_conn *conn, int index) {
+    conn->filling = &conn->reply[index];
+    conn->filling->count = conn->filling->total = 0;
+}
+
+/* Parses what was read. 1: all wanted replies are there; 0: more must come; -1: this is no Redis. */
+static int parse(struct redis_conn *conn, int wanted) {
+    while (conn->owed > 0 || conn->have < wanted) {
+        void *object = NULL;
+        if (redisReaderGetReply(conn->context->reader, &object) != REDIS_OK) return -1;
+        if (!object) return 0;
+        if (conn->owed > 0) {
+            conn->owed--;
+            conn->text_used = 0;
+            begin_reply(conn, 0);
+        } else if (++conn->have < wanted) {
+            begin_reply(conn, conn->have);
+        }
+    }
+    return 1;
+}
+
+/* wakeable: lb_wake ends the wait as its deadline would. */
+static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t deadline_ns, bool wakeable) {
+    redisReader *reader = conn->context->reader;
+    conn->have = 0;
+    if (conn->owed == 0 && reader->ridx < 0) { /* else it goes on with a half-read one */
+        conn->text_used = 0;
+        begin_reply(conn, 0);
+    }
+    bool late = false;
+    int done = reader->pos < reader->len ? parse(conn, wanted) : 0;
+    while (done == 0) {
+        int ready = lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
+        if (ready < 0) return conn_die(conn, LB_UNKNOWN, "waiting", strerror(-ready));
+        /* One look more: other waits of this fiber may have used up the time while the answer lay here. */
+        late = ready == 0 || (wakeable && ready == LB_WOKEN) || lb_stopping();
+        while (done == 0) {
+            char data[4096];
+            ssize_t got = recv(conn->context->fd, data, sizeof data, 0);
+            if (got == 0) return conn_die(conn, LB_UNKNOWN, "no answer", "the server closed the connection");
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0 && errno == EAGAIN) break;
+            if (got < 0) return conn_die(conn, LB_UNKNOWN, "no answer", strerror(errno));
+            if (!conn->counted) conn->session->more_bytes += (uint64_t)got;
+            done = redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
+            /* Half a reply: read on until EAGAIN, for an end that came along with it gives no new edge. */
+        }
+        if (late && done == 0) return LB_TIMEOUT;
+    }
+    if (done < 0) return conn_die(conn, LB_UNKNOWN, "bad answer", reader->errstr);
+    return LB_OK;
+}
+
+enum lb_outcome conn_receive(struct redis_conn *conn, int wanted, int64_t deadline_ns) {
+    return receive(conn, wanted, deadline_ns, false);
+}
+
+enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns) {
+    return receive(conn, 1, deadline_ns, true);
+}
+
+int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count, int64_t deadline_ns,
+             struct lb_err *err) {
+    struct lb_session *session = conn->session;
+    conn->out_used = 0;
+    if (!conn_put(conn, words, count, NULL, 0)) return err_set(err, LB_EXIT_USAGE, "redis: command too long");
+    session->commands++;
+    enum lb_outcome outcome = conn_send(conn, deadline_ns);
+    if (outcome == LB_OK) outcome = conn_receive(conn, 1, deadline_ns);
+    if (outcome == LB_TIMEOUT) conn_die(conn, LB_UNKNOWN, "no answer", "timed out");
+    if (outcome == LB_OK) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+/* --- opening and closing --- */
+
+/* Proves who we are and picks the database, and that the server lets us in. */
+static int enter(struct redis_conn *conn, const char *host, int port, bool plain, int64_t deadline_ns,
+                 struct lb_err *err) {
+    const struct redis_server *server = redis_server_of(conn->session);
+    const struct url *url = &server->url;
+    const struct redis_reply *reply = &conn->reply[0];
+    const struct redis_word select[] = {{"SELECT", 6}, {server->database, 0}};
+    struct redis_word auth[3] = {{"AUTH", 4}, {url->user, 0}, {url->password, 0}};
+    if (!url->user[0]) auth[1] = auth[2];
+    if (url->password[0] && !plain) {
+        if (conn_ask(conn, auth, url->user[0] ? 3 : 2, deadline_ns, err) != 0) return -1;
+        if (reply->value.type == REDIS_ERROR) goto refused;
+    }
+    if (server->database[0] && !plain) {
+        if (conn_ask(conn, select, 2, deadline_ns, err) != 0) return -1;
+        if (reply->value.type == REDIS_ERROR) goto refused;
+    }
+    /* A server that is full accepts and then answers the first command with an error: let this be the first.
+     */
+    if (conn_ask(conn, (const struct redis_word[]){{"PING", 4}}, 1, deadline_ns, err) != 0) return -1;
+    if (reply->value.type == REDIS_ERROR) goto refused;
+    return 0;
+refused:
+    return err_set(err, strncmp(reply->value.text, "LOADING", 7) == 0 ? LB_EXIT_MACHINE : LB_EXIT_USAGE,
+                   "redis at %s:%d refuses: %s", host, port, reply->value.text);
+}
+
+int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port, bool plain,
+              int64_t deadline_ns, struct lb_err *err) {
+    conn->session = session;
+    conn->context = redisConnectNonBlock(host, port);
+    if (!conn->context || conn->context->err) {
+        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
+                       conn->context ? conn->context->errstr : "out of memory");
+    }
+    int fd = conn->context->fd;
+    int ready = lb_wait_edge(fd, LB_WRITABLE, deadline_ns);
+    int failed = 0;
+    socklen_t len = sizeof failed;
+    if (ready > 0) getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len);
+    if (ready <= 0 || failed) {
+        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
+                       failed ? strerror(failed) : "no connection in time");
+    }
+    /* Edge-triggered from here on for reading only, so that room to write is not reported with each answer.
+     */
+    lb_fd_forget(fd);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    conn->context->reader->fn = &redis_reply_functions;
+    conn->context->reader->privdata = conn;
+    return enter(conn, host, port, plain, deadline_ns, err);
+}
+
+void conn_close(struct redis_conn *conn) {
+    if (!conn->context) return;
+    /* Closing with answers unread resets the connection, and the server may drop what it has not done yet. */
+    if (conn->owed > 0 && !conn->dead) conn_receive(conn, 0, lb_now() + FAREWELL_NS);
+    lb_fd_forget(conn->context->fd);
+    redisFree(conn->context);
+    conn->context = NULL;
+}
+#endif

@@ -1,0 +1,52 @@
+/* string: what the locks that are a string key have in common: SET key token NX PX lease, and scripts that
+ * act only if the key still holds the token. Polling, tokens, settling, residue. */
+#ifndef DRIVERS_REDIS_STRING_H
+#define DRIVERS_REDIS_STRING_H
+
+#include "drivers/backoff.h"
+#include "drivers/redis/redis.h"
+
+#define STRING_TOKEN_BYTES 20 /* random, in hex, as the Redis documentation advises */
+
+#ifdef LB_HAVE_HIREDIS
+struct string_options {
+    struct backoff_options poll;
+};
+
+/* Of a grant: first in the grant's data of every lock that uses this. */
+struct string_grant {
+    char token[2 * STRING_TOKEN_BYTES + 1];
+};
+
+/* GET == token, then DEL: 1, else 0. The text of redis.io, byte by byte. */
+extern const struct redis_script string_release_script;
+/* GET == token, then PEXPIRE: 1, else 0. */
+extern const struct redis_script string_renew_script;
+
+/* One try: LB_OK with the grant filled, LB_BUSY, or what went wrong. */
+typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant);
+
+/* Tries until it is granted or the deadline has passed, a new token each call of this. The session's options
+ * begin with struct string_options. */
+enum lb_outcome string_poll(struct lb_session *session, const struct lb_request *request,
+                            struct lb_grant *grant, string_try_fn *try_once);
+
+/* SET key token NX PX lease. */
+string_try_fn string_try;
+
+/* Runs an owner-checked script of one key (argument may be NULL). LB_OK; LB_LOST: it is not ours. */
+enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,
+                               const struct lb_grant *grant, const struct redis_script *script,
+                               const char *argument);
+
+lb_acquire_fn string_acquire; /* string_poll with string_try */
+lb_release_fn string_release;
+lb_renew_fn string_renew;
+lb_settle_fn string_settle;   /* releases what an attempt may have left */
+lb_residue_fn string_residue; /* keys that begin with the prefix */
+
+#define STRING_OPTIONS(type) BACKOFF_OPTIONS(type, poll, "1ms", "64ms")
+#endif
+
+#endif
