@@ -1,6 +1,22 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
+void findings_note(struct findings *findings, bool expired, uint32_t key, const struct holding *holder,
+                   const struct holding *intruder) {
+    atomic_fetch_add(expired ? &findings->expired_holders : &findings->double_holders, 1);
+    if (findings->holders) {
+        struct found *found = &findings->holders[holder->client];
+        atomic_fetch_add(expired ? &found->expired : &found->doubled, 1);
+    }
+    int none = 0;
+    if (atomic_compare_exchange_strong(&findings->first_state, &none, 1)) {
+        findings->first_key = key;
+        findings->first_holder = *holder;
+        findings->first_intruder = *intruder;
+        atomic_store(&findings->first_state, 2);
+    }
+}
+
 void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder) {
     struct holding holder = {
@@ -9,25 +25,30 @@ void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, ui
         .lease_end_ns = atomic_load_explicit(&cell->lease_end_ns, memory_order_relaxed),
         .token = atomic_load_explicit(&cell->token, memory_order_relaxed),
     };
-    bool expired = intruder->acquired_ns >= holder.lease_end_ns;
-    atomic_fetch_add(expired ? &findings->expired_holders : &findings->double_holders, 1);
-    if (findings->holders) {
-        struct found *found = &findings->holders[holder.client];
-        atomic_fetch_add(expired ? &found->expired : &found->doubled, 1);
-    }
-    int none = 0;
-    if (atomic_compare_exchange_strong(&findings->first_state, &none, 1)) {
-        findings->first_key = key;
-        findings->first_holder = holder;
-        findings->first_intruder = *intruder;
-        atomic_store(&findings->first_state, 2);
-    }
+    if (findings->holders && atomic_load(&findings->holders[holder.client].gone)) return;
+    findings_note(findings, intruder->acquired_ns >= holder.lease_end_ns, key, &holder, intruder);
 }
 
-static enum verdict verdict_of(const struct exclusion *x) {
+void cell_abandon(struct cell *cell, uint32_t client) {
+    atomic_fetch_sub_explicit(&cell->grants, 1, memory_order_relaxed);
+    uint64_t mine = (uint64_t)client + 1;
+    atomic_compare_exchange_strong(&cell->owner, &mine, 0);
+}
+
+void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled, uint32_t count) {
+    struct found *found = &findings->holders[client];
+    atomic_fetch_add(&findings->detected, count);
+    uint32_t since = atomic_load(&found->doubled) - doubled;
+    atomic_fetch_sub(&found->doubled, since);
+    atomic_fetch_add(&found->expired, since);
+    atomic_fetch_sub(&findings->double_holders, since);
+    atomic_fetch_add(&findings->expired_holders, since);
+}
+
+enum verdict exclusion_verdict(const struct exclusion *x) {
     if (x->grants == 0 && x->stuck == 0) return VERDICT_UNCHECKED;
-    if (x->double_holders || x->token_errors || (x->lost_updates && !x->expired_holders))
-        return VERDICT_VIOLATED;
+    if (x->double_holders || x->token_errors || x->early || x->oversold) return VERDICT_VIOLATED;
+    if (x->lost_updates && !x->expired_holders) return VERDICT_VIOLATED;
     if (x->stuck) return VERDICT_STUCK;
     return x->expired_holders ? VERDICT_EXPIRED : VERDICT_CLEAN;
 }
@@ -37,6 +58,8 @@ struct exclusion cells_judge(const struct cell *cells, uint32_t count, const str
         .double_holders = atomic_load(&findings->double_holders),
         .expired_holders = atomic_load(&findings->expired_holders),
         .token_errors = atomic_load(&findings->token_errors),
+        .detected = atomic_load(&findings->detected),
+        .early = atomic_load(&findings->early),
     };
     for (uint32_t i = 0; i < count; i++) {
         uint64_t grants = atomic_load(&cells[i].grants), counter = atomic_load(&cells[i].counter);
@@ -44,17 +67,27 @@ struct exclusion cells_judge(const struct cell *cells, uint32_t count, const str
         result.counter += counter;
         if (grants > counter) result.lost_updates += grants - counter;
     }
-    result.verdict = verdict_of(&result);
+    result.grants += result.detected;
+    result.verdict = exclusion_verdict(&result);
     return result;
 }
 
-void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client) {
+static void take_back(uint64_t *count, uint64_t most) {
+    *count -= *count < most ? *count : most;
+}
+
+void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client,
+                      uint32_t cells) {
     const struct found *found = &findings->holders[client];
-    if (exclusion->lost_updates > 0) exclusion->lost_updates--;
-    if (atomic_load(&found->doubled) > 0) {
-        exclusion->double_holders--;
-    } else if (atomic_load(&found->expired) > 0) {
-        exclusion->expired_holders--;
+    uint32_t doubled = atomic_load(&found->doubled), expired = atomic_load(&found->expired);
+    take_back(&exclusion->lost_updates, cells);
+    /* Whose death was foretold was not counted from then on. */
+    if (!atomic_load(&found->gone)) {
+        if (doubled > 0) {
+            take_back(&exclusion->double_holders, doubled < cells ? doubled : cells);
+        } else {
+            take_back(&exclusion->expired_holders, expired < cells ? expired : cells);
+        }
     }
-    exclusion->verdict = verdict_of(exclusion);
+    exclusion->verdict = exclusion_verdict(exclusion);
 }

@@ -38,6 +38,7 @@ struct holding {
 /* How often a client was found in a cell by another. */
 struct found {
     _Atomic uint32_t doubled, expired;
+    _Atomic bool gone; /* it was killed, or is about to be: being found no more accuses the lock */
 };
 
 /* What was found, over all cells; shared. */
@@ -45,6 +46,9 @@ struct findings {
     _Atomic uint64_t double_holders;  /* entered while another was inside its lease */
     _Atomic uint64_t expired_holders; /* entered while another was there past its lease's end */
     _Atomic uint64_t token_errors;    /* a token that was not greater than the one before */
+    _Atomic uint64_t detected;        /* left without writing, since the holder had learned its loss */
+    _Atomic uint64_t early;           /* latches: awaiters that returned before the count was down, or that a
+                                         latch kept waiting after it had opened */
     _Atomic int first_state;          /* 0 none, 1 being written, 2 there */
     uint32_t first_key;
     struct holding first_holder, first_intruder;
@@ -57,6 +61,10 @@ struct entry {
     int64_t releasing_ns; /* the previous holder's; 0 = there was none */
     uint32_t run;         /* grants in a row to this client, with this one */
 };
+
+/* Notes that the intruder came in while the holder was there. */
+void findings_note(struct findings *findings, bool expired, uint32_t key, const struct holding *holder,
+                   const struct holding *intruder);
 
 void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder);
@@ -90,36 +98,56 @@ static inline struct entry cell_enter(struct cell *cell, struct findings *findin
     return entry;
 }
 
-/* The holder goes, right before it calls release at releasing_ns. */
-static inline void cell_leave(struct cell *cell, uint32_t client, const struct entry *entry,
+/* The holder goes, right before it calls release at releasing_ns. False if somebody has found it there. */
+static inline bool cell_leave(struct cell *cell, uint32_t client, const struct entry *entry,
                               int64_t releasing_ns) {
     atomic_store_explicit(&cell->counter, entry->seen + 1, memory_order_relaxed);
     atomic_store_explicit(&cell->releasing_ns, releasing_ns, memory_order_relaxed);
     /* If it is not ours any more, whoever took it has found us there. */
     uint64_t mine = (uint64_t)client + 1;
-    atomic_compare_exchange_strong_explicit(&cell->owner, &mine, 0, memory_order_acq_rel,
-                                            memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&cell->owner, &mine, 0, memory_order_acq_rel,
+                                                   memory_order_relaxed);
 }
+
+/* The holder has learned that it lost the grant: it goes without writing and without calling release. */
+void cell_abandon(struct cell *cell, uint32_t client);
+
+/* A renewal moved the lease's end. */
+static inline void cell_renewed(struct cell *cell, int64_t lease_end_ns) {
+    atomic_store_explicit(&cell->lease_end_ns, lease_end_ns, memory_order_relaxed);
+}
+
+/* A client learned its loss before it wrote anything, in `count` cells. It may have been found there since
+ * its own findings were `doubled`, but no harm can have come of that, and it knows: those become as if it
+ * had outlived a lease. */
+void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled, uint32_t count);
 
 /* From good to bad. Expired: the lock did what a lease does, to a holder that outlived it. Stuck: a free key
  * that nobody got any more, which nothing excuses, but which harmed nothing that was guarded. Violated: what
  * was guarded was open to two. */
 enum verdict { VERDICT_UNCHECKED, VERDICT_CLEAN, VERDICT_EXPIRED, VERDICT_STUCK, VERDICT_VIOLATED };
 
-/* The end of a stage: everybody has left. */
+/* The end of a stage: everybody has left. grants = counter + lost_updates + detected, where a lock lets one
+ * in at a time. */
 struct exclusion {
     enum verdict verdict;
     uint64_t grants, counter, lost_updates;
     uint64_t double_holders, expired_holders, token_errors;
     uint64_t stuck;    /* keys that were free, but that nobody got any more; filled by the supervisor */
     uint64_t detected; /* grants whose holder learned in time, before it wrote, that it had lost them */
+    uint64_t early;    /* of latches: see findings */
+    uint64_t oversold; /* goods that were sold but not there, or whose count does not add up */
 };
+
+/* The verdict from the counts. */
+enum verdict exclusion_verdict(const struct exclusion *exclusion);
 
 struct exclusion cells_judge(const struct cell *cells, uint32_t count, const struct findings *findings);
 
 /* Takes back what the death of a client, killed with its process, may have done to a judgement: it never left
- * the cell that it was in, so its update is missing there and the next holder met its ghost. At most one of
- * each: a client is in one cell at a time. */
-void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client);
+ * the cells that it was in, several if it took several keys at once, so its update is missing there and the
+ * next holder met its ghost. At most one of each a cell. */
+void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client,
+                      uint32_t cells);
 
 #endif

@@ -24,6 +24,8 @@ enum metric {
     METRIC_LAG,         /* due to started */
     METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */
     METRIC_PING,        /* an empty round trip */
+    METRIC_CONNECT,     /* opening a session for an attempt */
+    METRIC_LAST_AWAKE,  /* latches: the last count-down's call to the last awaiter's return */
     METRIC_HICCUP,      /* how late the engine's own 1 ms timer was */
     METRICS
 };

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bench/run/guard.h"
+
 /* Threads for so many clients: what the plan says; one a client when the lock's waits block the thread; else
  * one for each two processors, since the servers want some too. */
 static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
@@ -21,49 +23,125 @@ static size_t aligned(size_t bytes) {
     return (bytes + 63) & ~(size_t)63;
 }
 
+/* Carves the mapping up. Called twice: first with no memory, for the size. */
+struct carver {
+    char *base;
+    size_t at;
+};
+
+static void *carve(struct carver *carver, size_t bytes) {
+    void *part = carver->base ? carver->base + carver->at : NULL;
+    carver->at += aligned(bytes);
+    return part;
+}
+
+static void lay_out(struct shared *shared, const struct shared *shape, struct carver *carver) {
+    const struct plan *plan = shape->plan;
+    const struct lb_lock *lock = shape->lock->lock;
+    size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
+    bool crowd = shape->guard == GUARD_READERS || shape->guard == GUARD_PERMITS;
+    bool fair = (lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE;
+    struct shared parts = {0};
+    carve(carver, sizeof(struct shared));
+    parts.cells = carve(carver, cells * sizeof *parts.cells);
+    parts.client = carve(carver, clients * sizeof *parts.client);
+    parts.findings.holders = carve(carver, clients * sizeof *parts.findings.holders);
+    if (crowd) {
+        parts.crowds.crowd = carve(carver, keys * sizeof *parts.crowds.crowd);
+        parts.crowds.presence = carve(carver, clients * sizeof *parts.crowds.presence);
+        parts.crowds.clients = (uint32_t)clients;
+    }
+    if (lock->primitive == LB_OPTIMISTIC) parts.versions = carve(carver, keys * sizeof *parts.versions);
+    if (plan->stock > 0) parts.stock = carve(carver, cells * sizeof *parts.stock);
+    if (fair) parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
+    parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
+    if (!shared) {
+        carve(carver, (size_t)shape->threads * recorder_bytes());
+        return;
+    }
+    *shared = *shape;
+    shared->cells = parts.cells;
+    shared->client = parts.client;
+    shared->findings.holders = parts.findings.holders;
+    shared->crowds = parts.crowds;
+    shared->versions = parts.versions;
+    shared->stock = parts.stock;
+    shared->latest_started = parts.latest_started;
+    shared->worker = parts.worker;
+    for (int i = 0; i < shape->threads; i++) {
+        recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
+    }
+}
+
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
                           struct lb_err *err) {
-    int threads = thread_count(plan, lock->lock, clients);
+    struct shared shape = {.plan = plan,
+                           .lock = lock,
+                           .clients = clients,
+                           .threads = thread_count(plan, lock->lock, clients),
+                           .guard = guard_of(plan, lock->lock),
+                           .key_count = keys_count(&plan->keys, clients),
+                           .slots = 1,
+                           .depth = 1};
     /* The tool's own cost has no lock: each client gets a cell of its own, so that the checks cost what they
      * do. */
-    bool own_cells = lock->lock->caps & LB_CAP_BASELINE;
-    uint32_t cells = own_cells ? (uint32_t)clients : keys_count(&plan->keys, clients);
-    size_t bytes = aligned(sizeof(struct shared)) + cells * sizeof(struct cell) +
-                   (size_t)clients * sizeof(struct client_stats) +
-                   aligned((size_t)clients * sizeof(struct found)) +
-                   (size_t)threads * (sizeof(struct worker_stats) + recorder_bytes());
+    shape.own_cells = lock->lock->caps & LB_CAP_BASELINE;
+    if (shape.guard == GUARD_SLOT && plan->bound > 0) shape.slots = plan->bound;
+    shape.cell_count = shape.own_cells ? (uint32_t)clients : shape.key_count * shape.slots;
+    if ((lock->lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape.depth = (uint32_t)plan->depth;
+    shape.churn = plan->churn && plan->clients_per_session <= 1 && lock->lock->primitive != LB_LATCH;
+    shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
+    struct carver carver = {0};
+    lay_out(NULL, &shape, &carver);
+    size_t bytes = carver.at;
     char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         err_set(err, LB_EXIT_MACHINE,
                 "%zu MB of shared memory for %u keys and %d threads: %s; lower load.keys or "
                 "load.threads",
-                bytes >> 20, cells, threads, strerror(errno));
+                bytes >> 20, shape.key_count, shape.threads, strerror(errno));
         return NULL;
     }
     struct shared *shared = (struct shared *)(void *)map;
+    carver = (struct carver){.base = map};
+    lay_out(shared, &shape, &carver);
     shared->bytes = bytes;
-    shared->plan = plan;
-    shared->lock = lock;
-    shared->clients = clients;
-    shared->threads = threads;
-    shared->processes = plan->processes < threads ? plan->processes : threads;
-    shared->cell_count = cells;
     keys_init(&shared->keys, &plan->keys, clients);
     atomic_store(&shared->cutoff_ns, LB_NEVER);
     atomic_store(&shared->window_begin_ns, LB_NEVER);
     atomic_store(&shared->window_end_ns, LB_NEVER);
-    char *at = map + aligned(sizeof(struct shared));
-    shared->cells = (struct cell *)(void *)at;
-    at += cells * sizeof(struct cell);
-    shared->client = (struct client_stats *)(void *)at;
-    at += (size_t)clients * sizeof(struct client_stats);
-    shared->findings.holders = (struct found *)(void *)at;
-    at += aligned((size_t)clients * sizeof(struct found));
-    shared->worker = (struct worker_stats *)(void *)at;
-    at += (size_t)threads * sizeof(struct worker_stats);
-    for (int i = 0; i < threads; i++, at += recorder_bytes()) recorder_init(&shared->worker[i].recorder, at);
     for (int i = 0; i < clients; i++) shared->client[i].connect_ns = -1;
+    for (uint32_t i = 0; shared->stock && i < shared->key_count && !shared->own_cells; i++) {
+        stock_fill(&shared->stock[i * shared->slots], shared->slots, plan->stock);
+        shared->goods += plan->stock;
+    }
     return shared;
+}
+
+size_t shared_key_name(const struct shared *shared, uint32_t index, char *text) {
+    char digits[12];
+    int count = 0;
+    do digits[count++] = (char)('0' + index % 10);
+    while ((index /= 10) > 0);
+    size_t len = strlen(shared->key_prefix);
+    memcpy(text, shared->key_prefix, len);
+    while (count > 0) text[len++] = digits[--count];
+    text[len] = '\0';
+    return len;
+}
+
+struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name) {
+    const struct plan *plan = shared->plan;
+    return (struct lb_request){
+        .key = name,
+        .key_len = shared_key_name(shared, index, name),
+        .key_number = shared_key_number(shared, index),
+        .key_index = index,
+        .deadline_ns = LB_NEVER,
+        .lease_ns = plan->lease_ns,
+        .permits = plan->permits > 0 ? plan->permits : 1,
+        .bound = plan->bound > 0 ? plan->bound : 1,
+    };
 }
 
 void shared_free(struct shared *shared) {

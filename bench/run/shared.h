@@ -14,10 +14,24 @@
 
 #include "bench/base/err.h"
 #include "bench/measure/cell.h"
+#include "bench/measure/crowd.h"
 #include "bench/measure/recorder.h"
+#include "bench/measure/stock.h"
+#include "bench/measure/versions.h"
 #include "bench/plan/keys.h"
 #include "bench/plan/plan.h"
 #include "drivers/driver.h"
+
+#define KEY_TEXT_MAX 96
+
+/* What a grant lets its client into. */
+enum guard {
+    GUARD_CELL,    /* one at a time */
+    GUARD_CELLS,   /* one at a time, in several keys' */
+    GUARD_SLOT,    /* one at a time in each slot of a key */
+    GUARD_READERS, /* readers together, or a writer */
+    GUARD_PERMITS  /* up to a bound */
+};
 
 /* A stage's course. The supervisor moves it on; clients wait at PING and at CLOSE. */
 enum phase {
@@ -34,10 +48,21 @@ struct client_stats {
     uint64_t longest_run;
     int64_t max_wait_ns;
     int64_t connect_ns; /* opening the first session; -1 = never opened */
-    bool inside; /* in a cell, or about to be, or hardly out of it: what a killed client leaves is excused */
-    bool dead;   /* its process was killed; the supervisor writes this one */
-    uint64_t commands, bytes; /* of the attempts in the window */
+    int inside; /* cells that it is in, or about to be, or hardly out of: what a killed client leaves is
+                   excused */
+    bool dead;  /* its process was killed; the supervisor writes this one */
+    bool drained, closed;              /* how far it came, for when it is killed */
+    uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
     bool bytes_known;
+    bool guest;             /* its session's figures are with another client */
+    uint64_t shared_grants; /* in the window, as a reader */
+    uint64_t retries;       /* optimistic: tries in the window that somebody else was faster than */
+    uint64_t inversions;    /* grants that somebody who came later got before */
+    int64_t detect_max_ns;  /* the longest time from the end of a lease to learning of it */
+    /* What it waits for, for the watch over keys that nobody gets; 0 = nothing. A try that is busy waits on.
+     */
+    _Atomic int64_t waiting_ns;
+    _Atomic uint32_t waiting_key[LB_KEYS_MAX];
 };
 
 /* One worker thread's; it writes, the supervisor looks at the atomic ones while it runs. */
@@ -50,6 +75,7 @@ struct worker_stats {
     bool cpu_began, cpu_ended;
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
+    bool unsure;             /* an attempt's outcome was unknown: it may have left something behind */
     struct lb_err err;       /* could not start */
     struct lb_err first_err; /* the first operation that failed */
 };
@@ -63,7 +89,14 @@ struct shared {
     struct lb_server *server;
     struct keypicker keys;
     int clients, threads, processes;
-    uint32_t cell_count;
+    int readers; /* per cent of attempts */
+    enum guard guard;
+    bool own_cells; /* a cell a client: the tool's own cost */
+    uint32_t key_count;
+    uint32_t depth;      /* of re-entry */
+    bool churn;          /* a session for each attempt */
+    uint32_t slots;      /* cells of a key */
+    uint32_t cell_count; /* key_count * slots */
     char key_prefix[48];
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
@@ -77,8 +110,28 @@ struct shared {
     _Atomic int connected, failed, pinged, drained, closed;
     _Atomic int adrift; /* clients that could not reach the server any more when the load ended */
 
+    _Atomic int lost; /* clients that were killed on purpose */
+
+    /* Latches: see latch.c. */
+    _Alignas(64) _Atomic uint64_t arrived; /* at a barrier, over all rounds */
+    _Atomic int rounds_over;
+    _Atomic uint32_t invoked; /* count-downs of the round that were called */
+    _Atomic int64_t last_invoked_ns, last_awake_ns;
+    _Atomic int spoilt;      /* a count-down of the round failed */
+    _Atomic uint64_t rounds; /* complete ones in the window */
+
+    /* Selling. */
+    _Alignas(64) _Atomic uint64_t sold;
+    uint64_t goods;
+    _Atomic int64_t sold_out_ns; /* when the last piece was sold; 0 = not yet */
+
     struct findings findings;
     struct cell *cells;
+    struct crowds crowds;
+    struct versions *versions; /* a key each; NULL = not an optimistic lock */
+    struct stock *stock;       /* a cell each; NULL = nothing is sold */
+    _Atomic int64_t
+        *latest_started;         /* a key each: the latest start among those granted; NULL = not watched */
     struct client_stats *client; /* clients */
     struct worker_stats *worker; /* threads */
 };
@@ -86,6 +139,19 @@ struct shared {
 /* Maps and lays out. NULL with err (LB_EXIT_MACHINE: too little memory, and what to lower). */
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
                           struct lb_err *err);
+
+/* Writes a key's name, NUL-terminated, into text (KEY_TEXT_MAX bytes). Returns its length. */
+size_t shared_key_name(const struct shared *shared, uint32_t index, char *text);
+
+/* A key's stable number: a bijection of the stage's salt and the index, so distinct in a stage. */
+static inline uint64_t shared_key_number(const struct shared *shared, uint32_t index) {
+    return (shared->key_salt + index) & (UINT64_MAX >> 1);
+}
+
+/* A request for a key, as a stage's plan has it, for calls outside of attempts. name: KEY_TEXT_MAX bytes that
+ * live as long. */
+struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
+
 void shared_free(struct shared *shared);
 
 /* Which clients a thread serves: first .. first+count-1. Threads differ by at most one client. */

@@ -355,6 +355,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     struct shared *shared = sup->shared;
     shared->server = ask->server;
     shared->seed = ask->seed;
+    shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
@@ -383,7 +384,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     } else {
         sup.stage->status = STAGE_FAILED;
     }
-    stage_sum(sup.stage, sup.shared);
+    stage_sum(sup.stage, sup.shared, 0);
     close_log(&sup);
     stage = sup.stage;
     sup.stage = NULL;

@@ -11,6 +11,7 @@
 
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
+#include "bench/measure/stock.h"
 #include "bench/plan/plan.h"
 #include "bench/servers/topo.h"
 
@@ -61,10 +62,17 @@ struct stage {
     double jain, min_share;
     int64_t max_wait_ns;
     uint64_t longest_run;
-    uint64_t commands;
-    double bytes;         /* -1 = not known */
-    double client_cpu_ns; /* -1 = not known */
-    double server_cpu_ns; /* -1 = not known */
+    uint64_t commands, wakeups;
+    uint64_t shared_grants; /* of the grants, as readers */
+    uint64_t retries;       /* optimistic locks */
+    uint64_t inversions;    /* grants that somebody who started later got before; fair locks */
+    uint64_t rounds;        /* latches: complete ones */
+    int64_t detect_max_ns;  /* the longest from a lease's end until its holder learned its loss */
+    struct stock_sum stock;
+    int64_t sold_out_after_ns; /* since the load began; 0 = it was not */
+    double bytes;              /* -1 = not known */
+    double client_cpu_ns;      /* -1 = not known */
+    double server_cpu_ns;      /* -1 = not known */
     struct exclusion exclusion;
     bool has_first;
     uint32_t first_key;

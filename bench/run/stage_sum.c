@@ -43,8 +43,13 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
         if (stage->grants_per_client) stage->grants_per_client[i] = client->grants;
         stage->grants += client->grants;
         stage->commands += client->commands;
+        stage->wakeups += client->wakeups;
+        stage->shared_grants += client->shared_grants;
+        stage->retries += client->retries;
+        stage->inversions += client->inversions;
+        if (client->detect_max_ns > stage->detect_max_ns) stage->detect_max_ns = client->detect_max_ns;
         bytes += (double)client->bytes;
-        bytes_known &= client->bytes_known || client->grants == 0;
+        bytes_known &= client->bytes_known || client->guest || client->grants == 0;
         if (client->grants < least) least = client->grants;
         if (client->max_wait_ns > stage->max_wait_ns) stage->max_wait_ns = client->max_wait_ns;
         if (client->longest_run > stage->longest_run) stage->longest_run = client->longest_run;
@@ -65,11 +70,27 @@ static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead || !client->inside) continue;
-        exclusion_excuse(&stage->exclusion, &shared->findings, (uint32_t)i);
+        exclusion_excuse(&stage->exclusion, &shared->findings, (uint32_t)i, (uint32_t)client->inside);
     }
 }
 
-void stage_sum(struct stage *stage, const struct shared *shared) {
+/* What is not in cells. */
+static void judge_others(struct stage *stage, const struct shared *shared) {
+    struct exclusion *x = &stage->exclusion;
+    crowds_judge(x, &shared->crowds, shared->key_count);
+    if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
+    if (shared->stock) {
+        stage->stock = stock_judge(shared->stock, shared->cell_count);
+        x->oversold =
+            stage->stock.oversold > stage->stock.astray ? stage->stock.oversold : stage->stock.astray;
+        int64_t end_ns = atomic_load(&shared->sold_out_ns);
+        if (end_ns > 0) stage->sold_out_after_ns = end_ns - shared->go_ns;
+    }
+    stage->rounds = atomic_load(&shared->rounds);
+    x->verdict = exclusion_verdict(x);
+}
+
+void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck) {
     stage->clients = shared->clients;
     stage->threads = shared->threads;
     stage->processes = shared->processes;
@@ -77,6 +98,8 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     sum_workers(stage, shared);
     sum_clients(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
+    stage->exclusion.stuck = stuck;
+    judge_others(stage, shared);
     excuse_the_dead(stage, shared);
     const struct exclusion *x = &stage->exclusion;
     stage->has_first =

@@ -5,8 +5,8 @@
 #include "bench/run/shared.h"
 #include "bench/run/stage.h"
 
-/* Fills all of stage but its histograms, series, status and times. */
-void stage_sum(struct stage *stage, const struct shared *shared);
+/* Fills all of stage but its histograms, series, status and times. stuck: keys that nobody got any more. */
+void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck);
 
 /* Jain's fairness index of n amounts: (sum x)^2 / (n * sum x^2); 1 when all are alike, 1/n when one has all.
  * 0 if the sum is 0. Source: Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", DEC-TR-301, 1984. */

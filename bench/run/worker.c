@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "bench/engine/loop.h"
-#include "bench/run/client.h"
+#include "bench/run/session.h"
+#include "bench/run/traffic.h"
 
 #define KEEPER_NS LB_MS_NS             /* the keeper's beat, and so the hiccups' */
 #define KEEPER_MANY_NS (20 * LB_MS_NS) /* where many threads would only wake each other */
@@ -38,8 +39,22 @@ struct crew {
     struct worker worker;
     struct schedule schedule;
     struct client *clients;
-    uint32_t first, count;
+    struct session *sessions;
+    uint32_t first, count, session_count;
 };
+
+void worker_mark(struct worker *worker, int64_t now_ns) {
+    struct worker_stats *stats = worker->stats;
+    struct shared *shared = worker->shared;
+    if (!stats->cpu_began && now_ns >= stage_begin_ns(shared)) {
+        stats->cpu_begin_ns = thread_cpu_ns();
+        stats->cpu_began = true;
+    }
+    if (stats->cpu_began && !stats->cpu_ended && now_ns >= stage_end_ns(shared)) {
+        stats->cpu_end_ns = thread_cpu_ns();
+        stats->cpu_ended = true;
+    }
+}
 
 /* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks the
  * window's ends, and measures the engine: how late its own timer is. */
@@ -79,12 +94,33 @@ static void keeper_run(void *arg) {
     }
 }
 
+/* Clients of a thread share sessions, so many each; the last session may have fewer. */
+static int make_sessions(struct crew *crew) {
+    const struct shared *shared = crew->worker.shared;
+    bool share = shared->lock->lock->caps & LB_CAP_SHARE;
+    uint32_t wanted = (uint32_t)shared->plan->clients_per_session;
+    uint32_t each = share && wanted > 1 ? wanted : 1;
+    crew->session_count = (crew->count + each - 1) / each;
+    crew->sessions = calloc(crew->session_count, sizeof *crew->sessions);
+    if (!crew->sessions) return -1;
+    for (uint32_t i = 0; i < crew->session_count; i++) {
+        uint32_t from = i * each, count = from + each > crew->count ? crew->count - from : each;
+        if (session_init(&crew->sessions[i], &crew->worker, &crew->clients[from], crew->first + from, count))
+            return -1;
+        for (uint32_t c = from; c < from + count; c++) {
+            if (client_init(&crew->clients[c], &crew->worker, &crew->sessions[i], crew->first + c)) return -1;
+        }
+    }
+    return 0;
+}
+
 static int spawn_clients(struct loop *loop, struct crew *crew, struct lb_err *err) {
     crew->clients = calloc(crew->count, sizeof *crew->clients);
-    if (!crew->clients) return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", crew->count);
+    if (!crew->clients || make_sessions(crew) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", crew->count);
+    }
     for (uint32_t i = 0; i < crew->count; i++) {
-        if (client_init(&crew->clients[i], &crew->worker, crew->first + i) != 0 ||
-            !loop_spawn(loop, "client", client_run, &crew->clients[i])) {
+        if (!loop_spawn(loop, "client", client_run, &crew->clients[i])) {
             return err_set(err, LB_EXIT_MACHINE,
                            "no memory for client %u: %s (vm.max_map_count may be too low)", crew->first + i,
                            strerror(errno));
@@ -94,6 +130,13 @@ static int spawn_clients(struct loop *loop, struct crew *crew, struct lb_err *er
         return err_set(err, LB_EXIT_MACHINE, "no memory for a fiber: %s", strerror(errno));
     }
     return 0;
+}
+
+static void free_clients(struct crew *crew) {
+    for (uint32_t i = 0; crew->clients && i < crew->count; i++) client_done(&crew->clients[i]);
+    for (uint32_t i = 0; crew->sessions && i < crew->session_count; i++) session_done(&crew->sessions[i]);
+    free(crew->clients);
+    free(crew->sessions);
 }
 
 /* A thread that could not start counts its clients as failed, so that nobody waits for them. */
@@ -122,8 +165,7 @@ static void *thread_main(void *arg) {
     } else {
         count_out(shared, crew.count); /* the loop and its fibers are left to the process' end */
     }
-    for (uint32_t i = 0; crew.clients && i < crew.count; i++) client_done(&crew.clients[i]);
-    free(crew.clients);
+    free_clients(&crew);
     return NULL;
 }
 

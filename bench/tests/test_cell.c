@@ -182,7 +182,7 @@ static void test_the_dead_are_excused(void **state) {
         struct exclusion x = cells_judge(&cell, 1, &findings);
         assert_int_equal(x.verdict, leases_ns[i] == 150 ? VERDICT_EXPIRED : VERDICT_VIOLATED);
         assert_int_equal(x.lost_updates, 1);
-        exclusion_excuse(&x, &findings, 1);
+        exclusion_excuse(&x, &findings, 1, 1);
         assert_int_equal(x.verdict, VERDICT_CLEAN);
         assert_int_equal(x.grants, 2);
         assert_int_equal(x.lost_updates + x.double_holders + x.expired_holders, 0);
@@ -201,7 +201,7 @@ static void test_an_excuse_covers_one_overlap(void **state) {
     leave(3, living, 140);
     struct exclusion x = cells_judge(&cell, 1, &findings);
     assert_int_equal(x.double_holders, 2);
-    exclusion_excuse(&x, &findings, 1);
+    exclusion_excuse(&x, &findings, 1, 1);
     assert_int_equal(x.double_holders, 1);
     assert_int_equal(x.verdict, VERDICT_VIOLATED);
     assert_int_equal(atomic_load(&holders[3].doubled), 1);

@@ -1,0 +1,143 @@
+/* crowd: see crowd.h. */
+#include "bench/measure/crowd.h"
+
+#include <stddef.h>
+
+/* A presence as it was at one moment. */
+struct seen {
+    uint32_t key, units;
+    int64_t acquired_ns, lease_end_ns, left_ns;
+};
+
+static struct seen look(struct presence *presence) {
+    struct seen seen;
+    uint32_t before, after;
+    do {
+        before = atomic_load_explicit(&presence->version, memory_order_acquire);
+        seen.key = atomic_load_explicit(&presence->key, memory_order_relaxed);
+        seen.units = atomic_load_explicit(&presence->units, memory_order_relaxed);
+        seen.acquired_ns = atomic_load_explicit(&presence->acquired_ns, memory_order_relaxed);
+        seen.lease_end_ns = atomic_load_explicit(&presence->lease_end_ns, memory_order_relaxed);
+        seen.left_ns = atomic_load_explicit(&presence->left_ns, memory_order_acquire);
+        after = atomic_load_explicit(&presence->version, memory_order_relaxed);
+    } while ((before & 1) || before != after);
+    return seen;
+}
+
+static bool is_gone(const struct findings *findings, uint32_t client) {
+    return findings->holders && atomic_load_explicit(&findings->holders[client].gone, memory_order_relaxed);
+}
+
+/* What the others had inside at one moment. */
+struct weight {
+    uint64_t units, leased; /* all of them, and those inside their leases */
+    int64_t latest_ns;      /* the last of the others' entries so far */
+    bool any;
+    bool any_leased;
+    struct holding holder; /* one of them: inside its lease, if any is */
+};
+
+static struct weight weigh(const struct crowds *crowds, const struct findings *findings, uint32_t key,
+                           uint32_t units, uint32_t me, int64_t when_ns) {
+    struct weight weight = {0};
+    for (uint32_t i = 0; i < crowds->clients; i++) {
+        if (i == me || is_gone(findings, i)) continue;
+        struct seen seen = look(&crowds->presence[i]);
+        if (seen.units == 0 || seen.key != key) continue;
+        if (units == CROWD_ALL && seen.units == CROWD_ALL) continue;
+        if (seen.acquired_ns > weight.latest_ns) weight.latest_ns = seen.acquired_ns;
+        if (seen.acquired_ns > when_ns || seen.left_ns < when_ns) continue;
+        bool leased = when_ns < seen.lease_end_ns;
+        weight.units += seen.units;
+        if (leased) weight.leased += seen.units;
+        if (!weight.any || (leased && !weight.any_leased)) {
+            weight.holder = (struct holding){i, seen.acquired_ns, seen.lease_end_ns, 0};
+        }
+        weight.any = true;
+        weight.any_leased |= leased;
+    }
+    return weight;
+}
+
+/* True if there were too many at that moment, and it has been noted. */
+static bool too_many(const struct weight *weight, struct findings *findings, uint32_t key, uint32_t units,
+                     uint32_t bound, const struct holding *me) {
+    if (!weight->any || weight->units + units <= bound) return false;
+    findings_note(findings, weight->leased + units <= bound, key, &weight->holder, me);
+    return true;
+}
+
+static void suspect(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
+                    uint32_t bound, const struct holding *me) {
+    struct weight weight = weigh(crowds, findings, key, units, me->client, me->acquired_ns);
+    if (too_many(&weight, findings, key, units, bound, me)) return;
+    if (weight.latest_ns <= me->acquired_ns) return;
+    /* Somebody came after our stamp but was added up before us, and so saw nothing. */
+    weight = weigh(crowds, findings, key, units, me->client, weight.latest_ns);
+    too_many(&weight, findings, key, units, bound, me);
+}
+
+void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
+                 uint32_t bound, const struct holding *me) {
+    struct presence *mine = &crowds->presence[me->client];
+    struct crowd *crowd = &crowds->crowd[key];
+    uint32_t version = atomic_load_explicit(&mine->version, memory_order_relaxed);
+    atomic_store_explicit(&mine->version, version + 1, memory_order_relaxed);
+    atomic_store_explicit(&mine->key, key, memory_order_release);
+    atomic_store_explicit(&mine->units, units, memory_order_release);
+    atomic_store_explicit(&mine->acquired_ns, me->acquired_ns, memory_order_release);
+    atomic_store_explicit(&mine->lease_end_ns, me->lease_end_ns, memory_order_release);
+    atomic_store_explicit(&mine->left_ns, LB_NEVER, memory_order_release);
+    atomic_store_explicit(&mine->version, version + 2, memory_order_release);
+    int64_t before = atomic_fetch_add(&crowd->inside, units);
+    atomic_store_explicit(&mine->counted, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&crowd->grants, 1, memory_order_relaxed);
+    if (before + units > bound) suspect(crowds, findings, key, units, bound, me);
+}
+
+void crowd_leave(const struct crowds *crowds, uint32_t client, int64_t releasing_ns) {
+    struct presence *mine = &crowds->presence[client];
+    uint32_t key = atomic_load_explicit(&mine->key, memory_order_relaxed);
+    uint32_t units = atomic_load_explicit(&mine->units, memory_order_relaxed);
+    atomic_store_explicit(&mine->left_ns, releasing_ns, memory_order_release);
+    atomic_store_explicit(&mine->counted, false, memory_order_relaxed);
+    atomic_fetch_sub(&crowds->crowd[key].inside, units);
+}
+
+void crowd_abandon(const struct crowds *crowds, uint32_t client, int64_t now_ns) {
+    uint32_t key = atomic_load_explicit(&crowds->presence[client].key, memory_order_relaxed);
+    crowd_leave(crowds, client, now_ns);
+    atomic_fetch_sub_explicit(&crowds->crowd[key].grants, 1, memory_order_relaxed);
+}
+
+void crowd_renewed(const struct crowds *crowds, uint32_t client, int64_t lease_end_ns) {
+    atomic_store_explicit(&crowds->presence[client].lease_end_ns, lease_end_ns, memory_order_release);
+}
+
+void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns) {
+    struct presence *presence = &crowds->presence[client];
+    uint32_t version = atomic_load(&presence->version);
+    if (version & 1) atomic_store(&presence->version, version + 1); /* killed in the middle of it */
+    if (atomic_load(&presence->counted)) {
+        crowd_leave(crowds, client, now_ns);
+    } else {
+        atomic_store(&presence->left_ns, 0);
+    }
+}
+
+bool crowd_inside(const struct crowds *crowds, const struct findings *findings, uint32_t key) {
+    for (uint32_t i = 0; i < crowds->clients; i++) {
+        if (is_gone(findings, i)) continue;
+        struct seen seen = look(&crowds->presence[i]);
+        if (seen.units > 0 && seen.key == key && seen.left_ns == LB_NEVER) return true;
+    }
+    return false;
+}
+
+void crowds_judge(struct exclusion *exclusion, const struct crowds *crowds, uint32_t keys) {
+    for (uint32_t i = 0; crowds->crowd && i < keys; i++) {
+        uint64_t grants = atomic_load(&crowds->crowd[i].grants);
+        exclusion->grants += grants;
+        exclusion->counter += grants;
+    }
+}
