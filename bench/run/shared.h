@@ -75,6 +75,7 @@ struct worker_stats {
     bool cpu_began, cpu_ended;
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
+    bool dead;               /* killed on purpose; the supervisor writes this one */
     bool unsure;             /* an attempt's outcome was unknown: it may have left something behind */
     struct lb_err err;       /* could not start */
     struct lb_err first_err; /* the first operation that failed */

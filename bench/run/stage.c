@@ -8,8 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/run/fault.h"
 #include "bench/run/shared.h"
 #include "bench/run/stage_sum.h"
+#include "bench/run/stuck.h"
+#include "bench/run/tidy.h"
 #include "bench/run/worker.h"
 #include "results/format/hlog.h"
 
@@ -24,6 +27,9 @@ struct supervisor {
     struct stage *stage;
     struct shared *shared;
     struct workers *workers;
+    struct stuck stuck;
+    struct faults faults;
+    bool cut; /* the drain limit came before everybody had drained */
     struct hist *interval[METRICS];
     FILE *hlog;
     int64_t wall_offset_ns; /* wall clock minus monotonic */
@@ -74,6 +80,23 @@ static void watch(struct supervisor *sup) {
     }
 }
 
+/* Between two moments of the load: looks, does what is due, and sleeps until `until_ns` or for 50 ms. */
+static void pass_time(struct supervisor *sup, int64_t until_ns) {
+    int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS, fault_ns;
+    if (faults_turn(&sup->faults, now_ns, &fault_ns) || faults_acting(&sup->faults)) {
+        sup->stuck.disturbed_ns = lb_now();
+    }
+    stuck_look(&sup->stuck, now_ns);
+    if (fault_ns < next_ns) next_ns = fault_ns;
+    sleep_to(next_ns < until_ns ? next_ns : until_ns);
+    watch(sup);
+}
+
+/* Everything is sold: nothing more will happen. */
+static bool sold_out(const struct shared *shared) {
+    return shared->stock && atomic_load(&shared->drained) >= shared->clients;
+}
+
 /* Waits until a counter of clients has reached the goal. False when time ran out, or a worker process ended
  * so that it never will. */
 static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal, int64_t deadline_ns) {
@@ -94,7 +117,7 @@ static bool collect(struct supervisor *sup) {
         struct recorder *recorder = &sup->shared->worker[i].recorder;
         struct hist *const *side = recorder_taken(recorder);
         if (!side) {
-            all = false;
+            all &= sup->shared->worker[i].dead; /* what a dead one left is added in the end */
             continue;
         }
         for (int metric = 0; metric < METRICS; metric++) {
@@ -192,7 +215,7 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
             .acquire_p50_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.5),
             .acquire_p99_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.99),
             .violations = atomic_load(&findings->double_holders) + atomic_load(&findings->expired_holders) +
-                          atomic_load(&findings->token_errors),
+                          atomic_load(&findings->token_errors) + atomic_load(&findings->early),
         };
         sup->ask->news(sup->ask->news_arg, &news);
     }
@@ -251,10 +274,8 @@ static void supervise_load(struct supervisor *sup) {
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup); /* spoiled before there was an end to move */
     atomic_store(&shared->phase, PHASE_GO);
 
-    while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns)) {
-        sleep_to(lb_now() + 50 * LB_MS_NS < begin_ns ? lb_now() + 50 * LB_MS_NS : begin_ns);
-        watch(sup);
-    }
+    faults_begin(&sup->faults, sup->stage, shared, sup->workers, begin_ns);
+    while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns)) pass_time(sup, begin_ns);
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->harvested_ns = begin_ns;
@@ -267,11 +288,10 @@ static void supervise_load(struct supervisor *sup) {
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
             harvest(sup, sup->harvested_ns, tick_ns, false);
         }
-        int64_t next_ns = now_ns + 50 * LB_MS_NS;
-        if (next_ns > end_ns) next_ns = end_ns;
-        sleep_to(next_ns);
-        watch(sup);
+        pass_time(sup, end_ns);
+        if (sold_out(shared)) atomic_store(&shared->window_end_ns, lb_now());
     }
+    faults_end(&sup->faults);
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
@@ -279,6 +299,7 @@ static void supervise_load(struct supervisor *sup) {
     for (;;) {
         int64_t limit_ns = lb_after(atomic_load(&shared->cutoff_ns), STUCK_NS);
         if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) break;
+        stuck_look(&sup->stuck, lb_now());
         struct lb_err err = {0};
         if (workers_check(sup->workers, &err) != 0) break;
         if (lb_now() >= limit_ns) {
@@ -297,6 +318,8 @@ static void supervise_load(struct supervisor *sup) {
         spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
     }
     int64_t drained_ns = lb_now();
+    sup->cut = drained_ns >= atomic_load(&shared->cutoff_ns);
+    sup->stage->window_begin_ns = begin_ns;
     end_ns = atomic_load(&shared->window_end_ns);
     sup->stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     sup->stage->warmup_ns = plan->warmup_ns;
@@ -310,7 +333,7 @@ static void part(struct supervisor *sup) {
     int64_t deadline_ns = lb_now() + CLOSE_NS;
     /* The cut-off moves on, so that pings and farewells may wait for their answers. */
     atomic_store(&shared->cutoff_ns, deadline_ns);
-    if (sup->stage->status == STAGE_COMPLETE) {
+    if (sup->stage->status == STAGE_COMPLETE && !shared->client[0].dead) {
         atomic_store(&shared->phase, PHASE_PING2);
         wait_count(sup, &shared->pinged, 2, deadline_ns);
     }
@@ -322,6 +345,15 @@ static void part(struct supervisor *sup) {
     }
 }
 
+/* After the last session: the server is left as it was found, and asked whether it is. */
+static void put_away(struct supervisor *sup) {
+    const struct shared *shared = sup->shared;
+    if (sup->stage->status != STAGE_COMPLETE) return;
+    bool sure = !sup->cut && atomic_load(&shared->lost) == 0;
+    for (int i = 0; i < shared->threads; i++) sure &= !shared->worker[i].unsure;
+    tidy(shared, sup->stage, sure);
+}
+
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     if (!sup->stage->stuck) part(sup);
@@ -329,6 +361,7 @@ static void close_down(struct supervisor *sup) {
     workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
     sup->workers = NULL;
     sup->stage->stuck = false;
+    put_away(sup);
     for (int i = 0; i < shared->threads; i++) {
         for (int side = 0; side < 2; side++) {
             struct hist *const *left = recorder_side(&shared->worker[i].recorder, side);
@@ -363,6 +396,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
      * seed. */
     snprintf(shared->key_prefix, sizeof shared->key_prefix, "lockbench-%08x-", (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
+    stuck_init(&sup->stuck, shared);
     if (ask->hlog_path) open_log(sup);
     return 0;
 }
@@ -384,13 +418,14 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     } else {
         sup.stage->status = STAGE_FAILED;
     }
-    stage_sum(sup.stage, sup.shared, 0);
+    stage_sum(sup.stage, sup.shared, sup.stuck.count);
     close_log(&sup);
     stage = sup.stage;
     sup.stage = NULL;
 out:
     for (int metric = 0; metric < METRICS; metric++) hist_free(sup.interval[metric]);
     stage_free(sup.stage);
+    stuck_done(&sup.stuck);
     if (!stage || !stage->stuck) shared_free(sup.shared);
     return stage;
 }
@@ -400,5 +435,6 @@ void stage_free(struct stage *stage) {
     for (int metric = 0; metric < METRICS; metric++) hist_free(stage->hist[metric]);
     free(stage->grants_per_client);
     free(stage->seconds);
+    free(stage->faults);
     free(stage);
 }

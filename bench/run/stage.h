@@ -46,6 +46,13 @@ struct stage_second {
     int64_t ok, acquire_p50_ns, acquire_p99_ns;
 };
 
+/* Something that was done to a worker process. */
+struct stage_fault {
+    enum fault_kind kind;
+    int process;
+    int64_t begin_ns, end_ns; /* by lb_now(); a killed one's end is when it was gone */
+};
+
 struct stage {
     enum stage_status status;
     struct lb_err err;     /* why not complete; or the first operation that failed, in a complete one */
@@ -73,6 +80,12 @@ struct stage {
     double bytes;              /* -1 = not known */
     double client_cpu_ns;      /* -1 = not known */
     double server_cpu_ns;      /* -1 = not known */
+    struct stage_fault *faults;
+    int fault_count;
+    int64_t window_begin_ns; /* by lb_now() */
+    bool residue_known;
+    struct lb_residue residue; /* what was left on the server when all had gone */
+    struct lb_err tidy_err;    /* why that could not be asked, or cleared away */
     struct exclusion exclusion;
     bool has_first;
     uint32_t first_key;

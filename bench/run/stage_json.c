@@ -82,25 +82,66 @@ static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *l
             json_pack("{s:I, s:o, s:o}", "key", (json_int_t)stage->first_key, "holder",
                       holding_json(&stage->first_holder), "intruder", holding_json(&stage->first_intruder));
     }
-    return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "verdict", verdict, "grants",
-        (json_int_t)x->grants, "counter", (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates,
-        "double_holders", (json_int_t)x->double_holders, "expired_holders", (json_int_t)x->expired_holders,
-        "token_errors", (json_int_t)x->token_errors, "stuck", (json_int_t)x->stuck, "detected",
-        (json_int_t)x->detected, "bound95",
-        x->verdict == VERDICT_CLEAN && !(lock->caps & LB_CAP_BASELINE) ? json_real(3.0 / (double)x->grants)
-                                                                       : json_null(),
-        "first", first);
+    bool sure = x->verdict == VERDICT_CLEAN && !(lock->caps & LB_CAP_BASELINE);
+    json_t *counts = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "grants", (json_int_t)x->grants, "counter",
+        (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates, "double_holders",
+        (json_int_t)x->double_holders, "expired_holders", (json_int_t)x->expired_holders, "token_errors",
+        (json_int_t)x->token_errors, "stuck", (json_int_t)x->stuck, "detected", (json_int_t)x->detected,
+        "early", (json_int_t)x->early, "oversold", (json_int_t)x->oversold);
+    json_t *json =
+        json_pack("{s:s, s:o, s:o, s:o}", "verdict", verdict, "detect_ns_max",
+                  x->detected ? json_integer((json_int_t)stage->detect_max_ns) : json_null(), "bound95",
+                  sure ? json_real(3.0 / (double)x->grants) : json_null(), "first", first);
+    if (json && counts) json_object_update(json, counts);
+    json_decref(counts);
+    return json;
 }
 
-static json_t *fairness_json(const struct stage *stage) {
+/* What was sold; null where nothing was for sale. */
+static json_t *stock_json(const struct stage *stage) {
+    const struct stock_sum *stock = &stage->stock;
+    if (stock->stock == 0) return json_null();
+    bool all = stage->sold_out_after_ns > 0;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "stock", (json_int_t)stock->stock, "sold",
+                     (json_int_t)stock->sold, "left", (json_int_t)stock->left, "oversold",
+                     (json_int_t)stock->oversold, "astray", (json_int_t)stock->astray, "seconds_to_sell_out",
+                     all ? json_real((double)stage->sold_out_after_ns / 1e9) : json_null());
+}
+
+/* Times in seconds from the window's begin, as the series has them. */
+static json_t *faults_json(const struct stage *stage) {
+    json_t *faults = json_array();
+    for (int i = 0; i < stage->fault_count; i++) {
+        const struct stage_fault *fault = &stage->faults[i];
+        double from_s = (double)(fault->begin_ns - stage->window_begin_ns) / 1e9;
+        double to_s = (double)(fault->end_ns - stage->window_begin_ns) / 1e9;
+        json_array_append_new(faults, json_pack("{s:s, s:i, s:f, s:f}", "kind",
+                                                fault->kind == FAULT_KILL ? "kill" : "pause", "process",
+                                                fault->process, "from_s", from_s, "to_s", to_s));
+    }
+    return faults;
+}
+
+/* null where nobody could be asked: no server, or a stage after which something may be left with reason. */
+static json_t *residue_json(const struct stage *stage) {
+    if (!stage->residue_known) return json_null();
+    uint64_t count = stage->residue.count;
+    return json_pack("{s:I, s:o}", "count", (json_int_t)count, "example",
+                     count > 0 ? json_string(stage->residue.example) : json_null());
+}
+
+static json_t *fairness_json(const struct stage *stage, const struct lb_lock *lock) {
     json_t *each = json_array();
     for (int i = 0; i < stage->clients && stage->grants_per_client; i++) {
         json_array_append_new(each, json_integer((json_int_t)stage->grants_per_client[i]));
     }
     bool any = stage->grants > 0;
-    return json_pack("{s:o, s:o, s:I, s:I, s:o}", "jain", any ? json_real(stage->jain) : json_null(),
-                     "min_share", any ? json_real(stage->min_share) : json_null(), "max_wait_ns",
+    bool ordered = (lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE;
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:o}", "inversions",
+                     ordered ? json_integer((json_int_t)stage->inversions) : json_null(), "jain",
+                     any ? json_real(stage->jain) : json_null(), "min_share",
+                     any ? json_real(stage->min_share) : json_null(), "max_wait_ns",
                      (json_int_t)stage->max_wait_ns, "longest_run", (json_int_t)stage->longest_run,
                      "grants_per_client", each);
 }
@@ -145,6 +186,15 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
                  (double)stage->blocked_max_ns / 1e6);
         return text;
     }
+    if (stage->residue_known && stage->residue.count > 0 && index-- == 0) {
+        snprintf(text, size, "left on the server after everybody had gone: %llu, such as %s",
+                 (unsigned long long)stage->residue.count, stage->residue.example);
+        return text;
+    }
+    if (stage->tidy_err.code && index-- == 0) {
+        snprintf(text, size, "could not ask the server what was left on it: %s", stage->tidy_err.text);
+        return text;
+    }
     int64_t hiccup_ns = hist_quantile(hiccup, 0.99);
     if (hiccup_ns > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
         snprintf(
@@ -180,6 +230,20 @@ static json_t *warnings_json(const struct stage *stage, const struct stage_ask *
         json_array_append_new(array, json_string(text));
     }
     return array;
+}
+
+static int at_least_one(int64_t number) {
+    return number > 1 ? (int)number : 1;
+}
+
+/* What an attempt asks for, beside a key. */
+static json_t *asked_json(const struct stage_ask *ask) {
+    const struct plan *plan = ask->plan;
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:s}", "readers", ask->readers, "permits",
+                     at_least_one(plan->permits), "bound", at_least_one(plan->bound), "depth",
+                     at_least_one(plan->depth), "keys_at_once", at_least_one(plan->keys_at_once),
+                     "clients_per_session", at_least_one(plan->clients_per_session), "session",
+                     plan->churn ? "each" : "keep");
 }
 
 json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
@@ -225,22 +289,30 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
         stage->window_ns > 0 ? json_real((double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns)
                              : json_null());
     bool remote = lock->backend->schemes && lock->backend->topologies;
-    json_t *cost = json_pack("{s:o, s:o, s:o, s:o}", "commands_per_grant",
-                             per(remote ? (double)stage->commands : -1, stage->grants), "bytes_per_grant",
+    json_t *cost = json_pack("{s:o, s:o, s:o, s:o, s:o}", "commands_per_grant",
+                             per(remote ? (double)stage->commands : -1, stage->grants), "wakeups_per_grant",
+                             per(remote ? (double)stage->wakeups : -1, stage->grants), "bytes_per_grant",
                              per(stage->bytes, stage->grants), "client_cpu_ns_per_grant",
                              per(stage->client_cpu_ns, stage->grants), "server_cpu_ns_per_grant",
                              per(stage->server_cpu_ns, stage->grants));
-    json_t *parts[] = {shape, course, figures};
+    json_t *parts[] = {shape, asked_json(ask), course, figures};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (json && parts[i]) json_object_update(json, parts[i]);
         json_decref(parts[i]);
     }
     if (!json) goto out;
+    bool optimistic = lock->primitive == LB_OPTIMISTIC, latch = lock->primitive == LB_LATCH;
+    json_object_set_new(json, "retries", optimistic ? json_integer((json_int_t)stage->retries) : json_null());
+    json_object_set_new(json, "rounds", latch ? json_integer((json_int_t)stage->rounds) : json_null());
+    json_object_set_new(json, "shared_grants", json_integer((json_int_t)stage->shared_grants));
+    json_object_set_new(json, "stock", stock_json(stage));
+    json_object_set_new(json, "faults", faults_json(stage));
+    json_object_set_new(json, "residue", residue_json(stage));
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync says. */
     json_object_set_new(json, "durability_note",
                         lock->durability_note ? json_string(lock->durability_note) : json_null());
     json_object_set(json, "latency_ns", latencies);
-    json_object_set_new(json, "fairness", fairness_json(stage));
+    json_object_set_new(json, "fairness", fairness_json(stage, lock));
     json_object_set_new(json, "cost", cost);
     json_object_set_new(json, "exclusion", exclusion_json(stage, lock));
     json_object_set(json, "executor", executor);

@@ -256,16 +256,55 @@ failed:
     return NULL;
 }
 
+/* Its threads' clients: first to *ret_end - 1. */
+static uint32_t clients_of(const struct shared *shared, int process, uint32_t *ret_end) {
+    uint32_t first, last, count;
+    shared_slice(shared, first_thread(shared, process), &first, &count);
+    shared_slice(shared, first_thread(shared, process + 1) - 1, &last, &count);
+    *ret_end = last + count;
+    return first;
+}
+
+bool workers_alive(const struct workers *workers, int process) {
+    return workers->processes[process] > 0;
+}
+
+int workers_pause(struct workers *workers, int process, bool stop) {
+    pid_t pid = workers->processes[process];
+    return pid > 0 ? kill(pid, stop ? SIGSTOP : SIGCONT) : -1;
+}
+
+void workers_kill(struct workers *workers, int process) {
+    struct shared *shared = workers->shared;
+    uint32_t end, first = clients_of(shared, process, &end);
+    /* Before it dies, so that whoever meets what it leaves knows. */
+    for (uint32_t i = first; i < end; i++) atomic_store(&shared->findings.holders[i].gone, true);
+    int status;
+    kill(workers->processes[process], SIGKILL);
+    while (waitpid(workers->processes[process], &status, 0) < 0 && errno == EINTR) {
+    }
+    workers->processes[process] = 0;
+    int64_t now_ns = lb_now();
+    for (int i = first_thread(shared, process); i < first_thread(shared, process + 1); i++) {
+        shared->worker[i].dead = true;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        struct client_stats *client = &shared->client[i];
+        client->dead = true;
+        if (shared->crowds.crowd) crowd_bury(&shared->crowds, i, now_ns);
+        if (!client->drained) atomic_fetch_add(&shared->drained, 1);
+        if (!client->closed) atomic_fetch_add(&shared->closed, 1);
+    }
+    atomic_fetch_add(&shared->lost, (int)(end - first));
+}
+
 static void note_death(struct workers *workers, int index, int status) {
     struct shared *shared = workers->shared;
     const struct lb_err *own = &shared->worker[first_thread(shared, index)].err;
     workers->processes[index] = 0;
     if (status == 0) return; /* all its clients have closed: it ended in its time */
-    for (int i = first_thread(shared, index); i < first_thread(shared, index + 1); i++) {
-        uint32_t first, count;
-        shared_slice(shared, i, &first, &count);
-        for (uint32_t c = first; c < first + count; c++) shared->client[c].dead = true;
-    }
+    uint32_t end, first = clients_of(shared, index, &end);
+    for (uint32_t i = first; i < end; i++) shared->client[i].dead = true;
     if (own->code) {
         err_set(&workers->failed, own->code, "%s", own->text);
     } else if (WIFSIGNALED(status)) {
