@@ -238,7 +238,7 @@ static void exclude_each_other(void *arg) {
     stranger_queues(&stranger, path);
     CHECK(queued(&stranger) == 2);
     char *names[] = {stranger.text[0], stranger.text[1]};
-    int before = zk_predecessor(names, 2, strrchr(path, '/') + 1, "lock-");
+    int before = zk_ahead_lock(names, 2, strrchr(path, '/') + 1);
     CHECK(before >= 0, "the foreigner is not second");
     snprintf(ahead, sizeof ahead, "%s/%.100s", PATH, names[before < 0 ? 0 : before]);
     CHECK(ASK(&stranger, zoo_awget(stranger.handle, ahead, on_event, &stranger, on_data, &stranger)) == ZOK);
@@ -396,7 +396,7 @@ static void server_dies_and_returns(void *arg) {
     const struct zk_session *waiting = arg;
     struct topo *topo = zk.place->topo;
     struct lb_err err = {0};
-    while (!waiting->idler) lb_sleep_until(lb_now() + 5 * LB_MS_NS); /* its watch is set */
+    while (!waiting->idlers) lb_sleep_until(lb_now() + 5 * LB_MS_NS); /* its watch is set */
     topo_signal(topo, 0, SIGKILL);
     while (topo_check(topo, NULL) == 0) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     CHECK(topo_restart(topo, 0, &err) == 0, "%s", err.text);

@@ -1,4 +1,4 @@
-/* What zk-lock decides without a server: paths, node names, their order. */
+/* What the ZooKeeper locks decide without a server: paths, node names, their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,62 +82,117 @@ static void uuids_look_like_javas(void **state) {
     }
 }
 
-static void sequences(void **state) {
+static void orders(void **state) {
     (void)state;
-    assert_string_equal(zk_sequence("_c_uuid-lock-0000000007", "lock-"), "0000000007");
-    assert_string_equal(zk_sequence("lock-lock-0000000007", "lock-"), "0000000007"); /* the last one counts */
-    assert_string_equal(zk_sequence("lock-", "lock-"), "");
-    assert_string_equal(zk_sequence("_c_uuid-__READ__0000000003", "lock-"), "_c_uuid-__READ__0000000003");
-    assert_string_equal(zk_sequence("_c_uuid-lock--000000003", "lock-"), "-000000003"); /* counter overflow */
+    assert_string_equal(zk_order_lock("_c_uuid-lock-0000000007"), "0000000007");
+    assert_string_equal(zk_order_lock("lock-lock-0000000007"), "0000000007"); /* the last one counts */
+    assert_string_equal(zk_order_lock("lock-"), "");
+    assert_string_equal(zk_order_lock("_c_uuid-__READ__0000000003"), "_c_uuid-__READ__0000000003");
+    assert_string_equal(zk_order_lock("_c_uuid-lock--000000003"), "-000000003"); /* counter overflow */
+    assert_string_equal(zk_order_read_write("_c_uuid-__READ__0000000003"), "0000000003");
+    assert_string_equal(zk_order_read_write("_c_uuid-__WRIT__0000000004"), "0000000004");
+    assert_string_equal(zk_order_read_write("_c_uuid-lock-0000000004"), "_c_uuid-lock-0000000004");
+    assert_string_equal(zk_order_recipe("x-0123456789abcdef-0000000009"), "0000000009");
+    assert_string_equal(zk_order_recipe("0000000009"), "0000000009");
 }
 
-/* Sorts as Curator does (stable, by text), for comparison. */
-static int predecessor_by_sorting(char *const *names, int count, const char *own) {
-    int order[64];
+static void the_recipes_names(void **state) {
+    (void)state;
+    char base[ZK_NAME_MAX];
+    zk_recipe_base(0x1000123456789ab, base);
+    assert_string_equal(base, "x-01000123456789ab-");
+    zk_recipe_base(-1, base);
+    assert_string_equal(base, "x-ffffffffffffffff-");
+}
+
+/* Sorts as Curator does (stable, by text), for comparison. Where own stands in order[]. */
+static int sort(char *const *names, int count, const char *own, zk_order_fn *key, int *order) {
     for (int i = 0; i < count; i++) {
         int at = i;
-        while (at > 0 &&
-               strcmp(zk_sequence(names[i], "lock-"), zk_sequence(names[order[at - 1]], "lock-")) < 0) {
+        while (at > 0 && strcmp(key(names[i]), key(names[order[at - 1]])) < 0) {
             order[at] = order[at - 1];
             at--;
         }
         order[at] = i;
     }
     for (int i = 0; i < count; i++) {
-        if (strcmp(names[order[i]], own) == 0) return i == 0 ? ZK_FIRST : order[i - 1];
+        if (strcmp(names[order[i]], own) == 0) return i;
     }
-    return ZK_ABSENT;
+    return -1;
+}
+
+static int before_by_sorting(char *const *names, int count, const char *own, zk_order_fn *key) {
+    int order[64], at = sort(names, count, own, key, order);
+    return at < 0 ? ZK_ABSENT : at == 0 ? ZK_FIRST : order[at - 1];
+}
+
+/* As Curator's ReadLock: the first write node of all; granted if it stands behind. */
+static int writer_by_sorting(char *const *names, int count, const char *own) {
+    int order[64], at = sort(names, count, own, zk_order_read_write, order);
+    for (int i = 0; i < at; i++) {
+        if (strstr(names[order[i]], "__WRIT__")) return order[i];
+    }
+    return at < 0 ? ZK_ABSENT : ZK_FIRST;
 }
 
 static void predecessors(void **state) {
     (void)state;
     char *names[] = {"_c_b-lock-0000000012", "_c_a-lock-0000000010", "_c_z-lock-0000000002",
                      "_c_c-lock-0000000011"};
-    assert_int_equal(zk_predecessor(names, 4, "_c_b-lock-0000000012", "lock-"), 3);
-    assert_int_equal(zk_predecessor(names, 4, "_c_c-lock-0000000011", "lock-"), 1);
-    assert_int_equal(zk_predecessor(names, 4, "_c_a-lock-0000000010", "lock-"), 2); /* not by the uuid */
-    assert_int_equal(zk_predecessor(names, 4, "_c_z-lock-0000000002", "lock-"), ZK_FIRST);
-    assert_int_equal(zk_predecessor(names, 4, "_c_q-lock-0000000001", "lock-"), ZK_ABSENT);
-    assert_int_equal(zk_predecessor(names, 0, "_c_q-lock-0000000001", "lock-"), ZK_ABSENT);
+    assert_int_equal(zk_ahead_lock(names, 4, "_c_b-lock-0000000012"), 3);
+    assert_int_equal(zk_ahead_lock(names, 4, "_c_c-lock-0000000011"), 1);
+    assert_int_equal(zk_ahead_lock(names, 4, "_c_a-lock-0000000010"), 2); /* not by the uuid */
+    assert_int_equal(zk_ahead_lock(names, 4, "_c_z-lock-0000000002"), ZK_FIRST);
+    assert_int_equal(zk_ahead_lock(names, 4, "_c_q-lock-0000000001"), ZK_ABSENT);
+    assert_int_equal(zk_ahead_lock(names, 0, "_c_q-lock-0000000001"), ZK_ABSENT);
+    char *recipe[] = {"x-ffff000000000001-0000000003", "x-0000000000000001-0000000004",
+                      "x-0000000000000001-0000000002"};
+    assert_int_equal(zk_ahead_recipe(recipe, 3, recipe[1]), 0); /* not by the session */
+    assert_int_equal(zk_ahead_recipe(recipe, 3, recipe[0]), 2);
+    assert_int_equal(zk_ahead_recipe(recipe, 3, recipe[2]), ZK_FIRST);
 }
 
-static void predecessors_are_those_of_a_stable_sort(void **state) {
+static void readers_wait_for_the_first_writer(void **state) {
     (void)state;
+    char *names[] = {"_c_f-__READ__0000000005", "_c_a-__READ__0000000001", "_c_d-__WRIT__0000000004",
+                     "_c_b-__WRIT__0000000002", "_c_c-__READ__0000000003", "_c_b-__READ__0000000002"};
+    assert_int_equal(zk_ahead_read(names, 6, names[0]), 3); /* the first, not the last before it */
+    assert_int_equal(zk_ahead_read(names, 6, names[4]), 3);
+    assert_int_equal(zk_ahead_read(names, 6, names[1]), ZK_FIRST);
+    assert_int_equal(zk_ahead_read(names, 6, "_c_x-__READ__0000000009"), ZK_ABSENT);
+    assert_int_equal(zk_ahead_write(names, 6, names[3]), 1);
+    assert_int_equal(zk_ahead_write(names, 6, names[2]), 4);
+    /* A writer that also reads has a reader's node of its own number: in front of the next writer. */
+    char *downgraded[] = {"_c_d-__WRIT__0000000004", "_c_b-__READ__0000000002"};
+    assert_int_equal(zk_ahead_write(downgraded, 2, downgraded[0]), 1);
+}
+
+static void those_ahead_are_those_of_a_stable_sort(void **state) {
+    (void)state;
+    static const char *const shapes[] = {"_c_%d-lock-%010u", "_c_%d-__READ__%010u", "_c_%d-__WRIT__%010u",
+                                         "x-%016x-%010u"};
     struct lb_rng rng;
     rng_seed(&rng, 11, 0);
     for (int round = 0; round < 2000; round++) {
         char text[20][64], *names[20];
         int count = 1 + (int)rng_below(&rng, 20);
         for (int i = 0; i < count; i++) {
-            /* Few numbers, so that some are equal; some names without "lock-", as another recipe's. */
+            /* Few numbers, so that some are equal; names of other recipes among them. */
             unsigned number = (unsigned)rng_below(&rng, 12);
-            snprintf(text[i], sizeof text[i], rng_below(&rng, 6) ? "_c_%d-lock-%010u" : "_c_%d-__READ__%010u",
-                     i, number);
+            size_t shape = rng_below(&rng, 6) ? (size_t)round % 4 : rng_below(&rng, 4);
+            if (round % 4 == 2 && rng_below(&rng, 2)) shape = 1;
+            snprintf(text[i], sizeof text[i], shapes[shape], i, number);
             names[i] = text[i];
         }
         for (int i = 0; i < count; i++) {
-            assert_int_equal(zk_predecessor(names, count, names[i], "lock-"),
-                             predecessor_by_sorting(names, count, names[i]));
+            assert_int_equal(zk_ahead_lock(names, count, names[i]),
+                             before_by_sorting(names, count, names[i], zk_order_lock));
+            assert_int_equal(zk_ahead_write(names, count, names[i]),
+                             before_by_sorting(names, count, names[i], zk_order_read_write));
+            assert_int_equal(zk_ahead_recipe(names, count, names[i]),
+                             before_by_sorting(names, count, names[i], zk_order_recipe));
+            assert_int_equal(zk_ahead_read(names, count, names[i]),
+                             writer_by_sorting(names, count, names[i]));
         }
     }
 }
@@ -159,9 +214,11 @@ int main(void) {
         cmocka_unit_test(keys_of_any_bytes_stay_apart),
         cmocka_unit_test(long_and_empty_keys),
         cmocka_unit_test(uuids_look_like_javas),
-        cmocka_unit_test(sequences),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(the_recipes_names),
         cmocka_unit_test(predecessors),
-        cmocka_unit_test(predecessors_are_those_of_a_stable_sort),
+        cmocka_unit_test(readers_wait_for_the_first_writer),
+        cmocka_unit_test(those_ahead_are_those_of_a_stable_sort),
         cmocka_unit_test(protected_nodes_are_found_again),
     };
     return cmocka_run_group_tests_name("zookeeper names", tests, NULL, NULL);

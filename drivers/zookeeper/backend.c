@@ -13,7 +13,9 @@
 /* Appends every address of a host. Names are looked up here, once: the client would block a loop for it. */
 static int add_host(struct zk_server *server, const char *host, int port, struct lb_err *err) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    int failed = getaddrinfo(host, NULL, &hints, &found);
+    char service[12];
+    snprintf(service, sizeof service, "%d", port);
+    int failed = getaddrinfo(host, service, &hints, &found);
     if (failed) return err_set(err, LB_EXIT_MACHINE, "zookeeper: host '%s': %s", host, gai_strerror(failed));
     int result = 0;
     for (struct addrinfo *at = found; at; at = at->ai_next) {
@@ -23,11 +25,12 @@ static int add_host(struct zk_server *server, const char *host, int port, struct
         size_t used = strlen(server->hosts);
         int wrote = snprintf(server->hosts + used, sizeof server->hosts - used, "%s%s:%d", used ? "," : "",
                              number, port);
-        if ((size_t)wrote >= sizeof server->hosts - used) {
+        if ((size_t)wrote >= sizeof server->hosts - used || server->host_count == ZK_HOSTS_MAX) {
             result = err_set(err, LB_EXIT_USAGE, "zookeeper: too many servers in the URL");
             break;
         }
-        server->host_count++;
+        memcpy(&server->host[server->host_count], at->ai_addr, at->ai_addrlen);
+        server->host_len[server->host_count++] = at->ai_addrlen;
     }
     freeaddrinfo(found);
     return result;
@@ -66,7 +69,9 @@ static int zk_open(struct lb_server *server, struct lb_err *err) {
 }
 
 static int zk_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return zk_session_open(zk_session_of(session), session, NULL, deadline_ns, NULL, err);
+    const struct lb_lock *lock = session->lock;
+    if (zk_session_open(zk_session_of(session), session, NULL, deadline_ns, NULL, err) != 0) return -1;
+    return lock->prepare ? lock->prepare(session, deadline_ns, err) : 0;
 }
 
 static void zk_disconnect(struct lb_session *session) {
@@ -91,9 +96,9 @@ static const char *const zk_schemes[] = {"zookeeper", "zk", NULL};
 
 const struct lb_backend backend_zookeeper = {
     .name = "zookeeper",
-    .summary = "ZooKeeper, one session a client",
+    .summary = "ZooKeeper, one session a client or shared",
     .schemes = zk_schemes,
-    .topologies = (const char *const[]){"zookeeper", NULL},
+    .topologies = (const char *const[]){"zookeeper", "zookeeper-3", NULL},
     .unavailable = LB_WHY_ZOOKEEPER,
     .install = "libzookeeper-st-dev libzookeeper-java default-jre-headless",
     LB_IF_ZOOKEEPER(.options = zk_option_table, .options_bytes = sizeof(struct zk_options),

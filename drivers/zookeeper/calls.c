@@ -3,9 +3,12 @@
 
 #ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/wait.h"
+
+#define ZK_SLOTS_MAX 65536 /* of one session */
 
 static int fold(int rc) {
     switch (rc) {
@@ -24,21 +27,36 @@ static int fold(int rc) {
 
 static struct zk_slot *begin(struct zk_session *z) {
     if (!zk_session_connected(z) || lb_stopping()) return NULL;
-    for (int i = 0; i < ZK_SLOTS; i++) {
-        struct zk_slot *slot = &z->slots[i];
-        if (slot->busy) continue;
-        *slot = (struct zk_slot){.session = z, .busy = true, .fiber = lb_self()};
-        return slot;
+    struct zk_slot *slot = z->free;
+    if (slot) {
+        z->free = slot->next;
+    } else {
+        /* As many as are ever on their way at once: allocated for the first requests, then used again. */
+        if (z->slots == ZK_SLOTS_MAX) return NULL; /* all owed an answer: this server has stopped talking */
+        slot = malloc(sizeof *slot);
+        if (!slot) return NULL;
+        z->slots++;
     }
-    return NULL; /* all are still owed an answer: this server has stopped talking */
+    *slot = (struct zk_slot){.session = z, .next = z->sent, .fiber = lb_self()};
+    z->sent = slot;
+    return slot;
+}
+
+static void put_back(struct zk_slot *slot) {
+    struct zk_session *z = slot->session;
+    struct zk_slot **at = &z->sent;
+    while (*at != slot) at = &(*at)->next;
+    *at = slot->next;
+    slot->next = z->free;
+    z->free = slot;
 }
 
 /* Waits for the answer to a request that the library took (rc ZOK) or did not. The library writes it at once;
- * requests are small and one at a time, so that they always fit into the socket's buffer. */
+ * requests are small, so that they fit into the socket's buffer (or go out when the pump turns again). */
 static int finish(struct zk_slot *slot, int rc) {
     struct zk_session *z = slot->session;
     if (rc != ZOK) {
-        slot->busy = false;
+        put_back(slot);
         return rc == ZINVALIDSTATE ? ZK_ENDED : rc;
     }
     z->owner->commands++;
@@ -47,18 +65,19 @@ static int finish(struct zk_slot *slot, int rc) {
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (!slot->done) {
         if (!z->running || lb_stopping() || lb_now() >= deadline_ns) {
-            slot->abandoned = true; /* stays busy until its answer comes */
+            slot->abandoned = true; /* until its answer comes */
             return ZK_LATE;
         }
         lb_sleep_until(deadline_ns);
     }
-    slot->busy = false;
-    return fold(slot->rc);
+    rc = slot->rc;
+    put_back(slot);
+    return fold(rc);
 }
 
 static void answered(struct zk_slot *slot, int rc) {
     if (slot->abandoned) {
-        slot->busy = false;
+        put_back(slot);
         return;
     }
     slot->rc = rc;
@@ -91,9 +110,16 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
 }
 
 static void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
-    (void)value;
-    (void)len;
-    (void)stat;
+    struct zk_slot *slot = slot_of(data);
+    if (rc == ZOK && !slot->abandoned) {
+        if (slot->data) snprintf(slot->data, ZK_DATA_MAX, "%.*s", len > 0 ? len : 0, value ? value : "");
+        if (slot->stat) *slot->stat = *stat;
+    }
+    answered(slot, rc);
+}
+
+static void on_path(int rc, const char *path, const void *data) {
+    (void)path;
     answered(slot_of(data), rc);
 }
 
@@ -103,23 +129,29 @@ static void on_children(int rc, const struct String_vector *names, const void *d
     answered(slot, rc);
 }
 
+/* The library knows one watcher, the session, for each path: it calls this once, for all fibers that wait for
+ * the path. One that fires after its fiber has given up finds nobody, or somebody who then looks again. */
 static void on_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)handle;
     (void)state;
     struct zk_session *z = context;
-    /* A watch of an earlier wait that timed out may fire late: its path tells. The library keeps watches over
-     * a reconnection by itself, so changes of the session's state are no event here. */
-    if (type == ZOO_SESSION_EVENT || strcmp(path, z->watch_path) != 0) return;
-    z->watch_fired = true;
-    if (z->idler) lb_wake(z->idler);
+    /* The library keeps watches over a reconnection by itself, so changes of the session's state are no event
+     * here. */
+    if (type == ZOO_SESSION_EVENT) return;
+    for (struct zk_idler *at = z->idlers; at; at = at->next) {
+        if (!at->path || strcmp(at->path, path) != 0) continue;
+        at->fired = true;
+        if (at->fiber) lb_wake(at->fiber);
+    }
 }
 
-int zk_create(struct zk_session *z, const char *path, int mode, char *ret_path, struct Stat *ret_stat) {
+int zk_create(struct zk_session *z, const char *path, const char *data, int mode, char *ret_path,
+              struct Stat *ret_stat) {
     struct zk_slot *slot = begin(z);
     if (!slot) return ZK_DOWN;
     slot->path = ret_path;
     slot->stat = ret_stat;
-    return finish(slot, zoo_acreate2(z->handle, path, z->address, (int)strlen(z->address),
+    return finish(slot, zoo_acreate2(z->handle, path, data, data ? (int)strlen(data) : 0,
                                      &ZOO_OPEN_ACL_UNSAFE, mode, on_create, slot));
 }
 
@@ -136,6 +168,14 @@ int zk_exists(struct zk_session *z, const char *path, struct Stat *ret_stat) {
     return finish(slot, zoo_aexists(z->handle, path, 0, on_stat, slot));
 }
 
+int zk_read(struct zk_session *z, const char *path, char *ret_data, struct Stat *ret_stat) {
+    struct zk_slot *slot = begin(z);
+    if (!slot) return ZK_DOWN;
+    slot->data = ret_data;
+    slot->stat = ret_stat;
+    return finish(slot, zoo_aget(z->handle, path, 0, on_data, slot));
+}
+
 int zk_children(struct zk_session *z, const char *path,
                 void (*visit)(void *arg, char *const *names, int count), void *arg) {
     struct zk_slot *slot = begin(z);
@@ -145,27 +185,73 @@ int zk_children(struct zk_session *z, const char *path,
     return finish(slot, zoo_aget_children(z->handle, path, 0, on_children, slot));
 }
 
-int zk_watch(struct zk_session *z, const char *path) {
+int zk_sync(struct zk_session *z, const char *path) {
     struct zk_slot *slot = begin(z);
     if (!slot) return ZK_DOWN;
-    z->watch_fired = false;
-    snprintf(z->watch_path, sizeof z->watch_path, "%s", path);
-    return finish(slot, zoo_awget(z->handle, path, on_watch, z, on_data, slot));
+    return finish(slot, zoo_async(z->handle, path, on_path, slot));
+}
+
+/* From before the request is sent: its watch may fire before its answer is taken. */
+static struct zk_slot *begin_watch(struct zk_session *z, const char *path, struct zk_watch *watch) {
+    struct zk_slot *slot = begin(z);
+    if (!slot) return NULL;
+    watch->idler = (struct zk_idler){.path = path};
+    zk_session_enlist(z, &watch->idler);
+    return slot;
+}
+
+static int finish_watch(struct zk_slot *slot, struct zk_watch *watch, int rc) {
+    struct zk_session *z = slot->session;
+    rc = finish(slot, rc);
+    if (rc != ZOK) zk_watch_drop(z, watch);
+    return rc;
+}
+
+int zk_watch_data(struct zk_session *z, const char *path, struct zk_watch *watch) {
+    struct zk_slot *slot = begin_watch(z, path, watch);
+    if (!slot) return ZK_DOWN;
+    return finish_watch(slot, watch, zoo_awget(z->handle, path, on_watch, z, on_data, slot));
+}
+
+int zk_watch_exists(struct zk_session *z, const char *path, struct zk_watch *watch) {
+    struct zk_slot *slot = begin_watch(z, path, watch);
+    if (!slot) return ZK_DOWN;
+    return finish_watch(slot, watch, zoo_awexists(z->handle, path, on_watch, z, on_stat, slot));
+}
+
+int zk_watch_children(struct zk_session *z, const char *path,
+                      void (*visit)(void *arg, char *const *names, int count), void *arg,
+                      struct zk_watch *watch) {
+    struct zk_slot *slot = begin_watch(z, path, watch);
+    if (!slot) return ZK_DOWN;
+    slot->visit = visit;
+    slot->arg = arg;
+    return finish_watch(slot, watch, zoo_awget_children(z->handle, path, on_watch, z, on_children, slot));
 }
 
 static int64_t sooner(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-int zk_watch_wait(struct zk_session *z, int64_t deadline_ns) {
-    while (!z->watch_fired) {
-        if (z->expired) return ZK_ENDED;
-        /* While connected, only the caller's deadline counts; a lost connection wakes us to look again. */
-        if (!z->running || !zk_session_idle(z, sooner(deadline_ns, zk_session_end_ns(z)))) {
-            return z->expired ? ZK_ENDED : z->watch_fired ? ZOK : ZK_LATE;
+void zk_watch_drop(struct zk_session *z, struct zk_watch *watch) {
+    zk_session_delist(z, &watch->idler);
+}
+
+int zk_watch_wait(struct zk_session *z, struct zk_watch *watch, int64_t deadline_ns) {
+    int rc = ZOK;
+    while (rc == ZOK && !watch->idler.fired) {
+        if (z->expired) {
+            rc = ZK_ENDED;
+        } else if (!z->running ||
+                   /* While connected, only the caller's deadline counts; a lost connection wakes us to look
+                    * again. */
+                   !zk_session_idle(z, &watch->idler, sooner(deadline_ns, zk_session_end_ns(z)))) {
+            rc = z->expired ? ZK_ENDED : watch->idler.fired ? ZOK : ZK_LATE;
         }
     }
-    return ZOK;
+    if (rc == ZOK) z->owner->wakeups++;
+    zk_watch_drop(z, watch);
+    return rc;
 }
 
 int zk_connected(struct zk_session *z, int64_t deadline_ns) {
@@ -174,14 +260,14 @@ int zk_connected(struct zk_session *z, int64_t deadline_ns) {
     deadline_ns = sooner(deadline_ns, lb_after(lb_now(), options->command_timeout_ns));
     while (!zk_session_connected(z)) {
         if (z->expired) return ZK_ENDED;
-        if (!z->running || !zk_session_idle(z, sooner(deadline_ns, zk_session_end_ns(z)))) {
+        if (!z->running || !zk_session_idle(z, NULL, sooner(deadline_ns, zk_session_end_ns(z)))) {
             return z->expired ? ZK_ENDED : zk_session_connected(z) ? ZOK : ZK_DOWN;
         }
     }
     return ZOK;
 }
 
-int zk_make_parents(struct zk_session *z, const char *path) {
+int zk_make_parents(struct zk_session *z, const char *path, int mode) {
     char part[ZK_PATH_MAX];
     size_t len = strlen(path), cut = len;
     /* Tries the whole path first and goes up while the parent is missing, then down again: one request where
@@ -190,7 +276,7 @@ int zk_make_parents(struct zk_session *z, const char *path) {
     for (int tries = 0; tries < 64; tries++) {
         memcpy(part, path, cut);
         part[cut] = '\0';
-        int rc = zk_create(z, part, ZOO_CONTAINER, NULL, NULL);
+        int rc = zk_create(z, part, mode == ZOO_CONTAINER ? z->address : NULL, mode, NULL, NULL);
         if (rc == ZOK || rc == ZNODEEXISTS) {
             if (cut == len) return ZOK;
             const char *next = memchr(path + cut + 1, '/', len - cut - 1);

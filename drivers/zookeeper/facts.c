@@ -1,29 +1,32 @@
 /* facts: what a ZooKeeper server says of itself, by its four-letter words. A server may forbid them (only
- * srvr is allowed by default): then the fact is missing, which is no error. */
+ * srvr is allowed by default): then the fact is missing, which is no error. They are asked of the server that
+ * the session is connected to, over a connection of their own. */
 #include "drivers/zookeeper/session.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
 #include <errno.h>
+#include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "drivers/wait.h"
 
-/* Asks one word of the server that the session is connected to. Its answer's length, or -1. */
-static ssize_t ask(const struct zk_session *z, const char *word, char *out, size_t size,
-                   int64_t deadline_ns) {
-    struct sockaddr_storage peer;
-    socklen_t len = sizeof peer;
+ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
+               size_t size, int64_t deadline_ns) {
     size_t used = 0;
     ssize_t result = -1;
-    if (getpeername(z->fd, (struct sockaddr *)&peer, &len) != 0) return -1;
-    int fd = socket(peer.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = socket(host->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
-    if (connect(fd, (struct sockaddr *)&peer, len) != 0 && errno != EINPROGRESS) goto out;
+    if (connect(fd, (const struct sockaddr *)host, host_len) != 0 && errno != EINPROGRESS) goto out;
     if (lb_wait_fd(fd, LB_WRITABLE, deadline_ns) <= 0) goto out;
     if (send(fd, word, strlen(word), MSG_NOSIGNAL) != (ssize_t)strlen(word)) goto out;
-    while (used < size - 1) {
+    for (;;) {
+        if (used == size - 1) {
+            out[used] = '\0';
+            result = (ssize_t)used;
+            goto out;
+        }
         ssize_t got = recv(fd, out + used, size - 1 - used, 0);
         if (got == 0) {
             out[used] = '\0';
@@ -51,20 +54,35 @@ static void take(struct lb_facts *facts, const char *answer, const char *label, 
     lb_fact(facts, name, "%.*s", (int)strcspn(at, ends), at);
 }
 
+/* How many servers vote and watch, as "conf" lists them ("server.1=..."); 1 where it lists none. */
+static int ensemble(const char *conf) {
+    int count = 0;
+    for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++) count++;
+    return count ? count : 1;
+}
+
 int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     struct zk_session *z = zk_session_of(session);
     if (!zk_session_connected(z)) return err_set(err, LB_EXIT_MACHINE, "zookeeper: not connected");
     const struct zk_options *options = session->server->options;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
-    char answer[8192];
-    if (ask(z, "srvr", answer, sizeof answer, deadline_ns) > 0) {
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof peer;
+    char answer[8192], address[NI_MAXHOST], port[NI_MAXSERV];
+    if (getpeername(z->fd, (struct sockaddr *)&peer, &len) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "zookeeper: the connection broke");
+    if (getnameinfo((struct sockaddr *)&peer, len, address, sizeof address, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        lb_fact(facts, "connected_to", "%s:%s", address, port);
+    if (zk_ask(&peer, len, "srvr", answer, sizeof answer, deadline_ns) > 0) {
         take(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
         take(facts, answer, "Mode: ", "\r\n", "mode");
     }
-    if (ask(z, "conf", answer, sizeof answer, deadline_ns) > 0) {
+    if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0 && strstr(answer, "tickTime=")) {
         take(facts, answer, "tickTime=", "\r\n", "tick_ms");
         take(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
         take(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
+        lb_fact(facts, "ensemble", "%d", ensemble(answer));
     }
     lb_fact(facts, "session_timeout_ms", "%d (asked for %lld)", z->timeout_ms,
             (long long)(session->lease_ns / LB_MS_NS));

@@ -48,29 +48,69 @@ void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]) {
     *at = '\0';
 }
 
-const char *zk_sequence(const char *name, const char *kind) {
+/* The text after the last `kind` in name; all of it if there is none. */
+static const char *after_last(const char *name, const char *kind) {
     const char *last = NULL;
     for (const char *at = strstr(name, kind); at; at = strstr(at + 1, kind)) last = at;
     return last ? last + strlen(kind) : name;
 }
 
-int zk_predecessor(char *const *names, int count, const char *own, const char *kind) {
-    int mine = 0;
-    while (mine < count && strcmp(names[mine], own) != 0) mine++;
-    if (mine == count) return ZK_ABSENT;
-    const char *own_key = zk_sequence(own, kind);
+const char *zk_order_lock(const char *name) {
+    return after_last(name, "lock-");
+}
+
+const char *zk_order_read_write(const char *name) {
+    return after_last(after_last(name, "__READ__"), "__WRIT__");
+}
+
+const char *zk_order_recipe(const char *name) {
+    return after_last(name, "-");
+}
+
+static int index_of(char *const *names, int count, const char *own) {
+    int i = 0;
+    while (i < count && strcmp(names[i], own) != 0) i++;
+    return i < count ? i : ZK_ABSENT;
+}
+
+/* Whether the name at place i is sorted before that at place j. */
+static bool sorts_before(char *const *names, int i, int j, zk_order_fn *order) {
+    int before = strcmp(order(names[i]), order(names[j]));
+    return before < 0 || (before == 0 && i < j);
+}
+
+static int predecessor(char *const *names, int count, const char *own, zk_order_fn *order) {
+    int mine = index_of(names, count, own);
+    if (mine == ZK_ABSENT) return ZK_ABSENT;
     int best = ZK_FIRST;
-    const char *best_key = NULL;
     for (int i = 0; i < count; i++) {
-        if (i == mine) continue;
-        const char *key = zk_sequence(names[i], kind);
-        int before = strcmp(key, own_key);
-        if (before > 0 || (before == 0 && i > mine)) continue;
-        if (best_key && strcmp(key, best_key) < 0) continue;
-        best = i;
-        best_key = key;
+        if (i == mine || !sorts_before(names, i, mine, order)) continue;
+        if (best == ZK_FIRST || sorts_before(names, best, i, order)) best = i;
     }
     return best;
+}
+
+int zk_ahead_lock(char *const *names, int count, const char *own) {
+    return predecessor(names, count, own, zk_order_lock);
+}
+
+int zk_ahead_write(char *const *names, int count, const char *own) {
+    return predecessor(names, count, own, zk_order_read_write);
+}
+
+int zk_ahead_recipe(char *const *names, int count, const char *own) {
+    return predecessor(names, count, own, zk_order_recipe);
+}
+
+int zk_ahead_read(char *const *names, int count, const char *own) {
+    int mine = index_of(names, count, own);
+    if (mine == ZK_ABSENT) return ZK_ABSENT;
+    int first = ZK_FIRST;
+    for (int i = 0; i < count; i++) {
+        if (!strstr(names[i], "__WRIT__") || !sorts_before(names, i, mine, zk_order_read_write)) continue;
+        if (first == ZK_FIRST || sorts_before(names, i, first, zk_order_read_write)) first = i;
+    }
+    return first;
 }
 
 int zk_protected(char *const *names, int count, const char *uuid) {
@@ -78,4 +118,8 @@ int zk_protected(char *const *names, int count, const char *uuid) {
         if (strncmp(names[i], "_c_", 3) == 0 && strncmp(names[i] + 3, uuid, ZK_UUID_CHARS) == 0) return i;
     }
     return ZK_ABSENT;
+}
+
+void zk_recipe_base(int64_t session, char out[ZK_NAME_MAX]) {
+    snprintf(out, ZK_NAME_MAX, "x-%016llx-", (unsigned long long)session);
 }

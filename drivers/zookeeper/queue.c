@@ -8,22 +8,63 @@
 
 #include "drivers/wait.h"
 
+const struct zk_queue zk_queue_lock = {.base = "lock-", .ahead = zk_ahead_lock};
+
+/* The recipe's places of this session, so that an unknown node with the session's name is known from those of
+ * its other clients. lock_state is common to them. */
+static struct zk_place **mates_of(const struct lb_session *session) {
+    return session->lock_state;
+}
+
+static void delist(struct lb_session *session, struct zk_place *place) {
+    if (!place->listed) return;
+    struct zk_place **at = mates_of(session);
+    while (*at && *at != place) at = &(*at)->next;
+    if (*at) *at = place->next;
+    place->listed = false;
+}
+
+static void enlist(struct lb_session *session, struct zk_place *place) {
+    delist(session, place); /* an attempt in doubt has left it there */
+    struct zk_place **mates = mates_of(session);
+    place->next = *mates;
+    *mates = place;
+    place->listed = true;
+}
+
 struct search {
+    struct lb_session *session;
+    const struct zk_queue *queue;
     const struct zk_place *place;
-    const char *kind;
     char *name; /* ZK_NAME_MAX bytes; "" if none */
     int found;
 };
 
+/* Which of them is the session's, and none of its other clients'. */
+static int unclaimed(const struct search *search, char *const *names, int count) {
+    char base[ZK_NAME_MAX];
+    zk_recipe_base(search->place->session.client_id, base);
+    for (int i = 0; i < count; i++) {
+        if (strncmp(names[i], base, strlen(base)) != 0) continue;
+        const struct zk_place *mate = *mates_of(search->session);
+        while (mate &&
+               (strcmp(mate->name, names[i]) != 0 || strcmp(mate->parent, search->place->parent) != 0))
+            mate = mate->next;
+        if (!mate) return i;
+    }
+    return ZK_ABSENT;
+}
+
 static void find_ours(void *arg, char *const *names, int count) {
     struct search *search = arg;
-    search->found = zk_protected(names, count, search->place->uuid);
+    search->found = search->queue->base ? zk_protected(names, count, search->place->uuid)
+                                        : unclaimed(search, names, count);
     if (search->found >= 0) snprintf(search->name, ZK_NAME_MAX, "%s", names[search->found]);
 }
 
 static void find_ahead(void *arg, char *const *names, int count) {
     struct search *search = arg;
-    search->found = zk_predecessor(names, count, search->place->name, search->kind);
+    search->found = search->queue->ahead(names, count, search->place->name);
     if (search->found >= 0) snprintf(search->name, ZK_NAME_MAX, "%s", names[search->found]);
 }
 
@@ -32,62 +73,84 @@ static void path_below(const struct zk_place *place, const char *name, char *pat
 }
 
 /* After a creation whose answer was lost: did it happen? ZOK with the place filled, ZNONODE, or a failure. */
-static int find_again(struct zk_session *z, struct zk_place *place) {
+static int find_again(struct lb_session *session, const struct zk_queue *queue, struct zk_place *place) {
+    struct zk_session *z = zk_session_of(session);
     char name[ZK_NAME_MAX] = "", path[ZK_PATH_MAX];
-    struct search search = {.place = place, .name = name, .found = ZK_ABSENT};
+    struct search search = {
+        .session = session, .queue = queue, .place = place, .name = name, .found = ZK_ABSENT};
     int rc = zk_children(z, place->parent, find_ours, &search);
     if (rc != ZOK) return rc;
     if (search.found == ZK_ABSENT) return ZNONODE;
+    /* Taken before the next wait: another client of the session may be looking too. */
+    memcpy(place->name, name, sizeof place->name);
     struct Stat stat;
     path_below(place, name, path);
     rc = zk_exists(z, path, &stat);
-    if (rc != ZOK) return rc;
-    memcpy(place->name, name, sizeof place->name);
-    place->czxid = (uint64_t)stat.czxid;
-    return ZOK;
+    if (rc == ZOK) place->czxid = (uint64_t)stat.czxid;
+    if (rc != ZOK) place->name[0] = '\0';
+    return rc;
 }
 
-static int create(struct zk_session *z, const char *kind, struct zk_place *place) {
-    char path[ZK_PATH_MAX], made[ZK_PATH_MAX];
+static int create(struct zk_session *z, const struct zk_queue *queue, struct zk_place *place,
+                  const char *sequence) {
+    char path[ZK_PATH_MAX], made[ZK_PATH_MAX], base[ZK_NAME_MAX];
     struct Stat stat;
-    snprintf(path, sizeof path, "%s/_c_%s-%s", place->parent, place->uuid, kind);
-    int rc = zk_create(z, path, ZOO_EPHEMERAL_SEQUENTIAL, made, &stat);
+    int mode = sequence ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL;
+    if (queue->base) {
+        snprintf(base, sizeof base, "_c_%s-%s%s", place->uuid, queue->base, sequence ? sequence : "");
+    } else {
+        zk_recipe_base(place->session.client_id, base);
+    }
+    path_below(place, base, path);
+    int rc = zk_create(z, path, queue->base ? z->address : NULL, mode, made, &stat);
     if (rc != ZOK) return rc;
     snprintf(place->name, sizeof place->name, "%s", strrchr(made, '/') + 1);
     place->czxid = (uint64_t)stat.czxid;
     return ZOK;
 }
 
-enum lb_outcome zk_place_join(struct lb_session *session, const struct lb_request *request, const char *kind,
-                              struct zk_place *place) {
-    struct zk_session *z = zk_session_of(session);
+enum lb_outcome zk_place_at(struct lb_session *session, struct zk_place *place, const char *key,
+                            size_t key_len, const char *below) {
     const struct zk_server *server = session->server->state;
     place->name[0] = '\0';
     place->session.client_id = 0;
-    if (zk_path_of(server->prefix, request->key, request->key_len, place->parent, sizeof place->parent) !=
-        0) {
+    size_t more = below ? strlen(below) + 1 : 0;
+    if (zk_path_of(server->prefix, key, key_len, place->parent, sizeof place->parent - more) != 0) {
         return lb_fail(session, LB_REFUSED,
-                       "zookeeper: the key '%.64s' makes no path: it is empty or too long", request->key);
+                       "zookeeper: the key '%.64s' makes no path: it is empty or too long", key);
     }
+    if (below) {
+        size_t len = strlen(place->parent);
+        snprintf(place->parent + len, sizeof place->parent - len, "/%s", below);
+    }
+    return LB_OK;
+}
+
+enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue *queue,
+                              struct zk_place *place, const char *sequence, int64_t deadline_ns) {
+    struct zk_session *z = zk_session_of(session);
+    place->name[0] = '\0';
+    place->session.client_id = 0;
     zk_uuid(&session->rng, place->uuid);
+    if (!queue->base) enlist(session, place);
     bool sent = false;
     for (;;) {
         /* A deadline in the past still means one try. */
-        int rc = zk_connected(z, sent ? LB_NEVER : request->deadline_ns);
+        int rc = zk_connected(z, sent ? LB_NEVER : deadline_ns);
         if (rc == ZOK && sent) {
-            rc = find_again(z, place);
+            rc = find_again(session, queue, place);
             if (rc == ZOK) return LB_OK;
             if (rc == ZNONODE) sent = false;
         }
         if (rc == ZOK || rc == ZNONODE) {
             place->session = *zoo_client_id(z->handle);
-            rc = create(z, kind, place);
+            rc = create(z, queue, place, sequence);
             if (rc == ZOK) return LB_OK;
             if (rc == ZNONODE) {
-                rc = zk_make_parents(z, place->parent);
+                rc = zk_make_parents(z, place->parent, queue->base ? ZOO_CONTAINER : ZOO_PERSISTENT);
                 if (rc == ZOK) continue;
-                return zk_fail(session, rc == ZK_CUT || rc == ZK_LATE ? ZK_DOWN : rc, "create",
-                               place->parent);
+                if (rc == ZK_CUT || rc == ZK_LATE) rc = ZK_DOWN;
+                return zk_fail(session, rc, "create", place->parent);
             }
             if (rc == ZK_CUT) sent = true;
         }
@@ -97,9 +160,12 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct lb_reques
     }
 }
 
-int zk_place_ahead(struct zk_session *z, const struct zk_place *place, const char *kind, char *ret_path) {
+/* Who must go before us, into ret_path (ZK_PATH_MAX bytes): "" if nobody. ZOK, ZNONODE when our own node is
+ * not there any more, or any failure of a call. */
+static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue, const struct zk_place *place,
+                        char *ret_path) {
     char name[ZK_NAME_MAX] = "";
-    struct search search = {.place = place, .kind = kind, .name = name, .found = ZK_ABSENT};
+    struct search search = {.queue = queue, .place = place, .name = name, .found = ZK_ABSENT};
     int rc = zk_children(z, place->parent, find_ahead, &search);
     if (rc != ZOK) return rc;
     if (search.found == ZK_ABSENT) return ZNONODE;
@@ -108,7 +174,45 @@ int zk_place_ahead(struct zk_session *z, const struct zk_place *place, const cha
     return ZOK;
 }
 
-enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *place) {
+/* With the call that each client uses: Curator reads the node, the C recipe asks whether it exists. */
+static int watch(struct zk_session *z, const struct zk_queue *queue, const char *path,
+                 struct zk_watch *ret_watch) {
+    return queue->base ? zk_watch_data(z, path, ret_watch) : zk_watch_exists(z, path, ret_watch);
+}
+
+enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
+                              struct zk_place *place, int64_t deadline_ns) {
+    struct zk_session *z = zk_session_of(session);
+    bool once = deadline_ns <= lb_now();
+    enum lb_outcome outcome = zk_place_join(session, queue, place, NULL, deadline_ns);
+    if (outcome != LB_OK) return outcome;
+    for (;;) {
+        char ahead[ZK_PATH_MAX];
+        struct zk_watch waiting;
+        int rc = who_is_ahead(z, queue, place, ahead);
+        if (rc == ZOK && ahead[0] == '\0') return LB_OK;
+        if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
+        if (rc == ZOK) {
+            rc = watch(z, queue, ahead, &waiting);
+            if (rc == ZNONODE) continue; /* gone meanwhile: look again who is first */
+            if (rc == ZOK) rc = zk_watch_wait(z, &waiting, deadline_ns);
+        } else if (rc == ZNONODE) {
+            return lb_fail(session, LB_BROKEN, "zookeeper: our place %s/%s vanished", place->parent,
+                           place->name);
+        }
+        /* These only read, so they are asked again after a lost connection. */
+        if (rc == ZK_CUT || rc == ZK_DOWN) rc = zk_connected(z, deadline_ns);
+        if (rc == ZOK) continue;
+        if (rc == ZK_ENDED) return zk_fail(session, rc, "wait in", place->parent);
+        if (lb_now() >= deadline_ns) return zk_place_give_up(session, place, once ? LB_BUSY : LB_TIMEOUT);
+        /* The server does not answer, or the cut-off came: our node may stay in the queue. */
+        outcome = lb_fail(session, LB_UNKNOWN, "zookeeper: lost touch while waiting in %s", place->parent);
+        zk_place_leave(session, place);
+        return outcome;
+    }
+}
+
+static enum lb_outcome leave(struct lb_session *session, const struct zk_place *place) {
     struct zk_session *z = zk_session_of(session);
     char path[ZK_PATH_MAX];
     path_below(place, place->name, path);
@@ -126,27 +230,75 @@ enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *plac
             sent = true;
             continue;
         }
+        /* Not asked in time: by our clock somebody else may hold it by now. */
+        if (!sent && lb_now() >= zk_session_end_ns(z)) return LB_LOST;
         return zk_fail(session, sent ? ZK_CUT : rc, "delete", path);
     }
 }
 
-enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_place *place) {
-    if (place->session.client_id == 0) return LB_OK;
-    if (place->session.client_id == zoo_client_id(zk_session_of(session)->handle)->client_id) {
-        return lb_fail(session, LB_UNKNOWN, "zookeeper: the session in doubt is still in use");
-    }
-    /* Takes the old session up again only to end it: then whatever it sent, and even what is still on its
-     * way, leaves no node. A session that has expired meanwhile has done so by itself. */
+bool zk_place_held(const struct lb_session *session, const struct zk_place *place) {
+    const struct zk_session *z = zk_session_of(session);
+    return place->name[0] && !z->expired && place->session.client_id == zoo_client_id(z->handle)->client_id;
+}
+
+enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *place) {
+    const struct zk_session *z = zk_session_of(session);
+    if (!place->name[0]) return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+    enum lb_outcome outcome =
+        place->session.client_id == zoo_client_id(z->handle)->client_id
+            ? leave(session, place)
+            : lb_fail(session, LB_LOST, "zookeeper: the session that held %s is over", place->name);
+    if (outcome != LB_OK && outcome != LB_LOST) return outcome;
+    place->name[0] = '\0';
+    delist(session, place);
+    return outcome;
+}
+
+enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *place,
+                                 enum lb_outcome outcome) {
+    enum lb_outcome left = zk_place_leave(session, place);
+    if (left != LB_OK && left != LB_LOST) return LB_UNKNOWN;
+    session->err.code = 0;
+    return outcome;
+}
+
+enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous) {
     struct zk_session *old = calloc(1, sizeof *old);
     if (!old) return lb_fail(session, LB_BROKEN, "out of memory");
-    struct lb_session shadow = *session; /* its socket and counts are not the new session's */
+    struct lb_session shadow = *session; /* its socket, counts and end are not the new session's */
+    shadow.on_lost = NULL;
     bool gone = false;
     int64_t deadline_ns = lb_now() + zk_session_of(session)->timeout_ms * LB_MS_NS;
-    int opened = zk_session_open(old, &shadow, &place->session, deadline_ns, &gone, &session->err);
+    int opened = zk_session_open(old, &shadow, previous, deadline_ns, &gone, &session->err);
     bool ended = zk_session_close(old) || gone;
-    session->commands += shadow.commands - session->commands;
+    session->commands = shadow.commands;
     free(old);
     if (opened != 0) return LB_BROKEN;
     return ended ? LB_OK : lb_fail(session, LB_UNKNOWN, "zookeeper: the old session's end was not confirmed");
+}
+
+enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
+                                struct zk_place *place) {
+    struct zk_session *z = zk_session_of(session);
+    if (place->session.client_id == 0) return LB_OK;
+    if (place->session.client_id != zoo_client_id(z->handle)->client_id) {
+        enum lb_outcome outcome = zk_end_session(session, &place->session);
+        if (outcome != LB_OK) return outcome;
+        delist(session, place);
+        place->name[0] = '\0';
+        place->session.client_id = 0;
+        return LB_OK;
+    }
+    /* What it sent over an earlier connection has been done or is lost, since the server takes the requests
+     * of a session from one connection at a time. */
+    int rc = zk_connected(z, LB_NEVER);
+    if (rc == ZOK && !place->name[0]) rc = find_again(session, queue, place);
+    if (rc == ZNONODE || rc == ZK_ENDED) {
+        delist(session, place);
+        return LB_OK;
+    }
+    if (rc != ZOK) return zk_fail(session, rc, "look for our node in", place->parent);
+    enum lb_outcome outcome = zk_place_leave(session, place);
+    return outcome == LB_LOST ? LB_OK : outcome;
 }
 #endif

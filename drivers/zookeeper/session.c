@@ -5,6 +5,7 @@
 #ifdef LB_HAVE_ZOOKEEPER
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -19,24 +20,50 @@ bool zk_session_connected(const struct zk_session *z) {
 
 void zk_session_sent(struct zk_session *z) {
     if (zoo_state(z->handle) == ZOO_CONNECTED_STATE) return;
-    if (z->down_since_ns == 0) z->down_since_ns = lb_now();
+    z->down = true;
     lb_wake(z->pump);
 }
 
 int64_t zk_session_end_ns(const struct zk_session *z) {
-    return z->down_since_ns == 0 ? LB_NEVER : z->down_since_ns + z->timeout_ms * LB_MS_NS;
+    return z->down ? z->heard_ns + z->timeout_ms * LB_MS_NS : LB_NEVER;
 }
 
-bool zk_session_idle(struct zk_session *z, int64_t deadline_ns) {
+void zk_session_enlist(struct zk_session *z, struct zk_idler *idler) {
+    idler->next = z->idlers;
+    z->idlers = idler;
+}
+
+void zk_session_delist(struct zk_session *z, struct zk_idler *idler) {
+    struct zk_idler **at = &z->idlers;
+    while (*at && *at != idler) at = &(*at)->next;
+    if (*at) *at = idler->next;
+}
+
+bool zk_session_idle(struct zk_session *z, struct zk_idler *idler, int64_t deadline_ns) {
     if (lb_stopping() || lb_now() >= deadline_ns) return false;
-    z->idler = lb_self();
+    struct zk_idler own = {0};
+    struct zk_idler *me = idler ? idler : &own;
+    if (!idler) zk_session_enlist(z, me);
+    me->fiber = lb_self();
     lb_sleep_until(deadline_ns);
-    z->idler = NULL;
+    me->fiber = NULL;
+    if (!idler) zk_session_delist(z, me);
     return !lb_stopping();
 }
 
-static void wake_idler(struct zk_session *z) {
-    if (z->idler) lb_wake(z->idler);
+static void wake_idlers(struct zk_session *z) {
+    for (struct zk_idler *at = z->idlers; at; at = at->next) {
+        if (at->fiber) lb_wake(at->fiber);
+    }
+}
+
+/* A holder must learn it before it writes again: after a pause this runs as soon as the closed connection is
+ * seen, which the loop looks at before it wakes who has slept. */
+static void tell_if_over(struct zk_session *z) {
+    if (!z->stood || z->lost || z->ignores_loss) return;
+    if (!z->expired && lb_now() < zk_session_end_ns(z)) return;
+    z->lost = true;
+    lb_session_lost(z->owner);
 }
 
 /* Our side of the connection, as Curator writes its own into its nodes. */
@@ -57,13 +84,15 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     if (type != ZOO_SESSION_EVENT) return;
     if (state == ZOO_CONNECTED_STATE) {
         z->timeout_ms = zoo_recv_timeout(handle);
-        z->down_since_ns = 0;
+        z->heard_ns = lb_now();
+        z->down = false;
+        z->stood = true;
         z->refusals = 0;
         learn_address(z);
-    } else if (z->down_since_ns == 0) {
-        z->down_since_ns = lb_now();
+    } else {
+        z->down = true;
     }
-    wake_idler(z);
+    wake_idlers(z);
 }
 
 /* Notes the socket that the library uses now. It closes sockets without telling, so a changed or closed one
@@ -80,9 +109,10 @@ static void note_failure(struct zk_session *z, int rc, int error) {
     if (error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH) z->refusals++;
     z->last_rc = rc;
     z->last_errno = rc == ZOPERATIONTIMEOUT ? ETIMEDOUT : error;
-    if (z->down_since_ns == 0) z->down_since_ns = lb_now();
+    z->down = true;
     if (is_unrecoverable(z->handle)) z->expired = true;
-    wake_idler(z);
+    tell_if_over(z);
+    wake_idlers(z);
 }
 
 static void pump(void *arg) {
@@ -101,19 +131,30 @@ static void pump(void *arg) {
         struct lb_poll poll = {.fd = fd,
                                .events = ((interest & ZOOKEEPER_READ) ? LB_READABLE : 0) |
                                          ((interest & ZOOKEEPER_WRITE) ? LB_WRITABLE : 0)};
-        int64_t wait_ns = (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
-        int ready = lb_wait_any(&poll, fd >= 0, lb_now() + wait_ns);
-        if (ready <= 0 || z->stop) continue;
+        /* What is read below may have come right after this moment, and we may be paused meanwhile. */
+        int64_t before_ns = lb_now();
+        int64_t until_ns = before_ns + (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
+        if (!z->lost && z->stood && zk_session_end_ns(z) < until_ns) until_ns = zk_session_end_ns(z);
+        int ready = lb_wait_any(&poll, fd >= 0, until_ns);
+        if (z->stop) break;
+        if (ready <= 0) {
+            tell_if_over(z);
+            continue;
+        }
         int events = ((poll.ready & (LB_READABLE | LB_HANGUP)) ? ZOOKEEPER_READ : 0) |
                      ((poll.ready & (LB_WRITABLE | LB_HANGUP)) ? ZOOKEEPER_WRITE : 0);
         errno = 0;
         rc = zookeeper_process(z->handle, events);
-        if (rc != ZOK && rc != ZNOTHING) note_failure(z, rc, errno);
+        if (rc != ZOK && rc != ZNOTHING) {
+            note_failure(z, rc, errno);
+        } else if (events & ZOOKEEPER_READ) {
+            z->heard_ns = before_ns;
+        }
     }
     z->running = false;
-    wake_idler(z);
-    for (int i = 0; i < ZK_SLOTS; i++) {
-        if (z->slots[i].busy && !z->slots[i].abandoned) lb_wake(z->slots[i].fiber);
+    wake_idlers(z);
+    for (struct zk_slot *at = z->sent; at; at = at->next) {
+        if (!at->abandoned) lb_wake(at->fiber);
     }
 }
 
@@ -129,8 +170,8 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
     z->fd = -1;
     owner->traffic_fd = -1;
     z->timeout_ms = milliseconds(owner->lease_ns > 0 ? owner->lease_ns : 10 * LB_S_NS);
-    z->down_since_ns = lb_now();
-    for (int i = 0; i < ZK_SLOTS; i++) z->slots[i].session = z;
+    z->down = true;
+    z->heard_ns = lb_now();
     z->handle = zookeeper_init(server->hosts, on_state, z->timeout_ms, previous, z, ZOO_NO_LOG_CLIENTENV);
     if (!z->handle) {
         return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, strerror(errno));
@@ -157,7 +198,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
         /* Once each address has refused, there is nothing to wait for. A server that hangs up may be
          * starting, electing, or have too many new connections at once. */
         bool hopeless = z->expired || z->refusals >= server->host_count;
-        if (hopeless || (!zk_session_idle(z, deadline_ns) && !zk_session_connected(z))) {
+        if (hopeless || (!zk_session_idle(z, NULL, deadline_ns) && !zk_session_connected(z))) {
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s", server->shown,
                            hopeless ? "" : " in time",
                            z->last_errno ? strerror(z->last_errno) : "the server does not answer");
@@ -197,6 +238,14 @@ static bool say_goodbye(struct zk_session *z) {
     return confirmed;
 }
 
+static void free_slots(struct zk_slot *first) {
+    while (first) {
+        struct zk_slot *next = first->next;
+        free(first);
+        first = next;
+    }
+}
+
 bool zk_session_close(struct zk_session *z) {
     bool confirmed = false;
     if (!z->owner) return false;
@@ -212,6 +261,9 @@ bool zk_session_close(struct zk_session *z) {
         zookeeper_close(z->handle);
         z->handle = NULL;
     }
+    free_slots(z->free);
+    free_slots(z->sent);
+    z->free = z->sent = NULL;
     z->owner->traffic_fd = -1;
     z->owner = NULL;
     return confirmed;

@@ -15,51 +15,68 @@ extern const struct lb_backend backend_zookeeper;
 
 #ifdef LB_HAVE_ZOOKEEPER
 #include <netinet/in.h>
+#include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
 
 struct zk_options {
     int64_t command_timeout_ns;
 };
 
+#define ZK_HOSTS_MAX 32
+
 struct zk_server {
-    char hosts[1024];           /* numeric "address:port,..." as the client wants them */
-    int host_count;             /* addresses in it */
+    char hosts[1024];                           /* numeric "address:port,..." as the client wants them */
+    int host_count;                             /* addresses in it, ... */
+    struct sockaddr_storage host[ZK_HOSTS_MAX]; /* ... and they once more */
+    socklen_t host_len[ZK_HOSTS_MAX];
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
     char credentials[200];      /* "user:password" for digest authentication, or "" */
     char shown[256];            /* the URL without its password, for messages */
 };
 
-/* One request on its way. It lives in the session, not on the caller's stack: an answer may come after its
+/* One request on its way. It lives with the session, not on the caller's stack: an answer may come after its
  * caller has given up. */
 struct zk_slot {
     struct zk_session *session;
-    bool busy, done, abandoned;
+    struct zk_slot *next; /* among the free ones, or among those on their way */
+    bool done, abandoned;
     int rc;
     struct lb_fiber *fiber; /* to be woken */
     char *path;             /* create: where the node's path goes, ZK_PATH_MAX bytes; the caller's */
-    struct Stat *stat;      /* create, exists: the caller's */
+    struct Stat *stat;      /* create, exists, read: the caller's */
+    char *data;             /* read: ZK_DATA_MAX bytes; the caller's */
     void (*visit)(void *arg, char *const *names, int count); /* children */
     void *arg;
 };
 
-#define ZK_SLOTS 4
+/* A fiber that waits for the session's state or for a watch; on its own stack, in the session's list. */
+struct zk_idler {
+    struct zk_idler *next;
+    struct lb_fiber *fiber; /* NULL while it does something else */
+    const char *path;       /* of the watch; NULL = none */
+    bool fired;             /* the watch has */
+};
 
 struct zk_session {
     struct lb_session *owner; /* traffic_fd, commands, err */
     zhandle_t *handle;
-    struct lb_fiber *pump, *idler; /* idler: waits for a state or a watch, not for an answer */
+    struct lb_fiber *pump;
+    struct zk_idler *idlers;
+    struct zk_slot *free, *sent; /* all are freed with the handle */
+    int slots;                   /* how many there are */
     int fd;
     int refusals;            /* of connections, since the last that worked */
     int last_rc, last_errno; /* of the last connection that failed or broke */
     int timeout_ms;          /* as negotiated; as asked for until then */
-    int64_t down_since_ns;   /* 0 while connected */
+    bool down;               /* not connected */
+    int64_t heard_ns;        /* when the server was last heard of */
     bool stop;
-    bool running; /* the pump is */
-    bool expired; /* the server said so: all our ephemeral nodes are gone */
-    bool watch_fired;
-    char watch_path[ZK_PATH_MAX];
+    bool running;                   /* the pump is */
+    bool stood;                     /* has been connected */
+    bool expired;                   /* the server said so: all our ephemeral nodes are gone */
+    bool lost;                      /* lb_session_lost was called */
+    bool ignores_loss;              /* a control's: never call it */
     char address[INET6_ADDRSTRLEN]; /* our own, which Curator writes into its nodes */
-    struct zk_slot slots[ZK_SLOTS];
 };
 
 static inline struct zk_session *zk_session_of(const struct lb_session *session) {
@@ -76,8 +93,9 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
  * if the server has confirmed: then its nodes are gone. */
 bool zk_session_close(struct zk_session *z);
 
-/* Parks the calling fiber until something about the session changes. false at the deadline or the cut-off. */
-bool zk_session_idle(struct zk_session *z, int64_t deadline_ns);
+/* Parks the calling fiber until something about the session changes, or the watch of its idler fires (NULL =
+ * it has none; else the caller has put it into the list). false at the deadline or the cut-off. */
+bool zk_session_idle(struct zk_session *z, struct zk_idler *idler, int64_t deadline_ns);
 
 bool zk_session_connected(const struct zk_session *z);
 
@@ -85,12 +103,21 @@ bool zk_session_connected(const struct zk_session *z);
  * and the pump still waits on the closed socket. */
 void zk_session_sent(struct zk_session *z);
 
-/* When the server may end a session whose connection is down; LB_NEVER while it is up. Later it is over for
- * us, whatever the server thinks: Curator's rule too. */
+/* When the server may have ended a session whose connection is down: so long after it was last heard of;
+ * LB_NEVER while it is up. Later it is over for us, whatever the server thinks (Curator's rule too, which
+ * counts from when it noticed), and lb_session_lost has been called. */
 int64_t zk_session_end_ns(const struct zk_session *z);
 
-/* Four-letter words over a connection of their own: facts about the server. */
+/* Puts an idler into the list, takes it out. */
+void zk_session_enlist(struct zk_session *z, struct zk_idler *idler);
+void zk_session_delist(struct zk_session *z, struct zk_idler *idler);
+
+/* Four-letter words over connections of their own. Facts about the server that the session is connected to.
+ */
 int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
+/* Asks one word of the server at an address; its answer's length, cut to what fits, or -1. */
+ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
+               size_t size, int64_t deadline_ns);
 #endif
 
 #endif

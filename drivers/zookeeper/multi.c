@@ -1,0 +1,98 @@
+/* zk-multi: Curator's InterProcessMultiLock: a zk-lock on each key, taken in the order that they come in,
+ * released in reverse. All or none: what it has is given back when one is not to be had. Whoever takes the
+ * same keys in another order may deadlock with it, until somebody's wait ends: the order is the callers'
+ * business, here as there. The token is that of the first key.
+ */
+#include "drivers/zookeeper/mutex.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+
+struct zk_multi {
+    int count; /* of places that may be held */
+    struct zk_place place[LB_KEYS_MAX];
+};
+
+/* Gives back the places from the last to the first. The worst of it: LB_UNKNOWN or LB_BROKEN (one may still
+ * be there), LB_LOST (one was not there any more), LB_OK. */
+static enum lb_outcome leave_all(struct lb_session *session, struct zk_multi *mine) {
+    enum lb_outcome worst = LB_OK;
+    for (int i = mine->count - 1; i >= 0; i--) {
+        enum lb_outcome outcome = zk_place_leave(session, &mine->place[i]);
+        if (worst == LB_OK || (worst == LB_LOST && outcome != LB_OK)) worst = outcome;
+    }
+    if (worst == LB_OK || worst == LB_LOST) mine->count = 0;
+    return worst;
+}
+
+static enum lb_outcome zk_multi_acquire(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    struct zk_multi *mine = grant->data;
+    const struct lb_key own = {.name = request->key, .len = request->key_len};
+    const struct lb_key *keys = request->keys ? request->keys : &own;
+    int wanted = request->keys ? request->key_count : 1;
+    bool once = request->deadline_ns <= lb_now();
+    mine->count = 0;
+    for (int i = 0; i < wanted; i++) {
+        struct zk_place *place = &mine->place[i];
+        enum lb_outcome outcome = zk_place_at(session, place, keys[i].name, keys[i].len, NULL);
+        if (outcome == LB_OK) outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
+        if (outcome == LB_OK) {
+            mine->count = i + 1;
+            continue;
+        }
+        if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT; /* the keys before it took the time */
+        struct lb_err why = session->err;
+        session->err.code = 0;
+        enum lb_outcome left = leave_all(session, mine);
+        bool clean = left == LB_OK || left == LB_LOST;
+        if (outcome == LB_UNKNOWN) mine->count = i + 1; /* settle looks at this one too */
+        if (why.code || clean) session->err = why;
+        return clean ? outcome : LB_UNKNOWN;
+    }
+    grant->token = mine->place[0].czxid;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome zk_multi_release(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    (void)request;
+    struct zk_multi *mine = grant->data;
+    if (mine->count == 0) return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+    return leave_all(session, mine);
+}
+
+static enum lb_outcome zk_multi_settle(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    (void)request;
+    struct zk_multi *mine = grant->data;
+    for (int i = 0; i < mine->count; i++) {
+        enum lb_outcome outcome = zk_place_settle(session, &zk_queue_lock, &mine->place[i]);
+        if (outcome != LB_OK) return outcome;
+    }
+    mine->count = 0;
+    return LB_OK;
+}
+#endif
+
+const struct lb_lock lock_zk_multi = {
+    .name = "zk-multi",
+    .summary = "zk-lock on several keys in order, all or none (Curator's InterProcessMultiLock)",
+    .backend = &backend_zookeeper,
+    .primitive = LB_MUTEX,
+    .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_MULTI,
+    .claims = ZK_CLAIMS,
+    .waits = "watch predecessor",
+    .keeps = ZK_KEEPS_CONTAINERS,
+    .about = {.compatible = "Curator's InterProcessMultiLock and, on each key, InterProcessMutex",
+              .order = "first come, first served on each key",
+              .token = ZK_TOKEN " of the first key",
+              .hazards = ZK_HAZARDS "; a waiter holds the keys before the one it waits for; callers must "
+                                    "agree on the order of keys",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = ZK_CRASH_SLACK_NS},
+    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_multi), .acquire = zk_multi_acquire,
+                    .release = zk_multi_release, .settle = zk_multi_settle, .residue = zk_residue, )};

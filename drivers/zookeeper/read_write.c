@@ -1,0 +1,101 @@
+/* zk-rwlock: Curator's InterProcessReadWriteLock: readers' nodes "__READ__", writers' "__WRIT__", in one
+ * queue. A writer watches the node right before it, as in zk-lock. A reader waits for the first writer of the
+ * queue, if that stands before it, and so a writer that goes wakes all readers behind it, also those behind a
+ * second writer, who then wait for that one. First come, first served: a reader that comes after a waiting
+ * writer waits, and so neither starves. Re-entry is counted in the client. A writer may read as well: its
+ * reader's node gets the writer's own sequence, so that it stays in front when the writer goes (Curator up
+ * to 5.4 puts it at the end, where the next writer overtakes it). The other way round is refused: Curator
+ * would wait for ever for itself.
+ */
+#include "drivers/zookeeper/mutex.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+
+static const struct zk_queue readers = {.base = "__READ__", .ahead = zk_ahead_read};
+static const struct zk_queue writers = {.base = "__WRIT__", .ahead = zk_ahead_write};
+
+struct zk_read_write {
+    struct zk_place write, read;
+    uint32_t writes, reads; /* how often each is held */
+};
+
+static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
+                            struct zk_read_write *mine) {
+    struct zk_place *place = request->shared ? &mine->read : &mine->write;
+    if (!request->shared && mine->reads > 0)
+        return lb_fail(session, LB_REFUSED, "zookeeper: a reader can't become a writer");
+    enum lb_outcome outcome = zk_place_at(session, place, request->key, request->key_len, NULL);
+    if (outcome != LB_OK) return outcome;
+    if (request->shared && mine->writes > 0) {
+        const char *sequence = zk_order_read_write(mine->write.name);
+        return zk_place_join(session, &readers, place, sequence, request->deadline_ns);
+    }
+    return zk_place_take(session, request->shared ? &readers : &writers, place, request->deadline_ns);
+}
+
+static enum lb_outcome zk_rw_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    struct zk_read_write *mine = grant->data;
+    uint32_t *count = request->shared ? &mine->reads : &mine->writes;
+    if (request->held == 0) {
+        mine->reads = mine->writes = 0;
+        mine->read.name[0] = mine->write.name[0] = '\0';
+        mine->read.session.client_id = mine->write.session.client_id = 0;
+    }
+    if (*count == 0) {
+        enum lb_outcome outcome = take(session, request, mine);
+        if (outcome != LB_OK) return outcome;
+    } else if (!zk_place_held(session, request->shared ? &mine->read : &mine->write)) {
+        return lb_fail(session, LB_LOST, "zookeeper: the session of the first acquire is over");
+    }
+    (*count)++;
+    /* A reader that came while it wrote holds the writer's token. */
+    grant->token = mine->writes > 0 ? mine->write.czxid : mine->read.czxid;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome zk_rw_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    struct zk_read_write *mine = grant->data;
+    uint32_t *count = request->shared ? &mine->reads : &mine->writes;
+    if (*count > 1) {
+        (*count)--;
+        return LB_OK;
+    }
+    enum lb_outcome outcome = zk_place_leave(session, request->shared ? &mine->read : &mine->write);
+    if (outcome == LB_OK || outcome == LB_LOST) *count = 0;
+    return outcome;
+}
+
+static enum lb_outcome zk_rw_settle(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    (void)request;
+    struct zk_read_write *mine = grant->data;
+    enum lb_outcome outcome = zk_place_settle(session, &readers, &mine->read);
+    if (outcome == LB_OK) outcome = zk_place_settle(session, &writers, &mine->write);
+    if (outcome == LB_OK) mine->reads = mine->writes = 0;
+    return outcome;
+}
+#endif
+
+const struct lb_lock lock_zk_rwlock = {
+    .name = "zk-rwlock",
+    .summary = "readers and writers in one queue of ephemeral nodes (Curator's InterProcessReadWriteLock)",
+    .backend = &backend_zookeeper,
+    .primitive = LB_RWLOCK,
+    .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SHARED | LB_CAP_REENTRANT,
+    .claims = ZK_CLAIMS,
+    .waits = "writers watch predecessor, readers the first writer",
+    .keeps = ZK_KEEPS_CONTAINERS,
+    .about = {.compatible = "Curator's InterProcessReadWriteLock",
+              .order = "first come, first served, readers together; neither readers nor writers starve",
+              .token = ZK_TOKEN "; a reader's lies between its writers'",
+              .hazards = ZK_HAZARDS "; a reader can't become a writer; a writer that goes wakes all readers",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = ZK_CRASH_SLACK_NS},
+    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_read_write), .acquire = zk_rw_acquire,
+                    .release = zk_rw_release, .settle = zk_rw_settle, .residue = zk_residue, )};

@@ -1,0 +1,102 @@
+/* residue: what is left of the locks below our prefix: ephemeral nodes (in containers of any depth: a
+ * semaphore has two), and watches on such paths, which the servers list where they are allowed to (wchp).
+ * Containers and persistent parents are what real clients leave too, and are no residue. */
+#include "drivers/zookeeper/mutex.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 3
+#define WATCHES_BYTES 65536
+
+struct walk {
+    struct zk_session *z;
+    struct lb_residue *residue;
+};
+
+struct names {
+    char **name;
+    int count;
+    bool failed; /* out of memory */
+};
+
+static void keep_names(void *arg, char *const *names, int count) {
+    struct names *kept = arg;
+    kept->name = calloc((size_t)count + 1, sizeof *kept->name);
+    kept->failed = !kept->name;
+    for (int i = 0; !kept->failed && i < count; i++) {
+        kept->name[i] = strdup(names[i]);
+        if (!kept->name[i]) kept->failed = true;
+        kept->count = i + 1;
+    }
+}
+
+static void free_names(struct names *names) {
+    for (int i = 0; i < names->count; i++) free(names->name[i]);
+    free(names->name);
+}
+
+static void found(struct lb_residue *residue, const char *what, const char *path, int len) {
+    if (residue->count++ == 0)
+        snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140, path);
+}
+
+/* The nodes below a path, those with this beginning. ZOK, or a failure. */
+static int walk(const struct walk *walking, const char *path, const char *begin, int depth) {
+    struct names names = {0};
+    int rc = zk_children(walking->z, path, keep_names, &names);
+    if (names.failed) rc = ZSYSTEMERROR;
+    for (int i = 0; rc == ZOK && i < names.count; i++) {
+        if (strncmp(names.name[i], begin, strlen(begin)) != 0) continue;
+        char below[ZK_PATH_MAX];
+        struct Stat stat;
+        snprintf(below, sizeof below, "%s/%s", path, names.name[i]);
+        rc = zk_exists(walking->z, below, &stat);
+        if (rc == ZOK && stat.ephemeralOwner != 0)
+            found(walking->residue, "znode", below, (int)strlen(below));
+        if (rc == ZOK && stat.numChildren > 0 && depth > 0) rc = walk(walking, below, "", depth - 1);
+        if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
+    }
+    free_names(&names);
+    return rc == ZNONODE ? ZOK : rc;
+}
+
+/* Each path that is watched stands on a line of its own, the sessions that watch it below it. */
+static void count_watches(const char *answer, const char *begin, struct lb_residue *residue) {
+    for (const char *line = answer; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, strlen(begin)) == 0)
+            found(residue, "watch on", line, (int)strcspn(line, "\r\n"));
+    }
+}
+
+int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+               struct lb_err *err) {
+    const struct zk_server *server = session->server->state;
+    const struct zk_options *options = session->server->options;
+    struct lb_residue residue = {0};
+    struct walk walking = {.z = zk_session_of(session), .residue = &residue};
+    char begin[ZK_PARENT_MAX];
+    if (!*prefix || zk_path_of(server->prefix, prefix, strlen(prefix), begin, sizeof begin) != 0) {
+        snprintf(begin, sizeof begin, "%s/", server->prefix);
+    }
+    int rc = zk_sync(walking.z, server->prefix);
+    if (rc == ZOK) rc = walk(&walking, server->prefix, begin + strlen(server->prefix) + 1, DEPTH_MAX);
+    if (rc != ZOK) {
+        zk_fail(session, rc, "look below", server->prefix);
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    }
+    char *answer = malloc(WATCHES_BYTES);
+    if (!answer) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    for (int i = 0; i < server->host_count && i < ZK_HOSTS_MAX; i++) {
+        if (zk_ask(&server->host[i], server->host_len[i], "wchp", answer, WATCHES_BYTES, deadline_ns) > 0)
+            count_watches(answer, begin, &residue);
+    }
+    free(answer);
+    *ret_residue = residue;
+    return 0;
+}
+#endif
