@@ -8,16 +8,19 @@
 /* Not in the header of every version. */
 #define MYSQL_USER_LOCK_DEADLOCK 3058
 #define MYSQL_QUERY_TIMEOUT 3024
+#define MYSQL_LOCK_NOWAIT 3572 /* what MariaDB calls ER_LOCK_WAIT_TIMEOUT too */
 
 enum lb_outcome maria_outcome(unsigned number) {
     switch (number) {
-    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_LOCK_WAIT_TIMEOUT: /* innodb_lock_wait_timeout, NOWAIT, WAIT n */
+    case MYSQL_LOCK_NOWAIT:
     case ER_QUERY_INTERRUPTED: /* KILL QUERY */
     case ER_STATEMENT_TIMEOUT:
     case MYSQL_QUERY_TIMEOUT:
         return LB_TIMEOUT;
     case ER_LOCK_DEADLOCK: /* chosen as the victim: not waiting now */
     case MYSQL_USER_LOCK_DEADLOCK:
+    case ER_DUP_ENTRY: /* the unique row is there: somebody's */
         return LB_BUSY;
     case ER_CONNECTION_KILLED:
     case ER_SERVER_SHUTDOWN:

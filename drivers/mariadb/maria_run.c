@@ -6,6 +6,7 @@
 #include "drivers/mariadb/maria_impl.h"
 
 #ifdef LB_HAVE_MARIADB
+#include <mysqld_error.h>
 #include <string.h>
 
 #include "drivers/wait.h"
@@ -56,6 +57,8 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
         return LB_UNKNOWN;
     }
     enum lb_outcome outcome = maria_outcome(number);
+    /* A lock's ordinary answers; no text is made for them. */
+    if (outcome == LB_BUSY || number == ER_LOCK_WAIT_TIMEOUT) return outcome;
     lb_fail(session, outcome, "mariadb: %.*s (error %u)", (int)strcspn(text, "\n"), text, number);
     if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) {
         state->ended = number < 2000;
@@ -143,6 +146,7 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
     if (failed) return statement_failed(session, statement);
     row->found = false;
     row->affected = mysql_stmt_affected_rows(statement);
+    row->insert_id = mysql_stmt_insert_id(statement);
     return mysql_stmt_field_count(statement) > 0 ? fetch(session, statement, row, deadline_ns) : LB_OK;
 }
 

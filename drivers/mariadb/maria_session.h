@@ -14,7 +14,7 @@ extern const struct lb_backend backend_mariadb;
 #ifdef LB_HAVE_MARIADB
 #include <mysql.h>
 
-#define MARIA_STATEMENTS_MAX 8
+#define MARIA_STATEMENTS_MAX 16
 #define MARIA_COLUMNS_MAX 4
 
 /* One row of numbers, filled by maria_run. */
@@ -22,7 +22,8 @@ struct maria_row {
     bool found; /* there was a row */
     long long number[MARIA_COLUMNS_MAX];
     my_bool is_null[MARIA_COLUMNS_MAX];
-    unsigned long long affected; /* rows changed, for statements that give none */
+    unsigned long long affected;  /* rows changed, for statements that give none ... */
+    unsigned long long insert_id; /* ... and what they gave to LAST_INSERT_ID */
 };
 
 /* Parameters of a prepared statement: bound once, so the values' memory must stay (lock_state). */

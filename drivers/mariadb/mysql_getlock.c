@@ -10,16 +10,24 @@
  * key is refused, not cut. MySQL's timeouts are whole seconds, so a timed wait may end up to a second late
  * there.
  */
-#include "drivers/mariadb/maria_session.h"
+#include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
 #include <string.h>
 
 #include "drivers/mariadb/getlock_rules.h"
 
+#define ASK_MARIADB                                                                                          \
+    "SELECT (SELECT COUNT(*) FROM mysql.seq_0_to_9999 WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + "    \
+    "(IS_USED_LOCK(?) IS NOT NULL) + "                                                                       \
+    "(SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock')"
+#define ASK_MYSQL                                                                                            \
+    "SELECT COUNT(*) FROM performance_schema.metadata_locks WHERE object_type = 'USER LEVEL LOCK' AND "      \
+    "LEFT(object_name, CHAR_LENGTH(?)) = ?"
+
 /* The prepared statements' parameters are bound to these once. */
 struct getlock_session {
-    MYSQL_STMT *get, *release;
+    MYSQL_STMT *get, *release, *left;
     bool is_mariadb;
     double seconds;
     unsigned long name_len;
@@ -82,6 +90,33 @@ static enum lb_outcome getlock_release(struct lb_session *session, const struct 
     if (outcome != LB_OK) return outcome;
     return answer == 1 ? LB_OK : LB_LOST; /* 0: another's, NULL: nobody's */
 }
+
+/* There is no list of user locks that every server shows. The run's names are the prefix and a number: the
+ * server is asked for each, for the prefix itself, and for those who wait for whatever name. */
+static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
+                      struct lb_err *err) {
+    struct getlock_session *mine = session->lock_state;
+    MYSQL_BIND args[] = {maria_text(mine->name, &mine->name_len), maria_text(mine->name, &mine->name_len)};
+    if (!mine->left) {
+        const char *sql = mine->is_mariadb ? ASK_MARIADB : ASK_MYSQL;
+        mine->left = maria_prepare(session, sql, args, &mine->row, maria_answer_by(session), err);
+        if (!mine->left) return -1;
+    }
+    mine->name_len = strlen(prefix);
+    memcpy(mine->name, prefix, mine->name_len);
+    if (maria_run(session, mine->left, &mine->row, maria_answer_by(session)) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    *ret_count = (uint64_t)mine->row.number[0];
+    return 0;
+}
+
+static int getlock_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                           struct lb_err *err) {
+    struct lb_residue residue = {.example = "a user lock, or a session that waits for one"};
+    if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
+    *ret_residue = residue;
+    return 0;
+}
 #endif
 
 const struct lb_lock lock_mysql_getlock = {
@@ -94,5 +129,13 @@ const struct lb_lock lock_mysql_getlock = {
     .waits = "server queue",
     .durability_note =
         "in the server's memory: nothing is written, flushing does not matter; a failover forgets it",
+    .about = {.compatible = "any client of the server that calls GET_LOCK with the same name",
+              .order = "the server's queue: nearly first come, first served, not promised",
+              .hazards = "one server's: not replicated, refused by Galera; a client library that reconnects "
+                         "by itself loses it in silence; behind a transaction pooler it leaks",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_AT_ONCE},
     LB_IF_MARIADB(.session_bytes = sizeof(struct getlock_session), .prepare = getlock_prepare,
-                  .acquire = getlock_acquire, .release = getlock_release, )};
+                  .acquire = getlock_acquire, .release = getlock_release, .residue = getlock_residue, )};

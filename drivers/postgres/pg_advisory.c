@@ -10,9 +10,10 @@
  * grain is a millisecond; the remaining time is rounded down. An attempt that is cut off ends with its
  * connection; the backend then stays in the queue until its turn comes and leaves it at once.
  */
-#include "drivers/postgres/pg_session.h"
+#include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
+#include <stdlib.h>
 
 static const struct {
     const char *name, *sql;
@@ -94,6 +95,25 @@ static enum lb_outcome advisory_release(struct lb_session *session, const struct
     if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
     return outcome;
 }
+
+static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
+                      struct lb_err *err) {
+    (void)prefix; /* a number tells nothing of its name: all of our sessions' */
+    PGresult *result = NULL;
+    if (pg_query(session, PG_ADVISORY_LEFT, pg_answer_by(session), &result) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    *ret_count = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
+    PQclear(result);
+    return 0;
+}
+
+static int advisory_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                            struct lb_err *err) {
+    struct lb_residue residue = {.example = "an advisory lock of a session of ours"};
+    if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
+    *ret_residue = residue;
+    return 0;
+}
 #endif
 
 const struct lb_lock lock_pg_advisory = {
@@ -106,4 +126,13 @@ const struct lb_lock lock_pg_advisory = {
     .waits = "server queue",
     .durability_note =
         "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
-    LB_IF_PQ(.prepare = advisory_prepare, .acquire = advisory_acquire, .release = advisory_release, )};
+    .about = {.compatible = "psql, Rails' and Flyway's migrations: everything that takes the same number",
+              .order = "first come, first served",
+              .hazards = "behind PgBouncer in transaction mode it leaks to other clients; a failover forgets "
+                         "it; a vanished host's is freed only by TCP keepalive",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_AT_ONCE},
+    LB_IF_PQ(.prepare = advisory_prepare, .acquire = advisory_acquire, .release = advisory_release,
+             .residue = advisory_residue, )};

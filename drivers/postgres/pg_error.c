@@ -12,12 +12,14 @@ static bool in_class(const char *sqlstate, const char *class) {
 enum lb_outcome pg_outcome(const char *sqlstate) {
     if (strcmp(sqlstate, "55P03") == 0) return LB_TIMEOUT; /* lock_timeout, or NOWAIT */
     if (strcmp(sqlstate, "57014") == 0) return LB_TIMEOUT; /* cancelled: statement_timeout, or an admin */
-    if (strcmp(sqlstate, "40P01") == 0) return LB_BUSY; /* chosen as a deadlock's victim: not waiting now */
-    if (strcmp(sqlstate, "40001") == 0) return LB_BUSY; /* serialization failure: rolled back */
-    if (in_class(sqlstate, "08")) return LB_BROKEN;     /* connection */
-    if (in_class(sqlstate, "57P")) return LB_BROKEN;    /* terminated, shutting down, starting up */
-    if (in_class(sqlstate, "XX")) return LB_BROKEN;     /* internal error */
-    return LB_REFUSED;                                  /* rights, names, syntax, out of lock slots, ... */
+    if (strcmp(sqlstate, "40P01") == 0) return LB_BUSY;   /* chosen as a deadlock's victim: not waiting now */
+    if (strcmp(sqlstate, "40001") == 0) return LB_BUSY;   /* serialization failure: rolled back */
+    if (strcmp(sqlstate, "23505") == 0) return LB_BUSY;   /* the unique row is there: somebody's */
+    if (in_class(sqlstate, "08")) return LB_BROKEN;       /* connection */
+    if (in_class(sqlstate, "57P")) return LB_BROKEN;      /* terminated, shutting down, starting up */
+    if (strcmp(sqlstate, "25P03") == 0) return LB_BROKEN; /* idle_in_transaction_session_timeout */
+    if (in_class(sqlstate, "XX")) return LB_BROKEN;       /* internal error */
+    return LB_REFUSED;                                    /* rights, names, syntax, out of lock slots, ... */
 }
 
 int pg_connect_exit(const char *sqlstate) {

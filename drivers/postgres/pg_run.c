@@ -74,6 +74,8 @@ static enum lb_outcome refused(struct lb_session *session, const PGresult *resul
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (!sqlstate) return lost(session, LB_UNKNOWN); /* made by libpq: the connection broke */
     enum lb_outcome outcome = pg_outcome(sqlstate);
+    /* A lock's ordinary answers; no text is made for them. */
+    if (outcome == LB_BUSY || strcmp(sqlstate, "55P03") == 0) return outcome;
     lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)", text ? text : "error", sqlstate);
     if (outcome == LB_BROKEN) {
         state->ended = true;
@@ -154,6 +156,10 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     struct pg_session *state = session->state;
     PGresult *result = NULL;
     enum lb_outcome outcome = LB_BROKEN;
+    if (!state->conn || state->dead) {
+        not_connected(session);
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    }
     session->commands++;
     state->read = false;
     if (PQsendPrepare(state->conn, name, sql, 0, NULL)) {

@@ -117,5 +117,10 @@ const struct lb_lock lock_sqlite_immediate = {
     .waits = "poll (SQLite's busy handler)",
     .durability_note =
         "nothing is written unless fence=yes: then each grant is flushed as 'synchronous' says",
+    .about = {.compatible = "the sqlite3 shell: everything that opens the same file and writes",
+              .order = "none: starvation is possible",
+              .hazards = "one machine, not a network file system; only one lock for each database file",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_AT_ONCE},
     LB_IF_SQLITE(.options = immediate_options, .options_bytes = sizeof(struct immediate_options),
                  .acquire = immediate_acquire, .release = immediate_release, )};

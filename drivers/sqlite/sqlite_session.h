@@ -15,7 +15,7 @@ extern const struct lb_backend backend_sqlite;
 #ifdef LB_HAVE_SQLITE
 #include <sqlite3.h>
 
-#define SQLITE_STATEMENTS_MAX 8
+#define SQLITE_STATEMENTS_MAX 16
 
 /* What an algorithm wants in each database. */
 struct sqlite_plan {
@@ -28,7 +28,7 @@ struct sqlite_db {
     sqlite3 *handle; /* NULL = this place is free */
     uint32_t key_index;
     uint64_t used;                                  /* when, on the session's own count */
-    sqlite3_stmt *statement[SQLITE_STATEMENTS_MAX]; /* in the plan's order */
+    sqlite3_stmt *statement[SQLITE_STATEMENTS_MAX]; /* in the plan's order; others as they are needed */
 };
 
 /* The database of a key, opened if it is not. One in a transaction stays open; else the least recently used

@@ -1,0 +1,76 @@
+/* maria_sql: see maria_sql.h. */
+#include "drivers/mariadb/maria_sql.h"
+
+#ifdef LB_HAVE_MARIADB
+#include <string.h>
+
+#include "drivers/mariadb/maria_impl.h"
+
+_Static_assert(SQL_ROLES <= MARIA_STATEMENTS_MAX, "a session keeps a statement for each role");
+
+#define ARGS_MAX 8
+
+/* Bound once: the values lie still in the session's memory. */
+static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                        struct lb_err *err) {
+    struct maria_sql *mine = session->lock_state;
+    struct sql_values *values = &mine->sql.values;
+    const struct sql_statement *statement = &mine->sql.recipe->statement[role];
+    MYSQL_BIND args[ARGS_MAX] = {0};
+    int count = 0;
+    for (const char *letter = statement->args; *letter && count < ARGS_MAX; letter++) {
+        if (*letter == 'k') {
+            args[count] = maria_text(values->key, &values->key_len);
+            args[count].buffer_type = MYSQL_TYPE_BLOB; /* bytes, in no character set */
+        } else if (*letter == 'o') {
+            args[count] = maria_text(values->owner, &values->owner_len);
+        } else {
+            args[count] =
+                (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = sql_number(values, *letter)};
+        }
+        count++;
+    }
+    mine->statement[role] = maria_prepare(session, statement->text, args, &mine->row, deadline_ns, err);
+    return mine->statement[role] ? 0 : -1;
+}
+
+static enum lb_outcome port_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
+                                struct sql_answer *ret_answer) {
+    struct maria_sql *mine = session->lock_state;
+    const struct maria_row *row = &mine->row;
+    enum lb_outcome outcome = maria_run(session, mine->statement[role], &mine->row, answer_by_ns);
+    if (outcome != LB_OK) return outcome;
+    struct sql_answer answer = {.rows = row->affected, .number = {(int64_t)row->insert_id}};
+    unsigned columns = mysql_stmt_field_count(mine->statement[role]);
+    if (columns > 0) answer.rows = row->found;
+    for (unsigned i = 0; row->found && i < columns && i < SQL_NUMBERS; i++)
+        answer.number[i] = row->is_null[i] ? 0 : row->number[i];
+    *ret_answer = answer;
+    return LB_OK;
+}
+
+static enum lb_outcome query(struct lb_session *session, const char *text, int64_t deadline_ns) {
+    MYSQL_RES *result = NULL;
+    enum lb_outcome outcome = maria_query(session, text, deadline_ns, &result);
+    if (outcome == LB_OK) mysql_free_result(result);
+    return outcome;
+}
+
+static enum lb_outcome go_home(struct lb_session *session, int64_t deadline_ns) {
+    const struct maria_server *server = session->server->state;
+    if (server->url.path[0]) return LB_OK;
+    enum lb_outcome outcome = query(session, "USE lockbench", deadline_ns);
+    if (outcome != LB_REFUSED) return outcome;
+    session->err.code = 0;
+    outcome = query(session, "CREATE DATABASE IF NOT EXISTS lockbench", deadline_ns);
+    return outcome == LB_OK ? query(session, "USE lockbench", deadline_ns) : outcome;
+}
+
+int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
+                      struct lb_err *err) {
+    if (go_home(session, deadline_ns) != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    return sql_begin_with(session, recipe, query, deadline_ns, err);
+}
+
+const struct sql_port maria_port = {port_prepare, port_run, maria_answer_after, maria_ended};
+#endif

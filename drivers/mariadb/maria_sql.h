@@ -1,0 +1,43 @@
+/* maria_sql: the port of drivers/sql_lock.h to MariaDB (and MySQL, as far as its words go), and the words
+ * that its recipes share. */
+#ifndef DRIVERS_MARIADB_MARIA_SQL_H
+#define DRIVERS_MARIADB_MARIA_SQL_H
+
+#include "drivers/mariadb/maria_session.h"
+#include "drivers/sql_lock.h"
+
+#ifdef LB_HAVE_MARIADB
+
+struct maria_sql {
+    struct sql_session sql;
+    MYSQL_STMT *statement[SQL_ROLES];
+    struct maria_row row;
+};
+
+extern const struct sql_port maria_port;
+
+/* A lock's .prepare: goes to the database of the URL, or to "lockbench" where it names none; takes a recipe
+ * on; makes its tables if they are not there. */
+int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
+                      struct lb_err *err);
+
+/* Names are bytes, compared as bytes: no collation folds two into one or ignores a blank at the end. */
+#define MARIA_NAME "name VARBINARY(1024) NOT NULL PRIMARY KEY"
+#define MARIA_NAME_LEFT "LEFT(name, LENGTH(?)) = ?" /* takes "kk" */
+
+#define MARIA_TRANSACTION                                                                                    \
+    [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
+
+/* Rows of mysql-row and mysql-nowait, which are one lock. */
+#define MARIA_ROW_SCHEMA "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") ENGINE=InnoDB"
+#define MARIA_ROW_STATEMENTS                                                                                 \
+    [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES (?)", "k"},                                        \
+    [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = ?", "k"},                                        \
+    [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_row WHERE " MARIA_NAME_LEFT, "kk"}
+
+/* The server's clock at the statement's begin. In UTC: a DATETIME of local time jumps twice a year. */
+#define MARIA_NOW "UTC_TIMESTAMP(6)"
+#define MARIA_LEASE_END "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND"
+#endif
+
+#endif

@@ -1,0 +1,72 @@
+/* mysql-lease: one row a key that stays, taken over when its time is up: INSERT … ON DUPLICATE KEY UPDATE,
+ * each column under the condition that the end is past, with a fence column that counts the grants.
+ * ShedLock's way, and a token on top. Compatible with whoever updates lockbench_lease's rows by the same
+ * rules.
+ *
+ * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now; renewing needs
+ * the owner and an end that is still to come. All times are the server's.
+ *
+ * ON DUPLICATE KEY UPDATE has no WHERE, and before MariaDB 10.5 no RETURNING: the number of changed rows (1
+ * inserted, 2 taken over, 0 somebody's) tells who has it, and LAST_INSERT_ID(fence + 1) brings the token
+ * back in the same answer. Columns are assigned from left to right, so the end, which the conditions read,
+ * comes last.
+ */
+#include "drivers/mariadb/maria_sql.h"
+
+#ifdef LB_HAVE_MARIADB
+#define IF_OVER "IF(expire_at <= " MARIA_NOW ", "
+
+static const struct sql_recipe recipe = {
+    .port = &maria_port,
+    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (" MARIA_NAME ", "
+                                    "owner VARCHAR(64) NOT NULL, fence BIGINT NOT NULL, "
+                                    "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
+                                    NULL},
+    .leaves = "a held row of lockbench_lease",
+    .statement = {
+        [SQL_TAKE] = {"INSERT INTO lockbench_lease (name, owner, fence, expire_at) "
+                      "VALUES (?, ?, LAST_INSERT_ID(1), " MARIA_LEASE_END ") ON DUPLICATE KEY UPDATE "
+                      "fence = " IF_OVER "LAST_INSERT_ID(fence + 1), fence), "
+                      "owner = " IF_OVER "VALUES(owner), owner), "
+                      "expire_at = " IF_OVER "VALUES(expire_at), expire_at)",
+                      "kol"},
+        [SQL_FREE] = {"UPDATE lockbench_lease SET expire_at = " MARIA_NOW
+                      " WHERE name = ? AND owner = ? AND expire_at > " MARIA_NOW,
+                      "ko"},
+        [SQL_RENEW] = {"UPDATE lockbench_lease SET expire_at = " MARIA_LEASE_END
+                       " WHERE name = ? AND owner = ? AND expire_at > " MARIA_NOW,
+                       "lko"},
+        [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_lease WHERE " MARIA_NAME_LEFT
+                      " AND expire_at > " MARIA_NOW,
+                      "kk"},
+    }};
+
+static int lease_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    return maria_sql_prepare(session, &recipe, deadline_ns, err);
+}
+#endif
+
+const struct lb_lock lock_mysql_lease = {
+    .name = "mysql-lease",
+    .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column",
+    .backend = &backend_mariadb,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .durability_note = "each grant and release writes the row and waits for the log to be flushed",
+    .keeps = "one row a key in lockbench_lease: it carries the fence",
+    .about = {.compatible = "whoever updates lockbench_lease's rows by the same rules",
+              .order = "none",
+              .token = "the row's fence column",
+              .hazards = "a holder that is paused beyond its end loses it: check the token; lives by the "
+                         "server's wall clock; failed tries lock the row for a moment",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 250 * LB_MS_NS},
+    LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
+                  .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
+                  .prepare = lease_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
+                  .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};

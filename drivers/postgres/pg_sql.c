@@ -1,0 +1,64 @@
+/* pg_sql: see pg_sql.h. */
+#include "drivers/postgres/pg_sql.h"
+
+#ifdef LB_HAVE_PQ
+#include <stdlib.h>
+
+#define INT8_OID 20 /* bigint, in pg_type */
+
+static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                        struct lb_err *err) {
+    const struct sql_session *mine = session->lock_state;
+    return pg_prepare(session, sql_role_name(role), mine->recipe->statement[role].text, deadline_ns, err);
+}
+
+static void read_answer(PGresult *result, struct sql_answer *answer) {
+    if (PQresultStatus(result) != PGRES_TUPLES_OK) {
+        answer->rows = strtoull(PQcmdTuples(result), NULL, 10);
+        return;
+    }
+    answer->rows = (uint64_t)PQntuples(result);
+    if (answer->rows == 0) return;
+    for (int i = 0; i < PQnfields(result) && i < SQL_NUMBERS; i++) {
+        if (PQftype(result, i) == INT8_OID && !PQgetisnull(result, 0, i))
+            answer->number[i] = pg_int8(result, 0, i);
+    }
+}
+
+static enum lb_outcome port_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
+                                struct sql_answer *ret_answer) {
+    struct sql_session *mine = session->lock_state;
+    struct pg_args args = {0};
+    for (const char *letter = mine->recipe->statement[role].args; *letter; letter++) {
+        if (*letter == 'k') {
+            pg_add_text(&args, mine->values.key);
+        } else if (*letter == 'o') {
+            pg_add_text(&args, mine->values.owner);
+        } else {
+            pg_add_int8(&args, *sql_number(&mine->values, *letter));
+        }
+    }
+    PGresult *result = NULL;
+    enum lb_outcome outcome = pg_run(session, sql_role_name(role), &args, answer_by_ns, &result);
+    if (outcome != LB_OK) return outcome;
+    struct sql_answer answer = {0};
+    read_answer(result, &answer);
+    PQclear(result);
+    *ret_answer = answer;
+    return LB_OK;
+}
+
+static enum lb_outcome query(struct lb_session *session, const char *text, int64_t deadline_ns) {
+    PGresult *result = NULL;
+    enum lb_outcome outcome = pg_query(session, text, deadline_ns, &result);
+    if (outcome == LB_OK) PQclear(result);
+    return outcome;
+}
+
+int pg_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
+                   struct lb_err *err) {
+    return sql_begin_with(session, recipe, query, deadline_ns, err);
+}
+
+const struct sql_port pg_port = {port_prepare, port_run, pg_answer_after, pg_ended};
+#endif

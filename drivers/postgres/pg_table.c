@@ -1,0 +1,59 @@
+/* pg-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of one's own row
+ * frees it, and a sweeper deletes the rows of those who died: the lock table of the introductory articles,
+ * with the owner a random token and every time taken by the database's own clock. Compatible with whoever
+ * inserts into and deletes from lockbench_table by the same rules.
+ *
+ * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by default
+ * each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as the articles do. A
+ * holder past its end is told that it has lost, even if nobody has swept yet. Dead rows pile up for VACUUM.
+ * ON CONFLICT DO NOTHING instead of the error 23505: a failed INSERT leaves a dead row and a line in the log.
+ */
+#include "drivers/postgres/pg_sql.h"
+
+#ifdef LB_HAVE_PQ
+static const struct sql_recipe recipe = {
+    .port = &pg_port,
+    .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
+    .leaves = "a row of lockbench_table",
+    .statement = {
+        [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) "
+                      "VALUES ($1::text, $2::text, " PG_LEASE_END ") ON CONFLICT DO NOTHING",
+                      "kol"},
+        [SQL_FREE] = {"DELETE FROM lockbench_table "
+                      "WHERE name = $1::text AND owner = $2::text AND expire_at > now()",
+                      "ko"},
+        [SQL_RENEW] = {"UPDATE lockbench_table SET expire_at = " PG_LEASE_END
+                       " WHERE name = $1::text AND owner = $2::text AND expire_at > now()",
+                       "kol"},
+        [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
+        [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
+    }};
+
+static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    return pg_sql_prepare(session, &recipe, deadline_ns, err);
+}
+#endif
+
+const struct lb_lock lock_pg_table = {
+    .name = "pg-table",
+    .summary = "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
+    .backend = &backend_postgres,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .durability_note = "a row a grant: INSERT and DELETE each wait for the log to be flushed",
+    .keeps = "the rows of owners that died or came too late, until the next sweep",
+    .about = {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
+              .order = "none",
+              .hazards = "a holder that is paused beyond its end loses it; lives by the server's wall clock; "
+                         "dead rows bloat the table; without a sweeper a dead owner's row stays",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 500 * LB_MS_NS},
+    LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
+             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
+             .prepare = table_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
+             .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};

@@ -1,0 +1,54 @@
+/* unsafe-sql-owner-is-host: pg-table as introductory articles print it: the owner is the host's address, a
+ * row that is held by "us" is taken for a re-entry, and DELETE frees whatever the host holds. Two threads or
+ * two programs on one host hold it together, and each frees the other's.
+ *
+ * A control: the checker must catch it.
+ */
+#include "drivers/postgres/pg_sql.h"
+
+#ifdef LB_HAVE_PQ
+#define HOST "coalesce(host(inet_client_addr()), 'local')"
+
+static const struct sql_recipe recipe = {
+    .port = &pg_port,
+    .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
+    .leaves = "a row of lockbench_table",
+    .statement = {
+        [SQL_TAKE] = {"INSERT INTO lockbench_table AS held (name, owner, expire_at) "
+                      "VALUES ($1::text, " HOST ", now() + $2::bigint * interval '1 microsecond') "
+                      "ON CONFLICT (name) DO UPDATE SET expire_at = excluded.expire_at "
+                      "WHERE held.owner = excluded.owner",
+                      "kl"},
+        [SQL_FREE] = {"DELETE FROM lockbench_table WHERE name = $1::text AND owner = " HOST, "k"},
+        [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
+        [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
+    }};
+
+static int owner_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    return pg_sql_prepare(session, &recipe, deadline_ns, err);
+}
+#endif
+
+const struct lb_lock lock_unsafe_sql_owner_is_host = {
+    .name = "unsafe-sql-owner-is-host",
+    .summary = "a lock table whose owner is the host's address",
+    .backend = &backend_postgres,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_CONTROL,
+    .waits = "poll",
+    .keeps = "the rows of owners that died, until the next sweep",
+    .about = {.order = "none",
+              .hazards = "does not exclude on one host",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 500 * LB_MS_NS,
+              .mistake = "introductory articles store the client's IP as owner and take a row with it for a "
+                         "re-entry: two threads of a host are both let in, and free each other's lock",
+              .exposed_by = "contended",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
+             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
+             .prepare = owner_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
+             .settle = sql_lease_settle, .residue = sql_residue, )};

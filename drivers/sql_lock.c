@@ -1,0 +1,183 @@
+/* sql_lock: what the algorithms share: preparing, running, a key's row, what is left. See sql_lock.h. */
+#include "drivers/sql_lock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+#define PATIENCE_NS (2 * LB_S_NS)
+#define LOOK_NS (20 * LB_MS_NS)
+
+#define POLL BACKOFF_OPTIONS(struct sql_options, poll, "1ms", "64ms")
+
+const struct lb_option sql_poll_options[] = {POLL, {0}};
+
+const struct lb_option sql_row_options[] = {
+    {"fence", LB_OPT_BOOL, offsetof(struct sql_options, fence), "no", 0, 0, NULL,
+     "draw a fencing token from a sequence with each grant: one round trip more"},
+    POLL,
+    {0},
+};
+
+const struct lb_option sql_table_options[] = {
+    {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0, "waiters,nobody",
+     "who deletes the rows of dead owners: whoever finds the lock held, or a job of your own"},
+    {"sweep_every", LB_OPT_DURATION, offsetof(struct sql_options, sweep_every_ns), "100ms", 0, 3600e9, NULL,
+     "sweep=waiters: each session sweeps at most so often"},
+    POLL,
+    {0},
+};
+
+const char *sql_role_name(enum sql_role role) {
+    static const char *const names[SQL_ROLES] = {
+        [SQL_BEGIN] = "lb_begin",       [SQL_LOCK] = "lb_lock",     [SQL_LOCK_UNTIL] = "lb_lock_until",
+        [SQL_LOCK_NOW] = "lb_lock_now", [SQL_COMMIT] = "lb_commit", [SQL_ROLLBACK] = "lb_rollback",
+        [SQL_TAKE] = "lb_take",         [SQL_FREE] = "lb_free",     [SQL_RENEW] = "lb_renew",
+        [SQL_READ] = "lb_read",         [SQL_WRITE] = "lb_write",   [SQL_FENCE] = "lb_fence",
+        [SQL_SWEEP] = "lb_sweep",       [SQL_ADD] = "lb_add",       [SQL_REMOVE] = "lb_remove",
+        [SQL_LEFT] = "lb_left",
+    };
+    return names[role];
+}
+
+int64_t *sql_number(struct sql_values *values, char letter) {
+    switch (letter) {
+    case 'n':
+        return &values->number;
+    case 'l':
+        return &values->lease_us;
+    case 'w':
+        return &values->wait_us;
+    case 'm':
+        return &values->wait_ms;
+    case 'v':
+        return &values->version;
+    default:
+        return &values->value;
+    }
+}
+
+bool sql_has(const struct lb_session *session, enum sql_role role) {
+    const struct sql_session *mine = session->lock_state;
+    return mine->recipe && mine->recipe->statement[role].text;
+}
+
+static int prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns, struct lb_err *err) {
+    struct sql_session *mine = session->lock_state;
+    if (mine->recipe->port->prepare(session, role, deadline_ns, err) != 0) return -1;
+    mine->ready |= 1u << role;
+    return 0;
+}
+
+int sql_begin(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
+              struct lb_err *err) {
+    struct sql_session *mine = session->lock_state;
+    mine->recipe = recipe;
+    mine->values.owner_len = SQL_OWNER_CHARS;
+    for (int role = 0; role < SQL_SELDOM; role++) {
+        bool wanted = recipe->statement[role].text && !(mine->ready & 1u << role);
+        if (wanted && prepare(session, role, deadline_ns, err) != 0) return -1;
+    }
+    return 0;
+}
+
+/* Texts that need no answer; the first failure is in err. */
+static void say(struct lb_session *session, const char *const *texts, sql_query_fn *query,
+                int64_t deadline_ns, struct lb_err *err) {
+    for (; texts && *texts; texts++) {
+        enum lb_outcome outcome = query(session, *texts, deadline_ns);
+        if (outcome != LB_OK && !err->code) err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+        session->err.code = 0;
+    }
+}
+
+int sql_begin_with(struct lb_session *session, const struct sql_recipe *recipe, sql_query_fn *query,
+                   int64_t deadline_ns, struct lb_err *err) {
+    struct lb_err why = {0}, schema = {0};
+    say(session, recipe->session, query, deadline_ns, &why);
+    if (why.code) return err_set(err, why.code, "%s", why.text);
+    if (sql_begin(session, recipe, deadline_ns, &why) == 0) return 0;
+    /* The tables are missing, most likely. Others may be making them now: then ours fail, and are there. */
+    session->err.code = 0;
+    say(session, recipe->schema, query, deadline_ns, &schema);
+    why.code = 0;
+    if (sql_begin(session, recipe, deadline_ns, &why) == 0) return 0;
+    const struct lb_err *cause = schema.code ? &schema : &why;
+    return err_set(err, cause->code, "%s", cause->text);
+}
+
+enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
+                        struct sql_answer *ret_answer) {
+    struct sql_session *mine = session->lock_state;
+    if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
+    struct lb_err err = {0};
+    if (!(mine->ready & 1u << role) && prepare(session, role, sql_soon(session), &err) != 0)
+        return lb_fail(session, LB_BROKEN, "%s", err.text);
+    return mine->recipe->port->run(session, role, answer_by_ns, ret_answer);
+}
+
+int64_t sql_soon(const struct lb_session *session) {
+    const struct sql_session *mine = session->lock_state;
+    return mine->recipe ? mine->recipe->port->answer_after(session, lb_now()) : 0;
+}
+
+void sql_use(struct lb_session *session, const struct lb_request *request) {
+    struct sql_session *mine = session->lock_state;
+    struct sql_values *values = &mine->values;
+    memcpy(values->key, request->key, request->key_len);
+    values->key[request->key_len] = '\0';
+    values->key_len = request->key_len;
+    values->key_index = request->key_index;
+    values->number = (int64_t)request->key_number;
+    values->lease_us = request->lease_ns / LB_US_NS + (request->lease_ns % LB_US_NS > 0);
+}
+
+static int once(struct lb_session *session, const struct lb_request *request, enum sql_role role,
+                struct lb_err *err) {
+    struct sql_answer answer;
+    sql_use(session, request);
+    enum lb_outcome outcome = sql_run(session, role, sql_soon(session), &answer);
+    if (outcome == LB_OK || outcome == LB_BUSY) return 0; /* busy: another just made it */
+    return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
+}
+
+int sql_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    return once(session, request, SQL_ADD, err);
+}
+
+int sql_disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    return once(session, request, SQL_REMOVE, err);
+}
+
+int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count, uint64_t *ret_count,
+                   struct lb_err *err) {
+    int64_t until_ns = lb_now() + PATIENCE_NS;
+    while (count(session, prefix, ret_count, err) == 0) {
+        if (*ret_count == 0 || lb_now() >= until_ns || lb_stopping()) return 0;
+        lb_sleep_until(lb_now() + LOOK_NS);
+    }
+    return -1;
+}
+
+static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
+                      struct lb_err *err) {
+    struct sql_session *mine = session->lock_state;
+    struct sql_answer answer;
+    int len = snprintf(mine->values.key, sizeof mine->values.key, "%s", prefix);
+    mine->values.key_len = (unsigned long)len;
+    if (sql_run(session, SQL_LEFT, sql_soon(session), &answer) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
+    *ret_count = (uint64_t)answer.number[0];
+    return 0;
+}
+
+int sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                struct lb_err *err) {
+    const struct sql_session *mine = session->lock_state;
+    struct lb_residue residue = {0};
+    if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
+    if (residue.count) snprintf(residue.example, sizeof residue.example, "%s", mine->recipe->leaves);
+    *ret_residue = residue;
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, an advisory
+ * lock of a transaction. The server keeps the queue, or there is none and we poll (a recipe without
+ * SQL_LOCK). A connection that ends rolls back and so frees it.
+ *
+ * A session has one transaction, so it holds one lock at a time. The end of a wait that took too long, and
+ * everything else that the server refuses, is rolled back before we say so.
+ */
+#include <string.h>
+
+#include "drivers/sql_lock.h"
+
+#define WAIT_MAX_MS INT32_MAX /* the longest that PostgreSQL takes; 24 days */
+#define ADDS_MAX 3
+
+static bool holds(const struct sql_session *mine, const struct lb_request *request) {
+    return mine->in_transaction && mine->values.key_len == request->key_len &&
+           memcmp(mine->values.key, request->key, request->key_len) == 0;
+}
+
+static bool is_dead(enum lb_outcome outcome) {
+    return outcome == LB_UNKNOWN || outcome == LB_BROKEN;
+}
+
+/* Ends the transaction that an attempt began. LB_OK, or the connection is dead. */
+static enum lb_outcome give_up(struct lb_session *session) {
+    struct sql_session *mine = session->lock_state;
+    struct sql_answer answer;
+    mine->in_transaction = false;
+    enum lb_outcome outcome = sql_run(session, SQL_ROLLBACK, sql_soon(session), &answer);
+    if (outcome == LB_OK || is_dead(outcome)) return outcome;
+    return lb_fail(session, LB_BROKEN, "%s: can't roll back", session->lock->name);
+}
+
+/* One try. LB_OK: held. *ret_missing: there is no row to lock. */
+static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
+                               uint64_t *ret_token, bool *ret_missing) {
+    const struct sql_options *options = session->options;
+    struct sql_session *mine = session->lock_state;
+    struct sql_answer answer = {0}, fence = {0};
+    *ret_missing = false;
+    enum lb_outcome outcome = sql_run(session, SQL_BEGIN, sql_soon(session), &answer);
+    if (outcome != LB_OK) return outcome;
+    mine->in_transaction = true;
+    outcome = sql_run(session, role, answer_by_ns, &answer);
+    if (outcome == LB_OK && answer.rows == 0) {
+        *ret_missing = sql_has(session, SQL_ADD);
+        outcome = LB_BUSY;
+    }
+    if (outcome == LB_OK && options->fence) outcome = sql_run(session, SQL_FENCE, sql_soon(session), &fence);
+    if (outcome == LB_OK) {
+        *ret_token = (uint64_t)fence.number[0];
+        return LB_OK;
+    }
+    if (is_dead(outcome)) {
+        mine->in_transaction = false;
+        return outcome;
+    }
+    enum lb_outcome undone = give_up(session);
+    return undone == LB_OK ? outcome : undone;
+}
+
+/* How the next try shall wait. */
+static enum sql_role choose(struct lb_session *session, int64_t deadline_ns, int64_t *ret_answer_by_ns) {
+    struct sql_session *mine = session->lock_state;
+    const struct sql_port *port = mine->recipe->port;
+    int64_t now_ns = lb_now();
+    *ret_answer_by_ns = port->answer_after(session, now_ns);
+    if (deadline_ns <= now_ns || !sql_has(session, SQL_LOCK)) return SQL_LOCK_NOW;
+    if (deadline_ns == LB_NEVER) {
+        *ret_answer_by_ns = LB_NEVER;
+        return SQL_LOCK;
+    }
+    /* Rounded down, so that the answer is not late; 0 would mean for ever. */
+    int64_t left_us = (deadline_ns - now_ns) / LB_US_NS;
+    if (left_us > WAIT_MAX_MS * INT64_C(1000)) left_us = WAIT_MAX_MS * INT64_C(1000);
+    mine->values.wait_us = left_us > 0 ? left_us : 1;
+    mine->values.wait_ms = left_us >= 1000 ? left_us / 1000 : 1;
+    *ret_answer_by_ns = port->answer_after(session, deadline_ns);
+    return SQL_LOCK_UNTIL;
+}
+
+enum lb_outcome sql_transaction_acquire(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    const struct sql_options *options = session->options;
+    struct sql_session *mine = session->lock_state;
+    if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
+    if (holds(mine, request)) return LB_BUSY;
+    if (mine->in_transaction)
+        return lb_fail(session, LB_REFUSED, "%s: a session holds one lock at a time", session->lock->name);
+    sql_use(session, request);
+    struct backoff backoff;
+    backoff_start(&backoff, &options->poll);
+    bool once = request->deadline_ns <= lb_now();
+    for (int adds = 0;;) {
+        int64_t answer_by_ns;
+        uint64_t token = 0;
+        bool missing = false;
+        enum sql_role role = choose(session, once ? 0 : request->deadline_ns, &answer_by_ns);
+        enum lb_outcome outcome = attempt(session, role, answer_by_ns, &token, &missing);
+        if (outcome == LB_OK) {
+            grant->token = token;
+            grant->lease_end_ns = LB_NEVER;
+            return LB_OK;
+        }
+        if (missing) {
+            struct sql_answer answer;
+            if (adds++ == ADDS_MAX)
+                return lb_fail(session, LB_REFUSED, "%s: its row does not stay", session->lock->name);
+            outcome = sql_run(session, SQL_ADD, sql_soon(session), &answer);
+            if (outcome == LB_OK) continue;
+        }
+        if (outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
+        if (once) return LB_BUSY;
+        if (outcome == LB_TIMEOUT && role == SQL_LOCK_UNTIL) return LB_TIMEOUT;
+        /* A poll, a deadlock's victim, or the server's own limit on what should wait for ever. */
+        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
+    }
+}
+
+enum lb_outcome sql_transaction_release(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    struct sql_session *mine = session->lock_state;
+    struct sql_answer answer;
+    (void)grant;
+    if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
+    if (!holds(mine, request)) return LB_LOST;
+    mine->in_transaction = false;
+    enum lb_outcome outcome = sql_run(session, SQL_COMMIT, sql_soon(session), &answer);
+    if (outcome == LB_BROKEN && mine->recipe->port->ended(session)) return LB_LOST; /* rolled back by it */
+    if (outcome == LB_OK || is_dead(outcome)) return outcome;
+    return lb_fail(session, LB_BROKEN, "%s: can't commit; its session ends, so the lock is free",
+                   session->lock->name);
+}

@@ -1,0 +1,48 @@
+/* sqlite-optimistic: no lock at all: read a row with its version, write it back WHERE the version is still
+ * that one; one changed row is success, none means that somebody was faster: read again. Compatible with
+ * whoever changes lockbench_version's rows by the same rule.
+ *
+ * Readers do not wait for the writer (in WAL mode); writers come one at a time and flush.
+ */
+#include "drivers/sqlite/sqlite_sql.h"
+
+#ifdef LB_HAVE_SQLITE
+static const struct sql_recipe recipe = {
+    .port = &sqlite_port,
+    .leaves = "a row of lockbench_version",
+    .statement = {
+        [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = ?1", "k"},
+        [SQL_WRITE] = {"UPDATE lockbench_version SET value = ?3, version = version + 1 "
+                       "WHERE name = ?1 AND version = ?2",
+                       "kvx"},
+        [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES (?1, 1, 0) "
+                     "ON CONFLICT DO NOTHING",
+                     "k"},
+        [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?1", "k"},
+        [SQL_LEFT] = {"SELECT count(*) FROM lockbench_version WHERE substr(name, 1, length(?1)) = ?1", "k"},
+    }};
+
+static int optimistic_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    return sqlite_sql_prepare(session, &recipe, deadline_ns, err);
+}
+#endif
+
+const struct lb_lock lock_sqlite_optimistic = {
+    .name = "sqlite-optimistic",
+    .summary = "read a version, UPDATE WHERE version is still the same",
+    .backend = &backend_sqlite,
+    .primitive = LB_OPTIMISTIC,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "never",
+    .durability_note = "each write is flushed as 'synchronous' says",
+    .about = {.compatible = "whoever updates lockbench_version's rows by the same rule",
+              .order = "none: the first to write wins",
+              .token = "the row's version",
+              .hazards = "guards only what is in the row; not on a network file system",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_AT_ONCE},
+    LB_IF_SQLITE(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
+                 .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
+                 .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
+                 .residue = sqlite_sql_residue, )};

@@ -1,0 +1,113 @@
+/* sqlite_sql: see sqlite_sql.h. Each statement is a transaction of its own: it takes the database's write
+ * lock for as long as it writes and flushes, and waits for other writers by SQLite's busy handler. */
+#include "drivers/sqlite/sqlite_sql.h"
+
+#ifdef LB_HAVE_SQLITE
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/sqlite/sqlite_impl.h"
+
+_Static_assert(SQL_ROLES <= SQLITE_STATEMENTS_MAX, "a database keeps a statement for each role");
+
+/* The same in each file, whichever lock comes first. */
+static const struct sqlite_plan plan = {
+    "CREATE TABLE lockbench_table (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expire_at INTEGER NOT NULL);"
+    "CREATE INDEX lockbench_table_expire_at ON lockbench_table (expire_at);"
+    "CREATE TABLE lockbench_version (name TEXT PRIMARY KEY, version INTEGER NOT NULL, "
+    "value INTEGER NOT NULL)",
+    NULL, 0};
+
+static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                        struct lb_err *err) {
+    (void)session;
+    (void)role;
+    (void)deadline_ns;
+    (void)err;
+    return 0;
+}
+
+static void bind(sqlite3_stmt *statement, struct sql_values *values, const char *args) {
+    for (int i = 1; *args; i++, args++) {
+        if (*args == 'k') {
+            sqlite3_bind_text(statement, i, values->key, (int)values->key_len, SQLITE_STATIC);
+        } else if (*args == 'o') {
+            sqlite3_bind_text(statement, i, values->owner, (int)values->owner_len, SQLITE_STATIC);
+        } else {
+            sqlite3_bind_int64(statement, i, *sql_number(values, *args));
+        }
+    }
+}
+
+static enum lb_outcome port_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
+                                struct sql_answer *ret_answer) {
+    struct sql_session *mine = session->lock_state;
+    const struct sql_statement *words = &mine->recipe->statement[role];
+    struct sqlite_db *db = NULL;
+    enum lb_outcome outcome = sqlite_database(session, mine->values.key_index, &plan, answer_by_ns, &db);
+    if (outcome != LB_OK) return outcome;
+    sqlite3_stmt *statement = db->statement[role];
+    if (!statement) {
+        int code =
+            sqlite3_prepare_v3(db->handle, words->text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+        if (code != SQLITE_OK) return sqlite_failed(session, db->handle, code);
+        db->statement[role] = statement;
+    }
+    bind(statement, &mine->values, words->args);
+    outcome = sqlite_run(session, db, statement, answer_by_ns);
+    if (outcome != LB_OK) return outcome;
+    struct sql_answer answer = {0};
+    int columns = sqlite3_data_count(statement); /* 0 without a row */
+    answer.rows = columns > 0;
+    for (int i = 0; i < columns && i < SQL_NUMBERS; i++)
+        answer.number[i] = sqlite3_column_int64(statement, i);
+    if (sqlite3_column_count(statement) == 0) answer.rows = (uint64_t)sqlite3_changes(db->handle);
+    sqlite3_reset(statement);
+    *ret_answer = answer;
+    return LB_OK;
+}
+
+static int64_t port_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
+    (void)session;
+    int64_t patience_ns = sqlite_patience();
+    return wait_until_ns > patience_ns ? wait_until_ns : patience_ns;
+}
+
+static bool port_ended(const struct lb_session *session) {
+    (void)session;
+    return false;
+}
+
+int sqlite_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
+                       struct lb_err *err) {
+    return sql_begin(session, recipe, deadline_ns, err);
+}
+
+int sqlite_sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                       struct lb_err *err) {
+    struct sql_session *mine = session->lock_state;
+    struct lb_residue all = {0}, one;
+    DIR *folder = opendir(session->server->dir);
+    if (!folder) return err_set(err, LB_EXIT_MACHINE, "sqlite: can't read '%s'", session->server->dir);
+    for (struct dirent *file; (file = readdir(folder)) != NULL;) {
+        char end[5];
+        unsigned index;
+        /* Not a log beside it, and not a counter of sqlite-immediate's, whose number is out of all keys'. */
+        if (sscanf(file->d_name, "key-%u.%4s", &index, end) != 2 || strcmp(end, "db") != 0) continue;
+        if (index > INT32_MAX) continue;
+        mine->values.key_index = index;
+        if (sql_residue(session, prefix, &one, err) != 0) {
+            closedir(folder);
+            return -1;
+        }
+        if (one.count) snprintf(all.example, sizeof all.example, "%.90s in %.60s", one.example, file->d_name);
+        all.count += one.count;
+    }
+    closedir(folder);
+    *ret_residue = all;
+    return 0;
+}
+
+const struct sql_port sqlite_port = {port_prepare, port_run, port_answer_after, port_ended};
+#endif
