@@ -185,6 +185,7 @@ const struct lb_lock lock_bad = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
+    .about = {.crash = LB_CRASH_LEASE},
     .options = bad_options,
     .options_bytes = sizeof(struct bad_options),
     .grant_bytes = sizeof(struct bad_grant),

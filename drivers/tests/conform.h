@@ -11,9 +11,20 @@
 
 /* What a check needs beside capabilities. */
 enum conform_need {
-    CONFORM_FAR = 1 << 0,   /* a server that can be reached through the proxy */
-    CONFORM_OWNED = 1 << 1, /* a server of ours, which it may kill and start again */
+    CONFORM_FAR = 1 << 0,      /* a server that can be reached through the proxy */
+    CONFORM_OWNED = 1 << 1,    /* a server of ours, which it may kill and start again */
+    CONFORM_CHILDREN = 1 << 2, /* processes of clients: trial->holder, trial->waiter */
+    CONFORM_RESIDUE = 1 << 3,  /* a lock that can say what it left */
+    CONFORM_ARMS = 1 << 4,     /* a lock that has to be armed */
+    CONFORM_TELLS = 1 << 5,    /* a session with a lease of its own */
+    CONFORM_BASIC = 1 << 6,    /* no need: also on each further topology of a lock */
 };
+
+/* Which locks, by their primitive. */
+#define CONFORM_KIND(primitive) (1U << (primitive))
+#define CONFORM_EXCLUDES /* a semaphore of one permit does too */                                            \
+    (CONFORM_KIND(LB_MUTEX) | CONFORM_KIND(LB_RWLOCK) | CONFORM_KIND(LB_SEMAPHORE))
+#define CONFORM_ANY (~0U)
 
 /* What becomes of locks that are no locks. */
 enum conform_for {
@@ -24,6 +35,7 @@ enum conform_for {
 
 struct conform_check {
     const char *name; /* "busy while another holds it" */
+    unsigned kinds;   /* CONFORM_KIND of any of these */
     unsigned caps;    /* enum lb_cap: all of these */
     unsigned claims;  /* enum lb_claim: all of these */
     unsigned needs;
@@ -34,9 +46,15 @@ struct conform_check {
 /* All checks; the last has no name. Those that end a server's life come last. */
 extern const struct conform_check conform_checks[];
 
-/* Whether a lock gets a check. *ret_reason: why it is exempt where its capabilities alone would let it, else
- * NULL. */
-bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, const char **ret_reason);
+/* Whether a lock gets a check; further: on another topology than its first. *ret_reason: why it is exempt
+ * where its capabilities alone would let it, else NULL. */
+bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
+                     const char **ret_reason);
+
+/* Runs one check at a place. lock: with its options; far_lock: the same for the way through the proxy. What
+ * went wrong, or "", into ret_failure. Main thread, while there is no other. */
+void conform_run(const struct conform_check *check, const struct plan_lock *lock,
+                 const struct plan_lock *far_lock, struct place *place, char *ret_failure, size_t size);
 
 /* An exception that no capability can tell, by name; must be justified here, in the table. */
 struct conform_exemption {
@@ -63,6 +81,38 @@ void conform_double_release(struct trial *trial);
 void conform_stranger(struct trial *trial);
 void conform_fence(struct trial *trial);
 void conform_session(struct trial *trial);
+/* conform_reentry.c */
+void conform_reentry(struct trial *trial);
+/* conform_shared.c */
+void conform_shared(struct trial *trial);
+void conform_shared_wait(struct trial *trial);
+void conform_shared_mix(struct trial *trial);
+/* conform_semaphore.c */
+void conform_permits_counted(struct trial *trial);
+void conform_permits_several(struct trial *trial);
+void conform_permits_contended(struct trial *trial);
+void conform_arm_twice(struct trial *trial);
+/* conform_latch.c */
+void conform_latch(struct trial *trial);
+void conform_latch_crowd(struct trial *trial);
+/* conform_optimistic.c */
+void conform_version(struct trial *trial);
+void conform_conflict(struct trial *trial);
+void conform_versions_unique(struct trial *trial);
+/* conform_multi.c */
+void conform_multi(struct trial *trial);
+void conform_multi_overlap(struct trial *trial);
+/* conform_slots.c */
+void conform_slots(struct trial *trial);
+/* conform_crowd.c */
+void conform_fair(struct trial *trial);
+void conform_crowd(struct trial *trial);
+void conform_share(struct trial *trial);
+/* conform_residue.c */
+void conform_residue(struct trial *trial);
+void conform_armed_residue(struct trial *trial);
+/* conform_kill.c */
+void conform_killed_clients(struct trial *trial);
 /* conform_lease.c */
 void conform_lease_ends(struct trial *trial);
 void conform_renewal(struct trial *trial);
@@ -78,6 +128,7 @@ void conform_silent_answer(struct trial *trial);
 void conform_silent_request(struct trial *trial);
 void conform_cut_release(struct trial *trial);
 void conform_crash(struct trial *trial);
+void conform_told(struct trial *trial);
 /* conform_server.c */
 void conform_killed_server(struct trial *trial);
 

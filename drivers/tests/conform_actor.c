@@ -37,6 +37,21 @@ static void set_up(struct actor *client) {
     client->failed = lock->setup ? lock->setup(&client->session, &client->err) : 0;
 }
 
+static void arm(struct actor *client) {
+    client->err = (struct lb_err){0};
+    client->failed = client->session.lock->arm(&client->session, &client->request, &client->err);
+}
+
+static void disarm(struct actor *client) {
+    client->err = (struct lb_err){0};
+    client->failed = client->session.lock->disarm(&client->session, &client->request, &client->err);
+}
+
+static void note_loss(struct lb_session *session) {
+    struct actor *client = session->core;
+    atomic_fetch_add(&client->losses, 1);
+}
+
 static void acquire(struct actor *client) {
     client->outcome = client->session.lock->acquire(&client->session, &client->request, &client->grant);
 }
@@ -158,10 +173,15 @@ static struct actor *start(struct trial *trial, struct place *place) {
         .traffic_fd = -1,
         .state = client->memory,
         .lock_state = (char *)client->memory + session_bytes,
+        .on_lost = note_loss,
+        .core = client,
     };
     client->grant.data = (char *)client->memory + client->memory_bytes;
     client->request.key = client->key.name;
     client->request.lease_ns = trial->lease_ns;
+    client->request.client = client->session.client;
+    client->request.permits = 1;
+    client->request.bound = trial->bound ? trial->bound : 1;
     rng_seed(&client->session.rng, (uint64_t)lb_now(), client->session.client);
     client->next = trial->clients;
     trial->clients = client;
@@ -220,17 +240,86 @@ bool actor_open_again(struct actor *client) {
     return true;
 }
 
-void actor_use_key(struct actor *client, const struct trial_key *key) {
+static void note_key(struct actor *client, const struct trial_key *key) {
     client->key = *key;
     client->request.key_len = key->len;
     client->request.key_number = key->number;
     client->request.key_index = key->index;
+    client->request.keys = NULL;
+    client->request.key_count = 0;
+}
+
+/* Arms the key in the request unless the trial has. */
+static int arm_once(struct actor *client) {
+    struct trial *trial = client->trial;
+    if (!client->session.lock->arm || !client->connected) return 0;
+    for (int i = 0; i < trial->armed_count; i++) {
+        if (trial->armed[i].index == client->key.index) return 0;
+    }
+    if (actor_arm(client) != 0) return -1;
+    trial->armed = realloc(trial->armed, (size_t)(trial->armed_count + 1) * sizeof *trial->armed);
+    trial->armed[trial->armed_count++] = client->key;
+    return 0;
+}
+
+bool actor_use_key(struct actor *client, const struct trial_key *key) {
+    note_key(client, key);
+    if (arm_once(client) == 0) return true;
+    trial_fail(client->trial, "'%s' can't be armed: %s", key->name, client->err.text);
+    return false;
+}
+
+bool actor_use_keys(struct actor *client, const struct trial_key *keys, int count) {
+    for (int i = 0; i < count; i++) {
+        if (!actor_use_key(client, &keys[i])) return false;
+        client->many[i] = keys[i];
+        client->keys[i] = (struct lb_key){client->many[i].name, keys[i].len, keys[i].number, keys[i].index};
+    }
+    note_key(client, &keys[0]);
+    client->request.keys = client->keys;
+    client->request.key_count = count;
+    return true;
+}
+
+int actor_arm(struct actor *client) {
+    actor_do(client, arm);
+    return client->failed;
+}
+
+int actor_disarm(struct actor *client) {
+    actor_do(client, disarm);
+    return client->failed;
+}
+
+void actors_disarm(struct trial *trial) {
+    if (trial->armed_count == 0 || !trial->lock->lock->disarm) return;
+    struct actor *client = start_connected(trial, trial->place);
+    for (int i = 0; client && i < trial->armed_count; i++) {
+        note_key(client, &trial->armed[i]);
+        if (actor_disarm(client) != 0)
+            trial_fail(trial, "'%s' can't be disarmed: %s", client->key.name, client->err.text);
+    }
+}
+
+void actor_begin_take(struct actor *client, int64_t deadline_ns) {
+    client->request.deadline_ns = deadline_ns;
+    actor_begin(client, acquire);
+}
+
+enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns) {
+    actor_begin_take(client, deadline_ns);
+    return actor_end(client);
+}
+
+static void refuse(struct actor *client) {
+    client->session.err = client->err;
+    client->outcome = LB_REFUSED;
 }
 
 void actor_begin_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns) {
-    actor_use_key(client, key);
+    note_key(client, key);
     client->request.deadline_ns = deadline_ns;
-    actor_begin(client, acquire);
+    actor_begin(client, arm_once(client) == 0 ? acquire : refuse);
 }
 
 enum lb_outcome actor_end(struct actor *client) {

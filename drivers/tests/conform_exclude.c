@@ -47,8 +47,7 @@ void conform_exclude(struct trial *trial) {
     struct actor *clients[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = actor_new(trial);
-        if (!clients[i]) return;
-        actor_use_key(clients[i], &key);
+        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
         clients[i]->arg = &shared;
     }
     shared.end_ns = lb_now() + TIME_NS;

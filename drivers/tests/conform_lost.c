@@ -110,3 +110,22 @@ void conform_crash(struct trial *trial) {
          "the release of a lost lock gave %s", lb_outcome_name(outcome));
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
+
+/* A lock whose session has a lease of its own keeps it alive by itself, and so is the first to know when it
+ * can't: it must say so while the holder works, not when it comes to release. */
+void conform_told(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = LEASE_NS;
+    struct actor *holder = actor_far(trial);
+    if (!holder) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    trial_sleep_until(lb_now() + LEASE_NS / 2);
+    MUST(trial, atomic_load(&holder->losses) == 0, "a session that lives was called over");
+    proxy_strike(trial->proxy, PROXY_CUT);
+    int64_t deadline_ns = lb_now() + LEASE_NS + trial_patience_ns / 2;
+    while (atomic_load(&holder->losses) == 0) {
+        MUST(trial, lb_now() < deadline_ns, "the session is long over, and the holder was not told");
+        trial_sleep_until(lb_now() + 20 * LB_MS_NS);
+    }
+    MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
+}

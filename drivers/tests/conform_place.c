@@ -43,15 +43,15 @@ static const char *topologies(void) {
     return home_path("compose/local", folder, sizeof folder, &err) == 0 ? folder : "";
 }
 
-const char *conform_missing(const struct lb_backend *backend, char *text, size_t size) {
+static const char *lacks(const struct lb_backend *backend, const char *topology, char *text, size_t size) {
     struct topo_info info;
     struct lb_err err = {0};
     if (backend->unavailable) {
         snprintf(text, size, "%s: %s: install %s", backend->name, backend->unavailable, backend->install);
         return text;
     }
-    if (!backend->topologies) return NULL;
-    if (topo_info(topologies(), backend->topologies[0], &info, &err) != 0) {
+    if (!topology) return NULL;
+    if (topo_info(topologies(), topology, &info, &err) != 0) {
         snprintf(text, size, "%s: %s", backend->name, err.text);
         return text;
     }
@@ -60,26 +60,50 @@ const char *conform_missing(const struct lb_backend *backend, char *text, size_t
     return text;
 }
 
-struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
-    struct place_ask ask = {
-        .lock = lock, .topologies = topologies(), .durability = "default", .interrupts = &no_interrupts};
+const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text, size_t size) {
+    if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
+    return lacks(lock->backend, topology, text, size);
+}
+
+const char *conform_missing(const struct lb_backend *backend, char *text, size_t size) {
+    return lacks(backend, backend->topologies ? backend->topologies[0] : NULL, text, size);
+}
+
+struct place *conform_open_on(const struct plan_lock *lock, const char *topology, struct lb_err *err) {
+    struct place_ask ask = {.lock = lock,
+                            .topology = topology,
+                            .topologies = topologies(),
+                            .durability = "default",
+                            .interrupts = &no_interrupts};
     return place_open(&ask, err);
+}
+
+struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
+    return conform_open_on(lock, NULL, err);
 }
 
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
                                struct proxy **ret_proxy, struct lb_err *err) {
     static const char host[] = "127.0.0.1:";
     static char url[512]; /* the place borrows it; one such place at a time */
-    const char *at = strstr(place->urls[0], host);
-    if (!at) {
+    int ports[PROXY_SERVERS_MAX], count = 0;
+    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < PROXY_SERVERS_MAX; count++)
+        ports[count] = atoi(at += strlen(host));
+    if (count == 0) {
         err_set(err, LB_EXIT_MACHINE, "no port in '%s'", place->urls[0]);
         return NULL;
     }
-    const char *port = at + strlen(host);
-    struct proxy *proxy = proxy_start(atoi(port), err);
+    struct proxy *proxy = proxy_start_many(ports, count, err);
     if (!proxy) return NULL;
-    snprintf(url, sizeof url, "%.*s%d%s", (int)(port - place->urls[0]), place->urls[0], proxy_port(proxy),
-             port + strspn(port, "0123456789"));
+    size_t used = 0;
+    const char *from = place->urls[0];
+    for (int i = 0; i < count; i++) {
+        const char *port = strstr(from, host) + strlen(host);
+        used += (size_t)snprintf(url + used, sizeof url - used, "%.*s%d", (int)(port - from), from,
+                                 proxy_port_of(proxy, i));
+        from = port + strspn(port, "0123456789");
+    }
+    snprintf(url + used, sizeof url - used, "%s", from);
     struct place_ask ask = {.lock = lock, .url = url, .interrupts = &no_interrupts};
     struct place *far = place_open(&ask, err);
     if (!far) {

@@ -1,4 +1,4 @@
-/* conform_server: the server is killed while clients hold and wait, and starts again. */
+/* conform_server: the server, or all of several, is killed while clients hold and wait, and starts again. */
 #include <signal.h>
 
 #include "bench/servers/topo.h"
@@ -6,12 +6,15 @@
 
 #define WAITERS 3
 
-/* On the same ports with what it left. The killed one may take a moment to be gone. */
+/* On the same ports with what they left. The killed one may take a moment to be gone. */
 static bool restart(struct trial *trial) {
     int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
-    for (;;) {
+    for (int node = 0;;) {
         struct lb_err err = {0};
-        if (topo_restart(trial->place->topo, 0, &err) == 0) return true;
+        if (topo_restart(trial->place->topo, node, &err) == 0) {
+            if (++node == topo_about(trial->place->topo)->nodes) return true;
+            continue;
+        }
         if (lb_now() >= deadline_ns) {
             trial_fail(trial, "the server does not start again: %s", err.text);
             return false;
@@ -34,7 +37,8 @@ void conform_killed_server(struct trial *trial) {
     actor_begin_acquire(waiters[1], &key, LB_NEVER);
     actor_begin_acquire(waiters[2], &key, trial_soon());
     trial_sleep_until(lb_now() + 200 * LB_MS_NS);
-    MUST(trial, topo_signal(trial->place->topo, 0, SIGKILL) == 0, "the server had ended before");
+    for (int i = 0; i < topo_about(trial->place->topo)->nodes; i++)
+        MUST(trial, topo_signal(trial->place->topo, i, SIGKILL) == 0, "server %d had ended before", i);
     for (int i = 0; i < WAITERS; i++) {
         enum lb_outcome outcome = actor_end(waiters[i]);
         MUST(trial,

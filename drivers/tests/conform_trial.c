@@ -48,7 +48,7 @@ struct trial_key trial_key_named(const char *name, size_t len) {
 struct trial_key trial_key(void) {
     static unsigned made;
     char name[32];
-    int len = snprintf(name, sizeof name, "conform-%u", made++);
+    int len = snprintf(name, sizeof name, "conform-%u-", made++);
     return trial_key_named(name, (size_t)len);
 }
 
@@ -66,6 +66,8 @@ static void wind_up(struct trial *trial) {
         abort(); /* its stack and thread can't be taken back */
     }
     atomic_store(&trial->cutoff_ns, LB_NEVER);
+    for (struct actor *client = trial->clients; client; client = client->next) actor_close(client);
+    actors_disarm(trial);
     for (struct actor *client = trial->clients; client; client = client->next) actor_stop(client);
 }
 
@@ -98,5 +100,6 @@ void trial_run(struct trial *trial, void (*script)(struct trial *trial)) {
         trial->clients = client->next;
         actor_free(client);
     }
+    free(trial->armed);
     pthread_mutex_destroy(&trial->mutex);
 }

@@ -25,20 +25,33 @@
 extern int64_t trial_patience_ns;
 
 struct actor;
+struct conform_child;
+
+/* A name of a lock that no other trial uses, and its numbers. */
+struct trial_key {
+    char name[LB_KEY_MAX + 1];
+    size_t len;
+    uint64_t number;
+    uint32_t index;
+};
 
 struct trial {
     const struct plan_lock *lock;
     struct place *place;
     struct place *far;   /* the same server through the proxy, and with little patience for its answers ... */
     struct proxy *proxy; /* ... both NULL where a check does not ask for them */
-    int64_t session_lease_ns, lease_ns; /* of further clients; a script may set them */
-    _Atomic int64_t cutoff_ns;          /* as the run's cut-off; LB_NEVER until a script moves it */
+    struct conform_child *holder, *waiter; /* processes, where a check asks for them */
+    int64_t session_lease_ns, lease_ns;    /* of further clients; a script may set them ... */
+    uint32_t bound;                        /* ... and this; 0 = 1 */
+    _Atomic int64_t cutoff_ns;             /* as the run's cut-off; LB_NEVER until a script moves it */
 
     char failure[1024]; /* the first one; "" = none. Read it after trial_run */
     bool threads;
     struct actor *clients;
     struct lb_fiber *director;
     int client_count;
+    struct trial_key *armed; /* what has to be disarmed in the end */
+    int armed_count;
     pthread_mutex_t mutex;
     void (*script)(struct trial *trial);
 };
@@ -72,15 +85,7 @@ int64_t trial_soon(void);
         if (!actor_gave((client), (call), (wanted), #call, __FILE__, __LINE__)) return;                      \
     } while (0)
 
-/* A name of a lock that no other trial uses, and its numbers. */
-struct trial_key {
-    char name[LB_KEY_MAX + 1];
-    size_t len;
-    uint64_t number;
-    uint32_t index;
-};
-
-/* "conform-<n>", or the given bytes. */
+/* "conform-<n>-", or the given bytes. */
 struct trial_key trial_key(void);
 struct trial_key trial_key_named(const char *name, size_t len);
 

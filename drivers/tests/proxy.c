@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINKS_MAX 64
+#define LINKS_MAX 128
 
 struct link {
     int client_fd, server_fd; /* -1 = no link */
@@ -23,7 +23,7 @@ struct link {
 };
 
 struct proxy {
-    int listen_fd, port, server_port;
+    int servers, listen_fd[PROXY_SERVERS_MAX], port[PROXY_SERVERS_MAX], server_port[PROXY_SERVERS_MAX];
     int call_fd; /* eventfd: look at fault and heal */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards fault, left */
@@ -59,13 +59,13 @@ static int loopback(int port, struct sockaddr_in *address) {
     return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-static void take_link(struct proxy *proxy, enum proxy_fault now) {
+static void take_link(struct proxy *proxy, int server, enum proxy_fault now) {
     struct sockaddr_in address;
     struct link *link = proxy->links;
-    int client_fd = accept4(proxy->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    int client_fd = accept4(proxy->listen_fd[server], NULL, NULL, SOCK_CLOEXEC);
     if (client_fd < 0) return;
     while (link < proxy->links + LINKS_MAX && link->client_fd >= 0) link++;
-    int server_fd = loopback(proxy->server_port, &address);
+    int server_fd = loopback(proxy->server_port[server], &address);
     if (breaks(now) || link == proxy->links + LINKS_MAX || server_fd < 0 ||
         connect(server_fd, (struct sockaddr *)&address, sizeof address) != 0) {
         close(client_fd);
@@ -159,11 +159,12 @@ static void *proxy_run(void *arg) {
         bool quit = false;
         enum proxy_fault now = attend(proxy, &quit);
         if (quit) break;
-        struct pollfd polls[2 + 2 * LINKS_MAX];
-        struct link *of[2 + 2 * LINKS_MAX];
-        int count = 2;
+        struct pollfd polls[1 + PROXY_SERVERS_MAX + 2 * LINKS_MAX];
+        struct link *of[1 + PROXY_SERVERS_MAX + 2 * LINKS_MAX];
+        int first = 1 + proxy->servers, count = first;
         polls[0] = (struct pollfd){.fd = proxy->call_fd, .events = POLLIN};
-        polls[1] = (struct pollfd){.fd = proxy->listen_fd, .events = POLLIN};
+        for (int i = 0; i < proxy->servers; i++)
+            polls[1 + i] = (struct pollfd){.fd = proxy->listen_fd[i], .events = POLLIN};
         for (int i = 0; i < LINKS_MAX; i++) {
             struct link *link = &proxy->links[i];
             if (link->client_fd < 0) continue;
@@ -176,8 +177,10 @@ static void *proxy_run(void *arg) {
         if (poll(polls, (nfds_t)count, -1) < 0) continue;
         uint64_t calls;
         if (polls[0].revents && read(proxy->call_fd, &calls, sizeof calls) > 0) continue;
-        if (polls[1].revents) take_link(proxy, now);
-        for (int i = 2; i < count; i += 2) {
+        for (int i = 0; i < proxy->servers; i++) {
+            if (polls[1 + i].revents) take_link(proxy, i, now);
+        }
+        for (int i = first; i < count; i += 2) {
             if (polls[i + 1].revents && of[i]->client_fd >= 0) forward_answers(proxy, of[i]);
             if (polls[i].revents && of[i]->client_fd >= 0) forward_requests(of[i], now);
         }
@@ -192,32 +195,52 @@ static void call(struct proxy *proxy) {
     }
 }
 
-struct proxy *proxy_start(int server_port, struct lb_err *err) {
-    struct proxy *proxy = calloc(1, sizeof *proxy);
+/* Listens for one more server. */
+static bool listen_for(struct proxy *proxy, int server_port) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
-    if (!proxy) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    for (int i = 0; i < LINKS_MAX; i++) proxy->links[i].client_fd = proxy->links[i].server_fd = -1;
-    proxy->server_port = server_port;
-    pthread_mutex_init(&proxy->mutex, NULL);
-    pthread_cond_init(&proxy->healed, NULL);
-    proxy->call_fd = eventfd(0, EFD_CLOEXEC);
-    proxy->listen_fd = loopback(0, &address);
-    if (proxy->call_fd < 0 || proxy->listen_fd < 0 ||
-        bind(proxy->listen_fd, (struct sockaddr *)&address, len) != 0 || listen(proxy->listen_fd, 64) != 0 ||
-        getsockname(proxy->listen_fd, (struct sockaddr *)&address, &len) != 0 ||
-        pthread_create(&proxy->thread, NULL, proxy_run, proxy) != 0) {
-        err_set(err, LB_EXIT_MACHINE, "no proxy: %s", strerror(errno));
-        if (proxy->call_fd >= 0) close(proxy->call_fd);
-        if (proxy->listen_fd >= 0) close(proxy->listen_fd);
+    int index = proxy->servers, fd = loopback(0, &address);
+    if (fd < 0) return false;
+    proxy->listen_fd[proxy->servers++] = fd;
+    proxy->server_port[index] = server_port;
+    if (bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, 64) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+        return false;
+    proxy->port[index] = ntohs(address.sin_port);
+    return true;
+}
+
+static void free_proxy(struct proxy *proxy) {
+    if (proxy->call_fd >= 0) close(proxy->call_fd);
+    for (int i = 0; i < proxy->servers; i++) close(proxy->listen_fd[i]);
+    pthread_cond_destroy(&proxy->healed);
+    pthread_mutex_destroy(&proxy->mutex);
+    free(proxy);
+}
+
+struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err) {
+    struct proxy *proxy = calloc(1, sizeof *proxy);
+    if (!proxy || count > PROXY_SERVERS_MAX) {
+        err_set(err, LB_EXIT_MACHINE, "no memory, or too many servers, for a proxy");
         free(proxy);
         return NULL;
     }
-    proxy->port = ntohs(address.sin_port);
+    for (int i = 0; i < LINKS_MAX; i++) proxy->links[i].client_fd = proxy->links[i].server_fd = -1;
+    pthread_mutex_init(&proxy->mutex, NULL);
+    pthread_cond_init(&proxy->healed, NULL);
+    proxy->call_fd = eventfd(0, EFD_CLOEXEC);
+    bool listens = proxy->call_fd >= 0;
+    for (int i = 0; i < count && listens; i++) listens = listen_for(proxy, server_ports[i]);
+    if (!listens || pthread_create(&proxy->thread, NULL, proxy_run, proxy) != 0) {
+        err_set(err, LB_EXIT_MACHINE, "no proxy: %s", strerror(errno));
+        free_proxy(proxy);
+        return NULL;
+    }
     return proxy;
+}
+
+struct proxy *proxy_start(int server_port, struct lb_err *err) {
+    return proxy_start_many(&server_port, 1, err);
 }
 
 void proxy_stop(struct proxy *proxy) {
@@ -227,15 +250,15 @@ void proxy_stop(struct proxy *proxy) {
     pthread_mutex_unlock(&proxy->mutex);
     call(proxy);
     pthread_join(proxy->thread, NULL);
-    close(proxy->call_fd);
-    close(proxy->listen_fd);
-    pthread_cond_destroy(&proxy->healed);
-    pthread_mutex_destroy(&proxy->mutex);
-    free(proxy);
+    free_proxy(proxy);
+}
+
+int proxy_port_of(const struct proxy *proxy, int server) {
+    return proxy->port[server];
 }
 
 int proxy_port(const struct proxy *proxy) {
-    return proxy->port;
+    return proxy->port[0];
 }
 
 void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes) {

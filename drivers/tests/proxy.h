@@ -21,9 +21,15 @@ enum proxy_fault {
 
 struct proxy;
 
-/* Listens on a free port, forwards to a port, both on 127.0.0.1. NULL with err. */
+#define PROXY_SERVERS_MAX 8
+
+/* Listens on a free port for each server and forwards to it, all on 127.0.0.1. Faults strike all of them.
+ * NULL with err. */
+struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err);
 struct proxy *proxy_start(int server_port, struct lb_err *err);
 void proxy_stop(struct proxy *proxy);
+/* Of the server of that index; of the first. */
+int proxy_port_of(const struct proxy *proxy, int server);
 int proxy_port(const struct proxy *proxy);
 
 /* From now on, all connections together: lets `bytes` more bytes of answers pass, then the fault strikes: at

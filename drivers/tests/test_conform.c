@@ -1,8 +1,13 @@
-/* test_conform: the conformance suite over every lock of the list, on real servers, one start a backend.
+/* test_conform: the conformance suite over every lock of the list, on real servers.
  *
  * usage: test_conform [LOCK [WORDS OF A CHECK'S NAME]]
- * A backend that is missing here is skipped with what to install; in CI (CI=true) that is a failure.
+ * A lock is tried with all its checks on its first topology, and with the basic ones on each further one.
+ * Checks mostly wait, for leases, sessions and silent servers: so each topology's locks, some at a time, run
+ * in a process of their own, with servers of their own, several at once; what they print comes in the list's
+ * order. TEST_CONFORM_JOBS says how many (0: all in this process, one after the other, for a debugger). A
+ * backend that is missing here is skipped with what to install; in CI (CI=true) that is a failure.
  */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +17,17 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "drivers/registry.h"
 #include "drivers/tests/conform.h"
+#include "drivers/tests/conform_jobs.h"
 #include "drivers/tests/conform_place.h"
 
-#define TESTS_MAX 4096
-#define TRIAL_S 200 /* a hang that not even the cut-off ends: SIGALRM ends the program */
+#define TESTS_MAX 4096 /* of one job */
+#define LOCKS_MAX 256
+#define JOB_LOCKS 4 /* on one set of servers */
+#define TRIAL_S 200 /* a hang that not even the cut-off ends: SIGALRM ends the process */
 
 /* Locks whose options make another lock of them; they get the whole suite once more. */
 static const struct variant {
@@ -26,38 +35,53 @@ static const struct variant {
     unsigned more_caps; /* that the option brings */
 } variants[] = {
     {"etcd-mutex", "transport=json", 0},
+    {"mem-rwlock", "prefer=writer", 0},
     {"sqlite-immediate", "fence=yes", LB_CAP_FENCE},
     {"sqlite-immediate", "journal=delete", 0},
 };
 
+/* What one process does: locks on one topology. */
+struct job {
+    const struct lb_lock *locks[JOB_LOCKS];
+    int lock_count;
+    const char *topology; /* NULL = embedded */
+    bool further;         /* not the locks' first */
+    const struct variant *variant;
+};
+
 struct item {
+    const struct job *job;
     const struct lb_lock *lock;
-    const struct conform_check *check; /* NULL: opens or closes the backend */
-    const struct variant *variant;     /* NULL: all by default */
+    const struct conform_check *check;
 };
 
 static const char *only_lock, *only_check;
 static struct lb_lock variant_locks[sizeof variants / sizeof *variants];
-static struct CMUnitTest tests[TESTS_MAX];
-static struct item items[TESTS_MAX];
-static size_t test_count;
+static struct job jobs[LOCKS_MAX];
+static int job_count;
 
 static struct place *place;
 static struct arena arena;
-static int checks_run[1024]; /* by the lock's place in the registry */
+
+/* By the lock's place in the registry; shared with the jobs' processes. */
+static struct tally {
+    int checks, own_checks; /* run on its first topology; of these not everybody's */
+} * tally;
 
 static int index_of(const struct lb_lock *lock) {
     int i = 0;
-    while (registry_locks()[i] != lock) i++;
+    while (strcmp(registry_locks()[i]->name, lock->name) != 0) i++;
     return i;
 }
 
-/* A backend that can't be tried here: skips or, in CI, fails. */
+/* --- one job, in its process --- */
+
+/* A topology that can't be tried here: skips or, in CI, fails. */
 static void test_left_out(void **state) {
     const struct item *item = *state;
     const char *ci = getenv("CI");
     char why[512];
-    if (!conform_missing(item->lock->backend, why, sizeof why)) return;
+    if (!conform_lacks(item->lock, item->job->topology, why, sizeof why)) return;
     if (ci && strcmp(ci, "true") == 0) fail_msg("%s", why);
     printf("skipped: %s\n", why);
     skip();
@@ -68,7 +92,7 @@ static void lock_of(const struct item *item, const char *const *sets, struct pla
     struct lb_err err = {0};
     const char *all[8];
     int count = 0;
-    if (item->variant) all[count++] = item->variant->set;
+    if (item->job->variant) all[count++] = item->job->variant->set;
     while (sets && *sets) all[count++] = *sets++;
     all[count] = NULL;
     if (conform_lock(item->lock, all, &arena, ret_lock, &err) != 0) fail_msg("%s", err.text);
@@ -79,7 +103,7 @@ static void test_open(void **state) {
     struct lb_err err = {0};
     struct plan_lock lock;
     lock_of(item, NULL, &lock);
-    place = conform_open(&lock, &err);
+    place = conform_open_on(&lock, item->job->topology, &err);
     if (!place) fail_msg("%s", err.text);
 }
 
@@ -91,43 +115,69 @@ static void test_close(void **state) {
 
 /* Runs one check of one lock. The failure, "" if it passed. */
 static void run_check(const struct item *item, char *ret_failure, size_t size) {
-    struct lb_err err = {0};
     struct plan_lock lock, far_lock;
-    struct trial trial = {.lock = &lock, .place = place};
     lock_of(item, NULL, &lock);
     lock_of(item, conform_impatient, &far_lock);
-    if (item->check->needs & CONFORM_FAR) {
-        trial.far = conform_open_far(&far_lock, place, &trial.proxy, &err);
-        if (!trial.far) fail_msg("%s", err.text);
-    }
     alarm(TRIAL_S);
-    trial_run(&trial, item->check->script);
+    conform_run(item->check, &lock, &far_lock, place, ret_failure, size);
     alarm(0);
-    place_close(trial.far);
-    proxy_stop(trial.proxy);
-    snprintf(ret_failure, size, "%s", trial.failure);
-    if (!item->variant) checks_run[index_of(item->lock)]++;
 }
 
 static void test_check(void **state) {
     const struct item *item = *state;
     char failure[1024];
     if (!place) fail_msg("its backend is not there");
+    int64_t began_ns = lb_now();
     run_check(item, failure, sizeof failure);
+    printf("took %.1f s\n", (double)(lb_now() - began_ns) / (double)LB_S_NS);
+    struct tally *mine = &tally[index_of(item->lock)];
+    if (!item->job->variant && !item->job->further) {
+        mine->checks++;
+        if (item->check->who != CONFORM_ALL) mine->own_checks++;
+    }
     bool must_fail = item->check->who == CONFORM_CONTROLS && (item->lock->caps & LB_CAP_CONTROL);
     if (must_fail && !failure[0]) fail_msg("a control that must be caught was not");
     if (!must_fail && failure[0]) fail_msg("%s", failure);
 }
 
-static void test_all_covered(void **state) {
-    (void)state;
-    char why[512];
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        if (conform_missing(lock->backend, why, sizeof why)) continue;
-        if (checks_run[i] < 2) fail_msg("%s: the suite did not run it", lock->name);
+static void add(struct conform_tests *tests, const char *what, CMUnitTestFunction run, struct item item) {
+    const struct variant *variant = item.job->variant;
+    struct item *kept = malloc(sizeof *kept);
+    char *name = NULL;
+    *kept = item;
+    if (asprintf(&name, "%s%s%s%s%s: %s", item.lock->name, variant ? " " : "", variant ? variant->set : "",
+                 item.job->further ? " on " : "", item.job->further ? item.job->topology : "", what) < 0)
+        abort();
+    conform_tests_add(tests, name, run, kept);
+}
+
+static void add_checks(struct conform_tests *tests, const struct job *job, const struct lb_lock *lock) {
+    for (const struct conform_check *check = conform_checks; check->name; check++) {
+        const char *reason;
+        if (only_check && !strstr(check->name, only_check)) continue;
+        if (conform_applies(check, lock, job->further, &reason))
+            add(tests, check->name, test_check, (struct item){job, lock, check});
+        else if (reason)
+            printf("exempt: %s: %s: %s\n", lock->name, check->name, reason);
     }
 }
+
+/* What the process of a job does: fills its list of tests. */
+static void fill_job(int index, struct conform_tests *tests) {
+    const struct job *job = &jobs[index];
+    struct item first = {job, job->locks[0], NULL};
+    char why[512];
+    if (conform_lacks(first.lock, job->topology, why, sizeof why)) {
+        for (int i = 0; i < job->lock_count; i++)
+            add(tests, "left out", test_left_out, (struct item){job, job->locks[i], NULL});
+        return;
+    }
+    add(tests, "its backend starts", test_open, first);
+    for (int i = 0; i < job->lock_count; i++) add_checks(tests, job, job->locks[i]);
+    add(tests, "its backend stops", test_close, first);
+}
+
+/* --- the suite as a whole --- */
 
 static void test_exemptions_are_of_use(void **state) {
     (void)state;
@@ -139,75 +189,87 @@ static void test_exemptions_are_of_use(void **state) {
     }
 }
 
-static void add(const char *what, CMUnitTestFunction run, struct item item) {
-    const char *lock = item.lock ? item.lock->name : "suite";
-    const char *set = item.variant ? item.variant->set : "";
-    if (test_count == TESTS_MAX) abort();
-    size_t size = strlen(lock) + strlen(set) + strlen(what) + 4;
-    char *name = malloc(size);
-    snprintf(name, size, "%s%s%s: %s", lock, *set ? " " : "", set, what);
-    items[test_count] = item;
-    tests[test_count] =
-        (struct CMUnitTest){.name = name, .test_func = run, .initial_state = &items[test_count]};
-    test_count++;
+/* Asks the program itself, since what people run is that. */
+static void test_all_covered(void **state) {
+    (void)state;
+    const char *program = getenv("LOCKBENCH_PROGRAM");
+    char command[512], why[512];
+    if (!program) {
+        printf("skipped: LOCKBENCH_PROGRAM does not say where the program is\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "'%s' list --json", program);
+    FILE *from = popen(command, "r");
+    json_error_t error;
+    json_t *list = from ? json_loadf(from, 0, &error) : NULL;
+    if (!from || pclose(from) != 0 || !list) fail_msg("no list from %s", command);
+    json_t *locks = json_object_get(list, "locks");
+    if (!json_is_array(locks) || json_array_size(locks) < 12) fail_msg("no locks in what '%s' says", command);
+    for (size_t i = 0; i < json_array_size(locks); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(locks, i), "name"));
+        const struct lb_lock *lock = name ? registry_lock(name) : NULL;
+        if (!lock) fail_msg("the program has a lock '%s' that the suite does not know", name ? name : "?");
+        if (conform_lacks(lock, NULL, why, sizeof why)) continue;
+        const struct tally *mine = &tally[index_of(lock)];
+        bool real = !(lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
+        if (mine->checks == 0) fail_msg("%s: the suite did not run it", name);
+        if (real && mine->own_checks < 3) fail_msg("%s: the suite has hardly a check for it", name);
+    }
+    json_decref(list);
 }
 
 static bool wanted(const struct lb_lock *lock) {
     return !only_lock || strcmp(only_lock, lock->name) == 0;
 }
 
-static void add_checks(const struct lb_lock *lock, const struct variant *variant) {
-    for (const struct conform_check *check = conform_checks; check->name; check++) {
-        const char *reason;
-        if (only_check && !strstr(check->name, only_check)) continue;
-        if (conform_applies(check, lock, &reason))
-            add(check->name, test_check, (struct item){lock, check, variant});
-        else if (reason)
-            printf("exempt: %s: %s: %s\n", lock->name, check->name, reason);
+/* The job that takes one more lock on a topology. */
+static struct job *job_for(const struct lb_lock *lock, const char *topology, bool further) {
+    for (int i = 0; i < job_count; i++) {
+        struct job *job = &jobs[i];
+        bool same =
+            topology && job->topology ? strcmp(topology, job->topology) == 0 : topology == job->topology;
+        if (job->locks[0]->backend == lock->backend && same && job->further == further && !job->variant &&
+            job->lock_count < JOB_LOCKS)
+            return job;
     }
+    if (job_count == LOCKS_MAX) abort();
+    jobs[job_count] = (struct job){.topology = topology, .further = further};
+    return &jobs[job_count++];
 }
 
-static void add_variant(int i) {
-    const struct lb_lock *lock = registry_lock(variants[i].lock);
-    char why[512];
-    if (!wanted(lock) || conform_missing(lock->backend, why, sizeof why)) return;
-    variant_locks[i] = *lock;
-    variant_locks[i].caps |= variants[i].more_caps;
-    struct item item = {&variant_locks[i], NULL, &variants[i]};
-    add("its backend starts", test_open, item);
-    add_checks(&variant_locks[i], &variants[i]);
-    add("its backend stops", test_close, item);
-}
-
-static void add_backend(const struct lb_backend *backend) {
-    const struct lb_lock *first = NULL;
-    char why[512];
-    bool missing = conform_missing(backend, why, sizeof why) != NULL;
+static void add_jobs(void) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        struct item item = {lock, NULL, NULL};
-        if (lock->backend != backend || !wanted(lock)) continue;
-        if (missing) {
-            add("left out", test_left_out, item);
-            continue;
+        const char *const *topologies = lb_topologies(lock);
+        if (!wanted(lock)) continue;
+        for (int j = 0; j == 0 || (topologies && topologies[j]); j++) {
+            struct job *job = job_for(lock, topologies ? topologies[j] : NULL, j > 0);
+            job->locks[job->lock_count++] = lock;
         }
-        if (!first) add("its backend starts", test_open, item);
-        first = lock;
-        add_checks(lock, NULL);
     }
-    if (first) add("its backend stops", test_close, (struct item){first, NULL, NULL});
+    for (int i = 0; i < (int)(sizeof variants / sizeof *variants); i++) {
+        const struct lb_lock *lock = registry_lock(variants[i].lock);
+        if (!lock || !wanted(lock)) continue;
+        variant_locks[i] = *lock;
+        variant_locks[i].caps |= variants[i].more_caps;
+        jobs[job_count++] = (struct job){.locks = {&variant_locks[i]},
+                                         .lock_count = 1,
+                                         .topology = lb_topologies(lock) ? lb_topologies(lock)[0] : NULL,
+                                         .variant = &variants[i]};
+    }
 }
 
 int main(int argc, char **argv) {
     only_lock = argc > 1 ? argv[1] : NULL;
     only_check = argc > 2 ? argv[2] : NULL;
-    for (int i = 0; registry_backends()[i]; i++) add_backend(registry_backends()[i]);
-    for (int i = 0; i < (int)(sizeof variants / sizeof *variants); i++) add_variant(i);
-    struct item none = {NULL, NULL, NULL};
-    add("exemptions name what is there", test_exemptions_are_of_use, none);
-    if (!only_lock && !only_check) add("every lock of the list was run", test_all_covered, none);
-    int failed = _cmocka_run_group_tests("conformance", tests, test_count, NULL, NULL);
+    tally = conform_shared_memory(LOCKS_MAX * sizeof *tally);
+    add_jobs();
+    conform_jobs_run(job_count, fill_job);
+    static const struct CMUnitTest own[] = {
+        cmocka_unit_test_prestate(test_exemptions_are_of_use, NULL),
+        cmocka_unit_test_prestate(test_all_covered, NULL),
+    };
+    conform_jobs_group(own, only_lock || only_check ? 1 : 2);
     arena_done(&arena);
-    for (size_t i = 0; i < test_count; i++) free((char *)(uintptr_t)tests[i].name);
-    return failed;
+    return conform_jobs_sum();
 }

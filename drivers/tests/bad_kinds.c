@@ -1,0 +1,388 @@
+/* bad_kinds: see bad_kinds.h. One part of shared memory a key; who waits polls. */
+#include "drivers/tests/bad_kinds.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drivers/wait.h"
+
+#define PARTS 4096
+#define QUEUE 128
+#define SLOTS 8
+#define POLL_NS LB_MS_NS
+
+struct party {
+    uint32_t client; /* + 1; 0 = nobody */
+    pid_t pid;
+};
+
+struct part {
+    char name[64]; /* of the key, once used */
+    bool armed, opened;
+    uint32_t bound, out; /* permits, or what is left to count */
+    uint32_t readers, depth;
+    struct party holder, slot[SLOTS];
+    struct party queue[QUEUE];
+    int queued;
+    uint64_t version;
+};
+
+struct kinds_shared {
+    struct part part[PARTS];
+};
+
+struct kinds_options {
+    int64_t fault;
+};
+
+struct kinds_grant {
+    uint32_t slot; /* + 1; 0 = nothing is held */
+    uint32_t permits;
+    bool shared;
+};
+
+static bool has(const struct lb_session *session, enum kind_fault fault) {
+    return ((const struct kinds_options *)session->options)->fault == (int64_t)fault;
+}
+
+static struct part *part_at(const struct lb_session *session, uint32_t index, const char *name) {
+    struct kinds_shared *shared = session->server->shared;
+    struct part *part = &shared->part[index % PARTS];
+    if (!part->name[0]) snprintf(part->name, sizeof part->name, "%.60s", name);
+    return part;
+}
+
+static struct part *part_of(const struct lb_session *session, const struct lb_request *request) {
+    return part_at(session, request->key_index, request->key);
+}
+
+static struct party me(const struct lb_session *session, const struct lb_request *request) {
+    bool by_session = has(session, KIND_OWNER_IS_SESSION);
+    return (struct party){(by_session ? session->client : request->client) + 1, getpid()};
+}
+
+static bool is_dead(struct party party) {
+    return party.client != 0 && party.pid != getpid() && kill(party.pid, 0) != 0 && errno == ESRCH;
+}
+
+/* --- who may have it now, by primitive: takes it --- */
+
+static bool enter_mutex(struct lb_session *session, const struct lb_request *request, struct part *part,
+                        struct lb_grant *grant) {
+    (void)grant;
+    struct party mine = me(session, request);
+    if (is_dead(part->holder) && !has(session, KIND_FORGETS_DEAD)) {
+        part->holder.client = 0;
+        part->depth = 0;
+    }
+    bool again =
+        part->holder.client == mine.client && (request->held > 0 || has(session, KIND_OWNER_IS_SESSION));
+    if (part->holder.client != 0 && (!again || has(session, KIND_NOT_TWICE))) return false;
+    part->holder = mine;
+    part->depth++;
+    return true;
+}
+
+static bool enter_rwlock(struct lb_session *session, const struct lb_request *request, struct part *part,
+                         struct lb_grant *grant) {
+    struct kinds_grant *mine = grant->data;
+    bool readers_only = request->shared && !has(session, KIND_READS_ALONE);
+    if (part->holder.client != 0) return false;
+    if (part->readers > 0 && !readers_only && !has(session, KIND_WRITES_AMONG)) return false;
+    mine->shared = request->shared;
+    if (request->shared)
+        part->readers++;
+    else
+        part->holder = me(session, request);
+    return true;
+}
+
+static bool enter_semaphore(struct lb_session *session, const struct lb_request *request, struct part *part,
+                            struct lb_grant *grant) {
+    struct kinds_grant *mine = grant->data;
+    uint32_t bound = part->bound + (has(session, KIND_ONE_MORE) ? 1 : 0);
+    if (part->out + request->permits > bound) {
+        if (has(session, KIND_TAKES_PART) && part->out < bound) part->out++;
+        return false;
+    }
+    part->out += request->permits;
+    mine->permits = request->permits;
+    return true;
+}
+
+static bool enter_latch(struct lb_session *session, const struct lb_request *request, struct part *part,
+                        struct lb_grant *grant) {
+    (void)request;
+    (void)grant;
+    if (part->out > (has(session, KIND_OPENS_EARLY) ? 1 : 0)) return false;
+    bool first = !part->opened;
+    part->opened = true;
+    return first || !has(session, KIND_OPENS_ONCE);
+}
+
+static bool enter_optimistic(struct lb_session *session, const struct lb_request *request, struct part *part,
+                             struct lb_grant *grant) {
+    (void)session;
+    (void)request;
+    grant->token = part->version;
+    return true;
+}
+
+static bool enter_multi(struct lb_session *session, const struct lb_request *request, struct part *part,
+                        struct lb_grant *grant) {
+    (void)grant;
+    struct part *wanted[LB_KEYS_MAX] = {part};
+    int count = request->keys ? request->key_count : 1;
+    struct party mine = me(session, request);
+    bool backwards = has(session, KIND_LOCKS_UP) && request->client % 2;
+    for (int i = 0; i < count && request->keys; i++) {
+        const struct lb_key *key = &request->keys[backwards ? count - 1 - i : i];
+        wanted[i] = part_at(session, key->index, key->name);
+    }
+    bool all = true;
+    for (int i = 0; i < count && all; i++) {
+        all = wanted[i]->holder.client == 0 ||
+              (has(session, KIND_LOCKS_UP) && wanted[i]->holder.client == mine.client);
+        if (all && (has(session, KIND_KEEPS_SOME) || has(session, KIND_LOCKS_UP))) wanted[i]->holder = mine;
+    }
+    for (int i = 0; i < count && all; i++) wanted[i]->holder = mine;
+    return all;
+}
+
+static bool enter_slots(struct lb_session *session, const struct lb_request *request, struct part *part,
+                        struct lb_grant *grant) {
+    struct kinds_grant *mine = grant->data;
+    for (uint32_t i = 0; i < request->bound && i < SLOTS; i++) {
+        if ((request->skip_slots >> i & 1) && !has(session, KIND_ANY_SLOT)) continue;
+        if (part->slot[i].client != 0) continue;
+        part->slot[i] = me(session, request);
+        mine->slot = i + 1;
+        grant->slot = has(session, KIND_SAME_SLOT) ? 0 : i;
+        return true;
+    }
+    return false;
+}
+
+typedef bool enter_fn(struct lb_session *session, const struct lb_request *request, struct part *part,
+                      struct lb_grant *grant);
+
+/* --- the queue that they stand in --- */
+
+static void drop(struct part *part, int place) {
+    memmove(&part->queue[place], &part->queue[place + 1],
+            (size_t)(--part->queued - place) * sizeof *part->queue);
+}
+
+/* Whether it is the client's turn. */
+static bool first(struct lb_session *session, const struct lb_request *request, struct part *part) {
+    for (int i = part->queued - 1; i >= 0; i--) {
+        if (is_dead(part->queue[i]) && !has(session, KIND_TRUSTS_DEAD)) drop(part, i);
+    }
+    if (has(session, KIND_STARVES) && request->client == 20) return false;
+    if (part->queued == 0) return true;
+    int turn = has(session, KIND_OVERTAKES) ? part->queued - 1 : 0;
+    return part->queue[turn].client == request->client + 1 && part->queue[turn].pid == getpid();
+}
+
+static void leave(const struct lb_request *request, struct part *part) {
+    for (int i = part->queued - 1; i >= 0; i--) {
+        if (part->queue[i].client == request->client + 1 && part->queue[i].pid == getpid()) drop(part, i);
+    }
+}
+
+static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
+                            struct lb_grant *grant, enter_fn *enter, bool queues) {
+    struct part *part = part_of(session, request);
+    struct kinds_grant *mine = grant->data;
+    bool once = request->deadline_ns <= lb_now(), queued = false;
+    for (;;) {
+        /* Who holds it already does not stand in the queue for it. */
+        bool turn = !queues || request->held > 0 || first(session, request, part);
+        if (turn && enter(session, request, part, grant)) break;
+        if (once) return LB_BUSY;
+        if (lb_now() >= request->deadline_ns || lb_stopping()) {
+            if (queued && !has(session, KIND_LEAVES)) leave(request, part);
+            return LB_TIMEOUT;
+        }
+        if (queues && !queued && part->queued < QUEUE) {
+            part->queue[part->queued++] = (struct party){request->client + 1, getpid()};
+            queued = true;
+        }
+        lb_sleep_until(lb_now() + POLL_NS);
+    }
+    if (queued) leave(request, part);
+    if (mine->slot == 0) mine->slot = 1;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+#define ACQUIRE(kind, queues)                                                                                \
+    static enum lb_outcome acquire_##kind(struct lb_session *session, const struct lb_request *request,      \
+                                          struct lb_grant *grant) {                                          \
+        return take(session, request, grant, enter_##kind, queues);                                          \
+    }
+ACQUIRE(mutex, true)
+ACQUIRE(rwlock, false)
+ACQUIRE(semaphore, false)
+ACQUIRE(latch, false)
+ACQUIRE(optimistic, false)
+ACQUIRE(multi, false)
+ACQUIRE(slots, false)
+
+/* --- releases --- */
+
+static enum lb_outcome release_mutex(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    (void)grant;
+    struct part *part = part_of(session, request);
+    if (part->holder.client != me(session, request).client) return LB_LOST;
+    if (--part->depth == 0 || has(session, KIND_FREES_AT_ONCE)) {
+        part->holder.client = 0;
+        part->depth = 0;
+    }
+    return LB_OK;
+}
+
+/* What the grant held, and no longer does; 0 = nothing. */
+static uint32_t give_up(struct lb_grant *grant) {
+    struct kinds_grant *mine = grant->data;
+    uint32_t slot = mine->slot;
+    mine->slot = 0;
+    return slot;
+}
+
+static enum lb_outcome release_rwlock(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct part *part = part_of(session, request);
+    if (!give_up(grant)) return LB_LOST;
+    if (((struct kinds_grant *)grant->data)->shared)
+        part->readers = has(session, KIND_READER_FREES) || part->readers == 0 ? 0 : part->readers - 1;
+    else
+        part->holder.client = 0;
+    return LB_OK;
+}
+
+static enum lb_outcome release_semaphore(struct lb_session *session, const struct lb_request *request,
+                                         struct lb_grant *grant) {
+    struct part *part = part_of(session, request);
+    if (!give_up(grant)) return LB_LOST;
+    uint32_t permits = ((struct kinds_grant *)grant->data)->permits + (has(session, KIND_GIVES_TWO) ? 1 : 0);
+    part->out = part->out > permits ? part->out - permits : 0;
+    return LB_OK;
+}
+
+static enum lb_outcome release_latch(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    (void)grant;
+    struct part *part = part_of(session, request);
+    if (part->out > 0) part->out--;
+    return LB_OK;
+}
+
+static enum lb_outcome release_optimistic(struct lb_session *session, const struct lb_request *request,
+                                          struct lb_grant *grant) {
+    struct part *part = part_of(session, request);
+    if (part->version != grant->token && !has(session, KIND_WRITES_ANYWAY)) return LB_BUSY;
+    part->version = grant->token + (has(session, KIND_SAME_VERSION) ? 0 : 1);
+    grant->token = part->version;
+    return LB_OK;
+}
+
+static enum lb_outcome release_multi(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    if (!give_up(grant)) return LB_LOST;
+    part_of(session, request)->holder.client = 0;
+    for (int i = 0; request->keys && i < request->key_count; i++)
+        part_at(session, request->keys[i].index, request->keys[i].name)->holder.client = 0;
+    return LB_OK;
+}
+
+static enum lb_outcome release_slots(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    uint32_t slot = give_up(grant);
+    if (slot == 0) return LB_LOST;
+    part_of(session, request)->slot[slot - 1].client = 0;
+    return LB_OK;
+}
+
+/* --- what stays --- */
+
+static int arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    (void)err;
+    struct part *part = part_of(session, request);
+    bool latch = session->lock->primitive == LB_LATCH;
+    if (part->armed && !has(session, KIND_ARMS_ANEW)) return 0;
+    part->armed = true;
+    part->bound = request->bound;
+    part->out = latch ? request->bound : 0;
+    return 0;
+}
+
+static int disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    (void)err;
+    if (!has(session, KIND_KEEPS_ARMED)) part_of(session, request)->armed = false;
+    return 0;
+}
+
+static int residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                   struct lb_err *err) {
+    (void)err;
+    struct kinds_shared *shared = session->server->shared;
+    *ret_residue = (struct lb_residue){0};
+    for (int i = 0; i < PARTS && !has(session, KIND_BLIND); i++) {
+        const struct part *part = &shared->part[i];
+        if (strncmp(part->name, prefix, strlen(prefix)) != 0) continue;
+        ret_residue->count += (uint64_t)part->queued + part->armed + (part->holder.client != 0);
+        snprintf(ret_residue->example, sizeof ret_residue->example, "part %d", i);
+    }
+    return 0;
+}
+
+static int describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    (void)session;
+    (void)err;
+    lb_fact(facts, "version", "1");
+    return 0;
+}
+
+static const struct lb_option kinds_options[] = {
+    {"fault", LB_OPT_INT, offsetof(struct kinds_options, fault), "0", 0, KIND_FAULTS - 1, NULL, "which"},
+    {0},
+};
+
+static const struct lb_backend backend_kinds = {
+    .name = "kinds",
+    .summary = "wrong on purpose",
+    .shared_bytes = sizeof(struct kinds_shared),
+    .describe = describe,
+};
+
+#define KIND(kind, ...)                                                                                      \
+    const struct lb_lock bad_##kind = {                                                                      \
+        .name = "bad-" #kind,                                                                                \
+        .summary = "wrong on purpose",                                                                       \
+        .backend = &backend_kinds,                                                                           \
+        .waits = "poll",                                                                                     \
+        .options = kinds_options,                                                                            \
+        .options_bytes = sizeof(struct kinds_options),                                                       \
+        .grant_bytes = sizeof(struct kinds_grant),                                                           \
+        .acquire = acquire_##kind,                                                                           \
+        .release = release_##kind,                                                                           \
+        __VA_ARGS__,                                                                                         \
+    }
+#define BOTH (LB_CAP_TRY | LB_CAP_WAIT)
+
+KIND(mutex, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_FAIR | LB_CAP_REENTRANT | LB_CAP_SHARE,
+     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE, .about = {.crash = LB_CRASH_AT_ONCE},
+     .residue = residue);
+KIND(rwlock, .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED, .claims = LB_CLAIM_EXCLUDES);
+KIND(semaphore, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS, .claims = LB_CLAIM_EXCLUDES,
+     .arm = arm, .disarm = disarm, .residue = residue);
+KIND(latch, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES, .arm = arm, .disarm = disarm,
+     .residue = residue);
+KIND(optimistic, .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
+KIND(multi, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);
+KIND(slots, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_SLOTS, .claims = LB_CLAIM_EXCLUDES);

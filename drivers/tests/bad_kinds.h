@@ -1,0 +1,50 @@
+/* bad_kinds: locks of every primitive in this process's memory that are right, and can be told to be wrong in
+ * one way each: what the conformance suite's checks for modes, permits, counts and versions must notice. For
+ * fibers of one thread and forked clients that are killed; they are in no list. */
+#ifndef DRIVERS_TESTS_BAD_KINDS_H
+#define DRIVERS_TESTS_BAD_KINDS_H
+
+#include "drivers/driver.h"
+
+/* By the option "fault". */
+enum kind_fault {
+    KIND_RIGHT,
+    /* of all that hold something */
+    KIND_STARVES,      /* the client of number 20 never gets it */
+    KIND_OVERTAKES,    /* the last that came goes first */
+    KIND_FORGETS_DEAD, /* what a killed process held stays held */
+    KIND_TRUSTS_DEAD,  /* a killed process's place in the queue stays */
+    KIND_BLIND,        /* residue sees nothing */
+    KIND_LEAVES,       /* a waiter that gives up leaves its place in the queue */
+    /* re-entry, shared sessions */
+    KIND_FREES_AT_ONCE, /* the first release frees what was taken several times */
+    KIND_NOT_TWICE,     /* its holder finds it busy */
+    KIND_OWNER_IS_SESSION,
+    /* reading and writing */
+    KIND_READS_ALONE,  /* one reader at a time */
+    KIND_WRITES_AMONG, /* a writer comes in where readers are */
+    KIND_READER_FREES, /* one reader's release frees for all */
+    /* permits */
+    KIND_ONE_MORE,   /* than there are */
+    KIND_GIVES_TWO,  /* back for one */
+    KIND_TAKES_PART, /* of what it can't have in full, and keeps it */
+    KIND_ARMS_ANEW,
+    /* latches */
+    KIND_OPENS_EARLY,
+    KIND_OPENS_ONCE,  /* for the first one that looks */
+    KIND_KEEPS_ARMED, /* disarm does nothing */
+    /* versions */
+    KIND_WRITES_ANYWAY,
+    KIND_SAME_VERSION,
+    /* several keys, parts of keys */
+    KIND_KEEPS_SOME, /* keys of a set that it could not have in full */
+    KIND_LOCKS_UP,   /* takes the keys of a set one by one, half of the clients backwards */
+    KIND_SAME_SLOT,
+    KIND_ANY_SLOT, /* whether of use or not */
+    KIND_FAULTS
+};
+
+extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_latch, bad_optimistic, bad_multi,
+    bad_slots;
+
+#endif

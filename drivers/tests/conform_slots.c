@@ -1,0 +1,47 @@
+/* conform_slots: a key cut in parts, each with one holder. */
+#include "drivers/tests/conform.h"
+
+#define SLOTS 4
+
+void conform_slots(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[SLOTS + 1];
+    trial->bound = SLOTS;
+    for (int i = 0; i <= SLOTS; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i]) return;
+    }
+    struct actor *late = clients[SLOTS];
+    for (int round = 0; round < 3; round++) {
+        unsigned seen = 0;
+        for (int i = 0; i < SLOTS; i++) {
+            MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+            uint32_t slot = clients[i]->grant.slot;
+            MUST(trial, slot < SLOTS && !(seen >> slot & 1), "slot %u of %d was given %s", slot, SLOTS,
+                 slot < SLOTS ? "twice" : "out");
+            seen |= 1U << slot;
+        }
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+        actor_begin_acquire(late, &key, trial_soon());
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+        MUST(trial, actor_is_busy(late), "got %s while all slots are held", lb_outcome_name(late->outcome));
+        uint32_t freed = clients[round]->grant.slot;
+        MUST_GIVE(clients[round], actor_release(clients[round]), LB_OK);
+        MUST_GIVE(late, actor_end(late), LB_OK);
+        MUST(trial, late->grant.slot == freed, "slot %u was freed, %u was given", freed, late->grant.slot);
+        MUST_GIVE(late, actor_release(late), LB_OK);
+        for (int i = 0; i < SLOTS; i++) {
+            if (i != round) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+        }
+    }
+    /* What the caller has no use for it is not given, though it is free. */
+    for (uint32_t wanted = 0; wanted < SLOTS; wanted++) {
+        clients[0]->request.skip_slots = late->request.skip_slots = ~(UINT64_C(1) << wanted);
+        MUST_GIVE(clients[0], actor_acquire(clients[0], &key, TRIAL_TRY), LB_OK);
+        MUST(trial, clients[0]->grant.slot == wanted, "slot %u was given where only %u is of use",
+             clients[0]->grant.slot, wanted);
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(clients[0], actor_release(clients[0]), LB_OK);
+    }
+}
