@@ -46,6 +46,7 @@ static bool group_competes(const struct report_group *group) {
 static void choose_groups(const struct report *report, struct answers *answers) {
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
+        if (report_is_aside(group)) continue;
         if (!group_competes(group)) {
             if (!answers->alone || group->clients < answers->alone->clients) answers->alone = group;
         } else if (!answers->contended || group->clients > answers->contended->clients) {

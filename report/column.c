@@ -3,17 +3,20 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/words.h"
 
 #define NUMBER(path, title, brief, better, member, help)                                                     \
-    { path, title, brief, help, COLUMN_NUMBER, better, offsetof(struct run_stage, member) }
+    { path, title, brief, help, COLUMN_NUMBER, better, offsetof(struct run_stage, member), NULL }
+#define SPECIAL(path, title, brief, better, member, replaces, help)                                          \
+    { path, title, brief, help, COLUMN_NUMBER, better, offsetof(struct run_stage, member), replaces }
 #define TIME(path, title, brief, better, member, help)                                                       \
-    { path, title, brief, help, COLUMN_TIME, better, offsetof(struct run_stage, member) }
+    { path, title, brief, help, COLUMN_TIME, better, offsetof(struct run_stage, member), NULL }
 #define LATENCY(name, metric, part, help)                                                                    \
     TIME("latency_ns." name "." #part, name " " #part, name, -1, latency[metric].part, help)
 #define END                                                                                                  \
-    { NULL, NULL, NULL, NULL, COLUMN_NUMBER, 0, 0 }
+    { NULL, NULL, NULL, NULL, COLUMN_NUMBER, 0, 0, NULL }
 
 const struct column columns_compare[] = {
     NUMBER("throughput_per_s", "grants/s", "grants/s", 1, throughput_per_s,
@@ -31,6 +34,12 @@ const struct column columns_compare[] = {
     NUMBER("fairness.jain", "Jain", "Jain", 1, jain, "Jain's index of grants a client: 1 = all got the same"),
     NUMBER("cost.commands_per_grant", "commands a grant", "cmds/gr", -1, commands_per_grant,
            "requests sent to the server for each grant, polling included"),
+    SPECIAL("cost.wakeups_per_grant", "wake-ups a grant", "wakes/gr", -1, wakeups_per_grant,
+            "latency_ns.ping.p50",
+            "how often waiters were woken, or had slept, and looked again for each grant"),
+    SPECIAL("cost.retries_per_grant", "retries a write", "retries", -1, retries_per_grant,
+            "cost.server_cpu_ns_per_grant",
+            "optimistic locks: writes that found another's and were tried again, for each that succeeded"),
     TIME("cost.server_cpu_ns_per_grant", "server CPU a grant", "srv CPU", -1, server_cpu_ns_per_grant,
          "processor time of the server for each grant"),
     END,
@@ -62,6 +71,8 @@ const struct column columns_fairness[] = {
 const struct column columns_cost[] = {
     NUMBER("cost.commands_per_grant", "commands a grant", "cmds/gr", -1, commands_per_grant,
            "requests sent to the server for each grant"),
+    NUMBER("cost.wakeups_per_grant", "wake-ups a grant", "wakes/gr", -1, wakeups_per_grant,
+           "how often waiters were woken, or had slept, and looked again for each grant"),
     NUMBER("cost.bytes_per_grant", "bytes a grant", "bytes", -1, bytes_per_grant,
            "sent and received for each grant"),
     TIME("cost.client_cpu_ns_per_grant", "client CPU a grant", "cli CPU", -1, client_cpu_ns_per_grant,
@@ -69,6 +80,10 @@ const struct column columns_cost[] = {
     TIME("cost.server_cpu_ns_per_grant", "server CPU a grant", "srv CPU", -1, server_cpu_ns_per_grant,
          "processor time of the server for each grant"),
     TIME("connect_ns.mean", "connect, mean", "connect", -1, connect_mean_ns, "opening one session"),
+    TIME("latency_ns.connect.p50", "connect p50", "connect", -1, latency[RUN_CONNECT].p50,
+         "opening the session of an attempt, where each has its own"),
+    TIME("latency_ns.connect.p99", "connect p99", "connect", -1, latency[RUN_CONNECT].p99,
+         "99 of 100 took less"),
     END,
 };
 
@@ -143,6 +158,22 @@ bool column_is_best(const struct column *column, const struct report_group *grou
         worse += value != mine;
     }
     return worse > 0;
+}
+
+static bool is_special(const struct column *column, const struct report_group *group) {
+    for (int r = 0; r < group->row_count && column->replaces; r++) {
+        if (column_value(column, &group->rows[r]) > 0) return true;
+    }
+    return false;
+}
+
+bool column_shown(const struct column *column, const struct report_group *group, bool narrow) {
+    if (column->replaces) return is_special(column, group);
+    for (const struct column *other = columns_compare; narrow && other->key; other++) {
+        if (!other->replaces || strcmp(other->replaces, column->key) != 0) continue;
+        if (is_special(other, group)) return false;
+    }
+    return true;
 }
 
 bool column_used(const struct column *column, const struct report_group *group) {

@@ -19,6 +19,9 @@ struct column {
     enum column_kind kind;
     int better;    /* 1: more is better, -1: less, 0: neither */
     size_t offset; /* of its double in struct run_stage */
+    /* Shown only where some row has more than 0 of it; on a narrow screen in place of the column of this key,
+     * for which it tells more. NULL = always shown. */
+    const char *replaces;
 };
 
 /* The tables of columns; each ends with a NULL key. */
@@ -38,6 +41,9 @@ const struct number_unit *column_unit(const struct column *column, const struct 
 /* True when a row has the best value among the locks of its own durability, and there are two to compare: a
  * lock in memory is not better than one on disk, it is another thing. */
 bool column_is_best(const struct column *column, const struct report_group *group, int row);
+
+/* Whether the comparison of a group has the column; narrow: there is no room for all. */
+bool column_shown(const struct column *column, const struct report_group *group, bool narrow);
 
 /* True when any row has a value: empty columns need not be shown. */
 bool column_used(const struct column *column, const struct report_group *group);

@@ -29,7 +29,7 @@ static void write_head(FILE *out, const struct column *columns, const struct rep
     }
     for (const struct column *column = columns; column->key; column++) {
         const struct number_unit *unit = column_unit(column, group);
-        if (!column_used(column, group)) continue;
+        if (!column_used(column, group) || !column_shown(column, group, false)) continue;
         fprintf(out, "<th scope=\"col\" class=\"num\" title=\"%s\">%s", column->help, column->title);
         if (*unit->name) fprintf(out, " <span class=\"unit\">%s</span>", unit->name);
         fputs("</th>", out);
@@ -65,7 +65,8 @@ static void write_row(FILE *out, const struct report *report, const struct repor
         fputs("</td>", out);
     }
     for (const struct column *column = columns; column->key; column++) {
-        if (column_used(column, group)) write_cell(out, column, group, r);
+        if (column_used(column, group) && column_shown(column, group, false))
+            write_cell(out, column, group, r);
     }
     fputs("</tr>\n", out);
 }

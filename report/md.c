@@ -103,6 +103,7 @@ static void write_row(FILE *out, const struct report *report, const struct repor
             words_state(report->locks[row->lock].state),
             words_durability_text(words_durability(row->typical)));
     for (const struct column *column = columns_compare; column->key; column++) {
+        if (!column_shown(column, group, false)) continue;
         bool best = column_is_best(column, group, r);
         number_text(column_value(column, row), column_unit(column, group), text);
         fprintf(out, best ? " **%s** |" : " %s |", text);
@@ -117,12 +118,15 @@ static void write_group(FILE *out, const struct report *report, const struct rep
     put(out, group->load);
     fputs("\n\n| lock | verdict | durability |", out);
     for (const struct column *column = columns_compare; column->key; column++) {
+        if (!column_shown(column, group, false)) continue;
         fprintf(out, " %s", column->title);
         put_unit(out, column_unit(column, group));
         fputs(" |", out);
     }
     fputs("\n|---|---|---|", out);
-    for (const struct column *column = columns_compare; column->key; column++) fputs("--:|", out);
+    for (const struct column *column = columns_compare; column->key; column++) {
+        if (column_shown(column, group, false)) fputs("--:|", out);
+    }
     fputc('\n', out);
     bool limited = false;
     for (int r = 0; r < group->row_count; r++) {

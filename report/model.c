@@ -21,6 +21,13 @@ bool report_limited(const struct run_stage *stage) {
     return false;
 }
 
+bool report_is_aside(const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++) {
+        if (!group->rows[r].typical->workload) return false;
+    }
+    return true;
+}
+
 bool report_competes(const struct run_stage *stage) {
     return !stage->baseline && stage->clients >= 2 && !(stage->keys && strcmp(stage->keys, "own") == 0);
 }
@@ -33,10 +40,21 @@ static bool says(const struct run_stage *stage, const char *verdict) {
     return stage->verdict && strcmp(stage->verdict, verdict) == 0;
 }
 
+/* A control in the workload that is meant to expose it: whether it showed what it must, or worse. */
+static bool shows(const struct run_stage *stage) {
+    if (says(stage, "violated")) return true;
+    if (strcmp(stage->expected, "stuck") == 0) return stage->stuck > 0;
+    return strcmp(stage->expected, "expired") == 0 && stage->expired_holders > 0;
+}
+
 enum lock_state report_stage_state(const struct run_stage *stage) {
     if (stage->baseline || says(stage, "baseline")) return LOCK_BASELINE;
+    if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
+    if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
+        return LOCK_MISSED;
     if (says(stage, "violated")) return stage->control ? LOCK_CAUGHT : LOCK_VIOLATED;
     if (says(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
+    if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
     if (!says(stage, "clean") || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
     if (!report_competes(stage)) return LOCK_ALONE;
     return stage->control ? LOCK_MISSED : LOCK_CLEAN;
@@ -76,21 +94,37 @@ char *report_run_letter(int run, char *text) {
     return text;
 }
 
-static struct report_lock *find_lock(struct report *report, int run, const char *name) {
+bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage) {
+    const char *mine = lock->stage->topology, *its = stage->topology;
+    return lock->run == run && strcmp(lock->name, stage->lock) == 0 && (mine == its || equal(mine, its));
+}
+
+static struct report_lock *find_lock(struct report *report, int run, const struct run_stage *stage) {
     for (int i = 0; i < report->lock_count; i++) {
-        struct report_lock *lock = &report->locks[i];
-        if (lock->run == run && strcmp(lock->name, name) == 0) return lock;
+        if (report_is_of(&report->locks[i], run, stage)) return &report->locks[i];
     }
     return NULL;
+}
+
+/* Whether the run has the lock on several topologies. */
+static bool is_elsewhere_too(const struct run *run, const struct run_stage *stage) {
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *other = &run->stages[s];
+        if (strcmp(other->lock, stage->lock) == 0 && other->topology && stage->topology &&
+            strcmp(other->topology, stage->topology) != 0)
+            return true;
+    }
+    return false;
 }
 
 static struct report_lock *add_lock(struct report *report, int run, const struct run_stage *stage) {
     struct report_lock *lock = &report->locks[report->lock_count];
     char letter[8];
-    bool several = report->run_count > 1;
+    bool several = report->run_count > 1, elsewhere = is_elsewhere_too(report->runs[run], stage);
     *lock = (struct report_lock){.run = run, .name = stage->lock, .stage = stage, .state = LOCK_BASELINE};
-    if (asprintf(&lock->label, "%s%s%s", several ? report_run_letter(run, letter) : "", several ? " " : "",
-                 stage->lock) < 0) {
+    if (asprintf(&lock->label, "%s%s%s%s%s", several ? report_run_letter(run, letter) : "",
+                 several ? " " : "", stage->lock, elsewhere ? " @" : "",
+                 elsewhere ? stage->topology : "") < 0) {
         lock->label = NULL;
         return NULL;
     }
@@ -110,6 +144,11 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add(&lock->double_holders, stage->double_holders);
     add(&lock->expired_holders, stage->expired_holders);
     add(&lock->token_errors, stage->token_errors);
+    add(&lock->stuck, stage->stuck);
+    add(&lock->early, stage->early);
+    add(&lock->oversold, stage->oversold);
+    if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
+        lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;
     if (report_incomplete(stage)) lock->partial = true;
 }
@@ -122,7 +161,7 @@ static int make_locks(struct report *report) {
     for (int r = 0; r < report->run_count; r++) {
         for (int s = 0; s < report->runs[r]->stage_count; s++) {
             const struct run_stage *stage = &report->runs[r]->stages[s];
-            struct report_lock *lock = find_lock(report, r, stage->lock);
+            struct report_lock *lock = find_lock(report, r, stage);
             if (!lock) lock = add_lock(report, r, stage);
             if (!lock) return -1;
             judge(lock, stage);

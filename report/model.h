@@ -19,20 +19,22 @@ enum lock_state {
     LOCK_CLEAN,     /* two clients or more, no overlap seen */
     LOCK_CAUGHT,    /* a control, broken on purpose, and the checker saw it */
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
+    LOCK_STUCK,     /* left keys that are free and that nobody gets any more */
     LOCK_MISSED,    /* a control that was not seen: the checker is not to be trusted */
     LOCK_VIOLATED   /* let two in */
 };
 
-/* One lock of one run, all its stages. Texts borrowed from the run. */
+/* One lock of one run on one topology, all its stages. Texts borrowed from the run. */
 struct report_lock {
     int run; /* index in report->runs */
     const char *name;
-    char *label;                   /* the name, after the run's letter when there are several runs; owned */
+    char *label; /* the name; after the run's letter, and with its topology, where there are several; owned */
     const struct run_stage *stage; /* any stage of it, for what all share: backend, claims, durability */
     enum lock_state state;
     double grants;    /* all that were checked */
     double competing; /* those with two clients or more on common keys: what the bound stands on */
-    double lost_updates, double_holders, expired_holders, token_errors;
+    double lost_updates, double_holders, expired_holders, token_errors, stuck, early, oversold;
+    const struct run_stage *residue; /* the stage that left most on the server, or NULL */
     const struct run_stage *overlap; /* the first stage with a first overlap, or NULL */
     bool partial;                    /* a stage of it is partial or failed */
 };
@@ -83,11 +85,17 @@ const char *report_server_version(const struct run_server *server);
  * baseline gives each client a cell of its own. */
 bool report_competes(const struct run_stage *stage);
 
+/* Whether a stage is one of this lock's. */
+bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage);
+
 /* The state of one stage, by itself. */
 enum lock_state report_stage_state(const struct run_stage *stage);
 
 /* A real lock: neither a control, nor the baseline, nor the simulator. */
 bool report_is_real(const struct run_stage *stage);
+
+/* All its rows are controls that ran in workloads of their own: nothing to compare with. */
+bool report_is_aside(const struct report_group *group);
 
 /* The run says that the load generator or its machine, not the lock, limited this stage. */
 bool report_limited(const struct run_stage *stage);

@@ -18,9 +18,26 @@ static const char *or_zero(const char *text) {
     return text && *text ? text : "0";
 }
 
-/* The load in words, without the clients. Stages whose words agree may be compared. */
+/* What a stage asks of its lock beyond one exclusive grant at a time. */
+static void write_mode(FILE *out, const struct run_stage *stage) {
+    const char *primitive = stage->primitive ? stage->primitive : "";
+    if (stage->readers > 0) fprintf(out, ", %.0f %% readers", stage->readers);
+    if (strcmp(primitive, "semaphore") == 0 && stage->bound > 0) {
+        fprintf(out, ", %.0f of %.0f permits", stage->permits, stage->bound);
+    }
+    if (strcmp(primitive, "latch") == 0 && stage->bound > 0) fprintf(out, ", count %.0f", stage->bound);
+    if (stage->depth > 1) fprintf(out, ", %.0f deep", stage->depth);
+    if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
+    if (stage->clients_per_session > 1) fprintf(out, ", %.0f clients a session", stage->clients_per_session);
+    if (stage->session && strcmp(stage->session, "each") == 0) fprintf(out, ", a session each time");
+    if (stage->fault && strcmp(stage->fault, "pause") == 0) fprintf(out, ", processes paused");
+    if (stage->fault && strcmp(stage->fault, "kill") == 0) fprintf(out, ", processes killed");
+}
+
+/* The load in words, without the clients. Stages whose words agree may be compared. Malloced. */
 static char *load_text(const struct run_stage *stage) {
-    char *text, keys[96];
+    char *text = NULL, keys[96];
+    size_t size;
     const char *pick = stage->key_distribution, *count = stage->keys ? stage->keys : "?";
     if (strcmp(count, "own") == 0) {
         snprintf(keys, sizeof keys, "a key of its own for each client");
@@ -31,17 +48,19 @@ static char *load_text(const struct run_stage *stage) {
     }
     const char *mode = stage->mode ? stage->mode : "wait";
     const char *arrival = stage->arrival ? stage->arrival : "?";
-    if (asprintf(&text, "%s, %s%s, hold %s, think %s, %s acquire", keys, arrival,
-                 strcmp(arrival, "closed") == 0 ? " loop" : " arrivals", or_zero(stage->hold),
-                 or_zero(stage->think), strcmp(mode, "wait") == 0 ? "waiting" : mode) < 0) {
-        return NULL;
-    }
-    return text;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    if (stage->workload) fprintf(out, "workload %s: ", stage->workload);
+    fprintf(out, "%s, %s%s, hold %s, think %s, %s acquire", keys, arrival,
+            strcmp(arrival, "closed") == 0 ? " loop" : " arrivals", or_zero(stage->hold),
+            or_zero(stage->think), strcmp(mode, "wait") == 0 ? "waiting" : mode);
+    write_mode(out, stage);
+    return fclose(out) == 0 ? text : NULL;
 }
 
 static int lock_of(const struct report *report, int run, const struct run_stage *stage) {
     int i = 0;
-    while (report->locks[i].run != run || strcmp(report->locks[i].name, stage->lock) != 0) i++;
+    while (!report_is_of(&report->locks[i], run, stage)) i++;
     return i;
 }
 
@@ -102,6 +121,7 @@ static void fill_sums(struct report_row *row, const struct ref *refs, int count)
         offsetof(struct run_stage, lost_updates),    offsetof(struct run_stage, double_holders),
         offsetof(struct run_stage, expired_holders), offsetof(struct run_stage, token_errors),
         offsetof(struct run_stage, grants),          offsetof(struct run_stage, attempts),
+        offsetof(struct run_stage, stuck),           offsetof(struct run_stage, detected),
     };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         double sum = NAN;

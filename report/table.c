@@ -11,9 +11,10 @@
 #include "report/report.h"
 #include "report/screen.h"
 
-#define NAME_MAX 22
-#define CELL_MAX 10 /* "14,800,000" */
-#define CELL_MIN 7  /* "1.5e+07" */
+#define NAME_MAX 22  /* of the notes below the tables */
+#define LABEL_MAX 30 /* of the tables */
+#define CELL_MAX 10  /* "14,800,000" */
+#define CELL_MIN 7   /* "1.5e+07" */
 #define VERDICT_WIDTH 9
 #define COLUMNS_MAX 12
 #define WARNINGS_MAX 6 /* lines; the page has them all */
@@ -35,35 +36,46 @@ static enum tone cell_tone(const struct column *column, const struct report_grou
     return column_is_best(column, group, row) ? TONE_BEST : TONE_PLAIN;
 }
 
-static int count_columns(void) {
-    int count = 0;
-    while (columns_compare[count].key) count++;
-    return count;
+/* What a group's table has room for, by the index in columns_compare. */
+struct layout {
+    const struct column *column[COLUMNS_MAX];
+    const struct number_unit *unit[COLUMNS_MAX];
+    int width[COLUMNS_MAX];
+    int count;
+};
+
+static void choose_columns(const struct report_group *group, struct layout *layout) {
+    layout->count = 0;
+    for (const struct column *column = columns_compare; column->key && layout->count < COLUMNS_MAX;
+         column++) {
+        if (!column_shown(column, group, true)) continue;
+        layout->unit[layout->count] = column_unit(column, group);
+        layout->column[layout->count++] = column;
+    }
 }
 
-static void write_head(const struct screen *screen, const int *widths, int name_width,
-                       const struct number_unit *const *units) {
+static void write_head(const struct screen *screen, const struct layout *layout, int name_width) {
     screen_put(screen, "lock", -name_width, TONE_PLAIN);
     fputc(' ', screen->out);
     screen_put(screen, "verdict", -VERDICT_WIDTH, TONE_PLAIN);
-    for (int c = 0; columns_compare[c].key; c++) {
+    for (int c = 0; c < layout->count; c++) {
         fputc(' ', screen->out);
-        screen_put(screen, columns_compare[c].brief, widths[c], TONE_PLAIN);
+        screen_put(screen, layout->column[c]->brief, layout->width[c], TONE_PLAIN);
     }
     fputc('\n', screen->out);
     screen_put(screen, "", -(name_width + 1 + VERDICT_WIDTH), TONE_PLAIN);
-    int end = count_columns();
-    while (end > 0 && !*units[end - 1]->name) end--;
+    int end = layout->count;
+    while (end > 0 && !*layout->unit[end - 1]->name) end--;
     for (int c = 0; c < end; c++) {
         fputc(' ', screen->out);
-        screen_put(screen, units[c]->name, widths[c], TONE_PLAIN);
+        screen_put(screen, layout->unit[c]->name, layout->width[c], TONE_PLAIN);
     }
     fputc('\n', screen->out);
 }
 
 static void write_row(const struct screen *screen, const struct report *report,
-                      const struct report_group *group, int r, const int *widths, int name_width,
-                      int cell_max, const struct number_unit *const *units) {
+                      const struct report_group *group, int r, const struct layout *layout, int name_width,
+                      int cell_max) {
     const struct report_row *row = &group->rows[r];
     enum lock_state state = report->locks[row->lock].state;
     char text[NUMBER_TEXT_MAX], name[256];
@@ -72,54 +84,69 @@ static void write_row(const struct screen *screen, const struct report *report,
     screen_put(screen, name, -name_width, TONE_PLAIN);
     fputc(' ', screen->out);
     screen_put(screen, words_state(state), -VERDICT_WIDTH, words_state_tone(state));
-    for (int c = 0; columns_compare[c].key; c++) {
-        cell_text(&columns_compare[c], row, units[c], cell_max, text);
+    for (int c = 0; c < layout->count; c++) {
+        cell_text(layout->column[c], row, layout->unit[c], cell_max, text);
         fputc(' ', screen->out);
-        screen_put(screen, text, widths[c], cell_tone(&columns_compare[c], group, r));
+        screen_put(screen, text, layout->width[c], cell_tone(layout->column[c], group, r));
     }
     fputc('\n', screen->out);
 }
 
 /* Widths of the columns when no cell may be wider than cell_max; returns what is left for the name. */
-static int fit_columns(const struct report_group *group, const struct number_unit *const *units, int cell_max,
-                       int *widths) {
+static int fit_columns(const struct report_group *group, int cell_max, struct layout *layout) {
     char text[NUMBER_TEXT_MAX];
     int room = SCREEN_WIDTH - 1 - VERDICT_WIDTH;
-    for (int c = 0; columns_compare[c].key; c++) {
-        widths[c] = screen_width(columns_compare[c].brief);
+    for (int c = 0; c < layout->count; c++) {
+        layout->width[c] = screen_width(layout->column[c]->brief);
         for (int r = 0; r < group->row_count; r++) {
-            cell_text(&columns_compare[c], &group->rows[r], units[c], cell_max, text);
-            if (screen_width(text) > widths[c]) widths[c] = screen_width(text);
+            cell_text(layout->column[c], &group->rows[r], layout->unit[c], cell_max, text);
+            if (screen_width(text) > layout->width[c]) layout->width[c] = screen_width(text);
         }
-        room -= 1 + widths[c];
+        room -= 1 + layout->width[c];
     }
     return room;
 }
 
+/* Room for names, at the price of digits first, then of the columns that tell least. Returns their width. */
+static int fit_names(const struct report_group *group, int wanted, struct layout *layout, int *ret_cell_max) {
+    static const char *const least[] = {"latency_ns.ping.p50", "cost.server_cpu_ns_per_grant",
+                                        "latency_ns.release.p50"};
+    int cell_max = CELL_MAX, room = fit_columns(group, cell_max, layout);
+    while (room < wanted && cell_max > CELL_MIN) room = fit_columns(group, --cell_max, layout);
+    for (size_t i = 0; i < sizeof least / sizeof *least && room < wanted; i++) {
+        int kept = 0;
+        for (int c = 0; c < layout->count; c++) {
+            if (strcmp(layout->column[c]->key, least[i]) == 0) continue;
+            layout->unit[kept] = layout->unit[c];
+            layout->column[kept++] = layout->column[c];
+        }
+        layout->count = kept;
+        room = fit_columns(group, cell_max, layout);
+    }
+    *ret_cell_max = cell_max;
+    return room < wanted ? room : wanted;
+}
+
 static void write_group(const struct screen *screen, const struct report *report,
                         const struct report_group *group) {
-    const struct number_unit *units[COLUMNS_MAX];
-    int widths[COLUMNS_MAX] = {0}, name_width = 4, repeats = 1, cell_max = CELL_MAX;
+    struct layout layout;
+    int name_width = 4, repeats = 1, cell_max;
     bool limited = false;
     char text[NUMBER_TEXT_MAX];
-    for (int c = 0; c < COLUMNS_MAX; c++) units[c] = &number_plain;
-    for (int c = 0; columns_compare[c].key; c++) units[c] = column_unit(&columns_compare[c], group);
+    choose_columns(group, &layout);
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         int length = screen_width(report->locks[row->lock].label) + (row->incomplete > 0) + row->limited;
         if (length > name_width) name_width = length;
         if (row->repeats > repeats) repeats = row->repeats;
     }
-    if (name_width > NAME_MAX) name_width = NAME_MAX;
-    int room = fit_columns(group, units, cell_max, widths);
-    while (room < name_width && cell_max > CELL_MIN) room = fit_columns(group, units, --cell_max, widths);
-    if (name_width > room) name_width = room;
+    name_width = fit_names(group, name_width > LABEL_MAX ? LABEL_MAX : name_width, &layout, &cell_max);
     fputc('\n', screen->out);
     screen_say(screen, 4, TONE_PLAIN, "%s client%s: %s%s", number_count_text(group->clients, text),
                group->clients == 1 ? "" : "s", group->load, repeats > 1 ? "; medians of the repeats" : "");
-    write_head(screen, widths, name_width, units);
+    write_head(screen, &layout, name_width);
     for (int r = 0; r < group->row_count; r++)
-        write_row(screen, report, group, r, widths, name_width, cell_max, units);
+        write_row(screen, report, group, r, &layout, name_width, cell_max);
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         limited |= row->limited;
@@ -263,7 +290,10 @@ int report_write_table(const struct report *report, bool color, FILE *out, struc
     for (int i = 0; i < words->count; i++)
         screen_wrap(&screen, words->lines[i].text, 0, 2, words->lines[i].tone);
     words_free(words);
-    for (int g = 0; g < report->group_count; g++) write_group(&screen, report, &report->groups[g]);
+    for (int g = 0; g < report->group_count; g++) {
+        /* The verdict above says how each control was caught in its own workload. */
+        if (!report_is_aside(&report->groups[g])) write_group(&screen, report, &report->groups[g]);
+    }
     write_answers(&screen, report);
     fputs("\nWhat stands beside the numbers\n", out);
     for (int i = 0; i < report->lock_count; i++) write_lock_note(&screen, report, &report->locks[i]);

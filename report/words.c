@@ -22,6 +22,7 @@ static const struct {
     [LOCK_EXPIRED] = {"expired",
                       "let a client in after another one's lease had ended, while that one still held on",
                       TONE_WARN},
+    [LOCK_STUCK] = {"STUCK", "left keys that are free and that nobody gets any more", TONE_BAD},
     [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checker is not to be trusted",
                      TONE_BAD},
     [LOCK_VIOLATED] = {"VIOLATED", "let two clients in at once", TONE_BAD},
@@ -107,7 +108,9 @@ static int say_clean(struct words *words, const struct report *report) {
     const struct report_lock *least = NULL;
     double grants = 0;
     int clean = count_state(report, LOCK_CLEAN);
-    bool others = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) > 0;
+    bool others = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) +
+                      count_state(report, LOCK_STUCK) >
+                  0;
     for (int i = 0; i < report->lock_count; i++) {
         const struct report_lock *lock = &report->locks[i];
         if (!is_in(lock, LOCK_CLEAN)) continue;
@@ -177,6 +180,8 @@ static int say_headline(struct words *words, const struct report *report) {
                   "NOT EXCLUSIVE: ", " let two clients in at once. Do not use it as a lock here.") ||
         say_names(words, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
                   ", broken on purpose, went unnoticed, so the checker may have missed others too.") ||
+        say_names(words, report, LOCK_STUCK,
+                  "STUCK: ", " left keys that are free and that nobody gets any more.") ||
         say_names(words, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
                   " let clients in while an earlier holder still worked past its lease's end.")) {
         return -1;
@@ -209,22 +214,65 @@ static const char *plural(double count) {
     return count == 1 ? "" : "s";
 }
 
+/* What a lock did that let two in, and a control that was caught. Overlaps are always counted, unless its own
+ * workload was to show something else. */
+static void write_broken(FILE *out, const struct report_lock *lock) {
+    const char *workload = lock->stage->workload, *comma = " ";
+    bool overlaps = !workload || lock->lost_updates + lock->double_holders > 0;
+    const struct {
+        double count;
+        const char *what, *after;
+        bool shown;
+    } parts[] = {
+        {lock->lost_updates, "lost update", "", overlaps},
+        {lock->double_holders, "second holder", "", overlaps},
+        {lock->early, "client", " let through before the count was down", lock->early > 0},
+        {lock->oversold, "piece", " sold that were not there", lock->oversold > 0},
+        {lock->expired_holders, "holder", " past the lease's end", workload && lock->expired_holders > 0},
+        {lock->stuck, "key", " that nobody gets any more", workload && lock->stuck > 0},
+    };
+    char count[NUMBER_TEXT_MAX];
+    if (lock->state == LOCK_CAUGHT) {
+        fprintf(out, "%s is broken on purpose and was caught%s%s, as it must be:", lock->label,
+                workload ? " by " : "", workload ? workload : "");
+    } else {
+        fprintf(out, "%s let two clients in at once:", lock->label);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].shown) continue;
+        /* "1 lost update and 2 second holders, 3 pieces sold ..." */
+        fprintf(out, "%s%s %s%s%s", i == 1 ? " and " : comma, number_count_text(parts[i].count, count),
+                parts[i].what, plural(parts[i].count), parts[i].after);
+        comma = ", ";
+    }
+    fprintf(out, " in %s grants.", number_count_text(lock->grants, count));
+}
+
+static int say_residue(struct words *words, const struct report_lock *lock) {
+    char count[NUMBER_TEXT_MAX];
+    const struct run_stage *stage = lock->residue;
+    if (!stage) return 0;
+    return say(words, TONE_WARN, "LEFT BEHIND: %s left %s thing%s on the server%s%s%s%s.", lock->label,
+               number_count_text(stage->residue, count), plural(stage->residue), stage->id ? " after " : "",
+               stage->id ? stage->id : "", stage->residue_example && *stage->residue_example ? ", e.g. " : "",
+               stage->residue_example ? stage->residue_example : "");
+}
+
 static int say_lock(struct words *words, const struct report_lock *lock, bool tested) {
-    char lost[NUMBER_TEXT_MAX], twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX], tokens[NUMBER_TEXT_MAX];
+    char twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX], tokens[NUMBER_TEXT_MAX];
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out) return -1;
-    number_count_text(lock->lost_updates, lost);
-    number_count_text(lock->double_holders, twice);
     number_count_text(lock->grants, grants);
     switch (lock->state) {
     case LOCK_VIOLATED:
     case LOCK_CAUGHT:
-        fprintf(out, "%s %s: %s lost update%s and %s second holder%s in %s grants.", lock->label,
-                lock->state == LOCK_CAUGHT ? "is broken on purpose and was caught, as it must be"
-                                           : "let two clients in at once",
-                lost, plural(lock->lost_updates), twice, plural(lock->double_holders), grants);
+        write_broken(out, lock);
+        break;
+    case LOCK_STUCK:
+        fprintf(out, "%s left %s key%s that are free and that nobody gets any more.", lock->label,
+                number_count_text(lock->stuck, twice), plural(lock->stuck));
         break;
     case LOCK_EXPIRED:
         number_count_text(lock->expired_holders, twice);
@@ -289,7 +337,8 @@ struct words *words_make(const struct report *report, struct lb_err *err) {
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
         for (int i = 0; i < report->lock_count; i++) {
             const struct report_lock *lock = &report->locks[i];
-            if ((int)lock->state == state && say_lock(words, lock, tested)) goto fail;
+            if ((int)lock->state != state) continue;
+            if (say_lock(words, lock, tested) || say_residue(words, lock)) goto fail;
         }
     }
     return words;

@@ -2,6 +2,7 @@
 //
 //   node make_run.mjs mixed  > golden/mixed/run.json   every odd case: violated, caught, partial, failed, skipped
 //   node make_run.mjs clean  > golden/clean/run.json   repeats, an open loop, nothing wrong
+//   node make_run.mjs modes  > golden/modes/run.json   readers, permits, retries, topologies, controls in their own workloads
 //   node make_run.mjs large  > /tmp/large/run.json     as many locks and loads as a full comparison has
 //
 // Its V2 histograms are written here independently of results/format/hdr.c, so that reading them is a test too.
@@ -171,7 +172,7 @@ function run(name, summary, plan, stages, more = {}) {
   const seen = new Map();
   for (const lock of servers) {
     const l = LOCKS[lock];
-    if (!seen.has(l.backend)) {
+    if (l && !seen.has(l.backend)) {
       seen.set(l.backend, { backend: l.backend, topology: l.topology, durability: l.durability, started_by: 'lockbench',
         url: `${l.backend}://127.0.0.1:4${1000 + seen.size}`, facts: { version: l.version, os: 'Linux' } });
     }
@@ -209,6 +210,37 @@ function clean() {
   return run('mine', 'repeats and an open loop', { ...plan, run: { ...plan.run, repeat: 3 } }, stages);
 }
 
+// Everything that is more than a mutex on one server: readers, permits, retries, wake-ups, several topologies, leftovers, stuck keys,
+// and controls in workloads of their own.
+function modes() {
+  const stages = [];
+  const add = (name, clients, patch = {}, as = {}) => {
+    const s = stage(stages.length, name, clients, { samples: 100 });
+    Object.assign(s, { readers: 0, permits: 1, bound: 4, depth: 1, keys_at_once: 1, clients_per_session: 1, session: 'keep', fault: 'none',
+      workload: null, expected: null, shared_grants: 0, retries: null, rounds: null, stock: null, faults: [], residue: { count: 0, example: null } }, as);
+    s.id = `${String(stages.length).padStart(3, '0')}-${s.lock}-c${clients}-r0`;
+    for (const part of Object.keys(patch)) s[part] = { ...s[part], ...patch[part] };
+    stages.push(s);
+  };
+  const wakes = (n, more = {}) => ({ cost: { wakeups_per_grant: n, ...more } });
+  add('redis-setnx', 8, wakes(3.21));
+  add('redis-setnx', 8, wakes(3.05), { topology: 'redis-replicas', residue: { count: 3, example: 'key lockbench:7f:0' } });
+  add('zk-lock', 8, wakes(1));
+  add('pg-advisory', 8, { cost: { wakeups_per_grant: 0, retries_per_grant: 0.84 } }, { lock: 'pg-optimistic', primitive: 'optimistic', retries: 3000 });
+  add('mem-mutex', 8, {}, { lock: 'mem-rwlock', primitive: 'rwlock' });
+  add('mem-mutex', 8, {}, { lock: 'mem-rwlock', primitive: 'rwlock', readers: 50, shared_grants: 900 });
+  add('mem-mutex', 8, {}, { lock: 'mem-semaphore', primitive: 'semaphore', permits: 2 });
+  add('mem-mutex', 8, {}, { lock: 'mem-latch', primitive: 'latch', rounds: 120 });
+  add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-lockfile', fault: 'kill', keys: 200, key_distribution: 'uniform' });
+  add('redis-late', 64, { exclusion: { verdict: 'violated', lost_updates: 3, double_holders: 9, expired_holders: 31, bound95: null } },
+    { lock: 'unsafe-redis-del', control: true, claims: [], workload: 'late', expected: 'violated', keys: 4, key_distribution: 'uniform', hold: 'lognormal:20ms:0.05' });
+  add('redis-late', 8, { exclusion: { verdict: 'expired', expired_holders: 40, bound95: null } },
+    { lock: 'unsafe-redis-ttl-short', control: true, claims: [], workload: 'short-lease', expected: 'expired', hold: '60ms' });
+  add('redis-late', 64, { exclusion: { verdict: 'stuck', stuck: 12, bound95: null } },
+    { lock: 'unsafe-redis-setnx-expire', control: true, claims: [], workload: 'crash', expected: 'stuck', keys: 200, key_distribution: 'uniform', fault: 'kill' });
+  return run('catalogue', 'more than a mutex', plan, stages, { verdict: 'stuck' });
+}
+
 function large() {
   const stages = [];
   const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 3000, ...options }));
@@ -218,8 +250,8 @@ function large() {
     skipped: [{ lock: 'consul-session', backend: 'consul', reason: 'built without libcurl', install: 'libcurl4-openssl-dev' }] });
 }
 
-const made = { mixed, clean, large }[process.argv[2]];
-if (!made) { console.error('usage: node make_run.mjs mixed|clean|large'); process.exit(1); }
+const made = { mixed, clean, modes, large }[process.argv[2]];
+if (!made) { console.error('usage: node make_run.mjs mixed|clean|modes|large'); process.exit(1); }
 // One stage a line: a change can be read in a diff.
 const { stages, ...rest } = made();
 const head = JSON.stringify(rest, null, 1).slice(0, -2);

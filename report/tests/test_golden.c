@@ -30,6 +30,9 @@ static const struct {
     {"clean.table", {GOLDEN "clean"}, 1, REPORT_TABLE},
     {"clean.md", {GOLDEN "clean"}, 1, REPORT_MD},
     {"clean.csv", {GOLDEN "clean"}, 1, REPORT_CSV},
+    {"modes.table", {GOLDEN "modes"}, 1, REPORT_TABLE},
+    {"modes.md", {GOLDEN "modes"}, 1, REPORT_MD},
+    {"modes.csv", {GOLDEN "modes"}, 1, REPORT_CSV},
     {"both.table", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_TABLE},
     {"both.md", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_MD},
 };

@@ -55,6 +55,60 @@ static void test_states(void **state) {
                      LOCK_CAUGHT);
 }
 
+/* In the workload that is to expose it a control must show that very mistake, or worse. */
+static void test_controls_elsewhere(void **state) {
+    static const struct {
+        const char *verdict, *counts, *expected;
+        enum lock_state state;
+    } cases[] = {
+        {"violated", "\"stuck\":0", "violated", LOCK_CAUGHT},
+        {"violated", "\"stuck\":0", "expired", LOCK_CAUGHT},
+        {"violated", "\"stuck\":0", "stuck", LOCK_CAUGHT},
+        {"expired", "\"expired_holders\":3", "violated", LOCK_MISSED},
+        {"expired", "\"expired_holders\":3", "expired", LOCK_CAUGHT},
+        {"expired", "\"expired_holders\":3", "stuck", LOCK_MISSED},
+        {"stuck", "\"stuck\":2", "stuck", LOCK_CAUGHT},
+        {"stuck", "\"stuck\":2", "expired", LOCK_MISSED},
+        {"clean", "\"stuck\":0", "expired", LOCK_MISSED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char stage[400];
+        snprintf(stage, sizeof stage,
+                 "{\"lock\":\"u\",\"clients\":8,\"keys\":1,\"control\":true,\"workload\":\"late\","
+                 "\"expected\":\"%s\",\"exclusion\":{\"verdict\":\"%s\",\"grants\":9,%s}}",
+                 cases[i].expected, cases[i].verdict, cases[i].counts);
+        if (state_of(stage) != cases[i].state) fail_msg("%s", stage);
+    }
+    /* Named by the user it is judged by what it did. */
+    assert_int_equal(state_of(STAGE("u", 8, "stuck", 9, CONTROL)), LOCK_CAUGHT);
+    assert_int_equal(state_of(STAGE("a", 8, "stuck", 9, "")), LOCK_STUCK);
+}
+
+/* A lock on two topologies is two rows and two verdicts; what it is asked for makes loads of their own. */
+static void test_topologies_and_modes_are_kept_apart(void **state) {
+    (void)state;
+    struct report *report =
+        report_of(STAGE("a", 2, "clean", 9, ",\"topology\":\"one\"") "," STAGE(
+                      "a", 2, "violated", 9, ",\"topology\":\"two\"") "," STAGE("b", 2, "clean", 9,
+                                                                                ",\"topology\":\"one\""),
+                  "");
+    assert_int_equal(report->lock_count, 3);
+    assert_string_equal(report->locks[0].label, "a @one");
+    assert_int_equal(report->locks[0].state, LOCK_CLEAN);
+    assert_string_equal(report->locks[1].label, "a @two");
+    assert_int_equal(report->locks[1].state, LOCK_VIOLATED);
+    assert_string_equal(report->locks[2].label, "b");
+    assert_int_equal(report->group_count, 1);
+    assert_int_equal(report->groups[0].row_count, 3);
+    report_free(report);
+    report = report_of(
+        STAGE("a", 2, "clean", 9, ",\"readers\":0") "," STAGE("a", 2, "clean", 9, ",\"readers\":50"), "");
+    assert_int_equal(report->group_count, 2);
+    assert_non_null(strstr(report->groups[1].load, "50 % readers"));
+    report_free(report);
+}
+
 static void expect_words(const char *stages, const char *more, const char *headline, enum tone tone) {
     struct lb_err err = {0};
     struct report *report = report_of(stages, more);
@@ -77,6 +131,7 @@ static void test_headlines(void **state) {
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "clean", 9, CONTROL), "",
                  "DO NOT TRUST THIS RUN: u", TONE_BAD);
     expect_words(STAGE("a", 2, "expired", 9, ""), "", "LEASES RAN OUT: a", TONE_WARN);
+    expect_words(STAGE("a", 2, "stuck", 9, ""), "", "STUCK: a left keys", TONE_BAD);
     expect_words(STAGE("a", 1, "clean", 9, ""), "", "Exclusion was not put to the test", TONE_WARN);
     /* What was caught on purpose is no bad news. */
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "", "a excluded",
@@ -252,6 +307,8 @@ static void test_durability_words(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_controls_elsewhere),
+        cmocka_unit_test(test_topologies_and_modes_are_kept_apart),
         cmocka_unit_test(test_headlines),
         cmocka_unit_test(test_the_simulator_is_no_candidate),
         cmocka_unit_test(test_limited_stages_are_named),

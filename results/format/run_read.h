@@ -28,6 +28,8 @@ enum run_metric {
     RUN_LAG,
     RUN_WAIT_FAILED,
     RUN_PING,
+    RUN_CONNECT,
+    RUN_LAST_AWAKE,
     RUN_METRICS
 };
 
@@ -46,20 +48,30 @@ struct run_stage {
     const char *id, *lock, *backend, *primitive, *topology, *durability, *durability_class, *durability_note,
         *waits;
     const char *keys, *key_distribution, *arrival, *hold, *think, *mode; /* keys: "own" or a number as text */
+    const char *session, *fault;     /* "keep" or "each"; "none", "pause" or "kill" */
+    const char *workload, *expected; /* of a control that ran in another workload: its name, and what it
+                                        must show there: "violated", "expired" or "stuck" */
     const char *status, *error;
     bool control, baseline;
     double clients, processes, threads, lease_ns;
+    double readers, permits, bound, depth, keys_at_once, clients_per_session;
     double repeat, duration_s, warmup_s, drain_s;
     double connect_count, connect_mean_ns, connect_max_ns;
     double attempts, grants, throughput_per_s;
     double ok, busy, timeout, lost, unknown, refused, broken;
     double due, started, missed;
+    double retries, shared_grants, inversions, rounds;
     struct run_latency latency[RUN_METRICS];
     struct run_latency hiccup;
     double jain, min_share, max_wait_ns, longest_run;
-    double commands_per_grant, bytes_per_grant, client_cpu_ns_per_grant, server_cpu_ns_per_grant;
+    double commands_per_grant, wakeups_per_grant, retries_per_grant, bytes_per_grant, client_cpu_ns_per_grant,
+        server_cpu_ns_per_grant;
     const char *verdict;
     double checked_grants, counter, lost_updates, double_holders, expired_holders, token_errors, bound95;
+    double stuck, detected, detect_ns_max, early, oversold;
+    double stock, sold, stock_left, stock_astray, seconds_to_sell_out;
+    double residue; /* what was left on the server */
+    const char *residue_example;
     bool has_overlap; /* the four below are filled */
     double overlap_key;
     struct run_holder holder, intruder;
