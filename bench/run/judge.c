@@ -49,6 +49,28 @@ static void try_control(struct trial *trial, const struct stage *stage, const st
     if (!elsewhere && !caught && can_meet(of->plan, stage->clients)) trial->missed = true;
 }
 
+static void say_violation(const struct lb_lock *lock, const struct exclusion *found, char *line,
+                          size_t size) {
+    const struct {
+        uint64_t count;
+        const char *of;
+        bool always;
+    } parts[] = {{found->lost_updates, "lost updates", true},
+                 {found->double_holders, "double holders", true},
+                 {found->expired_holders, "expired holders", true},
+                 {found->early, "clients let through early", false},
+                 {found->oversold, "pieces oversold", false}};
+    size_t used = (size_t)snprintf(line, size, "EXCLUSION VIOLATED by %s:", lock->name);
+    const char *comma = " ";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
+        if (!parts[i].always && parts[i].count == 0) continue;
+        used += (size_t)snprintf(line + used, size - used, "%s%llu %s", comma,
+                                 (unsigned long long)parts[i].count, parts[i].of);
+        comma = ", ";
+    }
+    if (used < size) snprintf(line + used, size - used, " in %llu grants", (unsigned long long)found->grants);
+}
+
 bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of, char *line,
                  size_t size) {
     const struct lb_lock *lock = of->lock->lock;
@@ -61,12 +83,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
     }
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
         judge->violated = true;
-        snprintf(line, size,
-                 "EXCLUSION VIOLATED by %s: %llu lost updates, %llu double holders, %llu expired "
-                 "holders in %llu grants",
-                 lock->name, (unsigned long long)found->lost_updates,
-                 (unsigned long long)found->double_holders, (unsigned long long)found->expired_holders,
-                 (unsigned long long)found->grants);
+        say_violation(lock, found, line, size);
         return true;
     }
     if (found->stuck > 0) {

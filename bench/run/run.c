@@ -133,13 +133,26 @@ static void judge(struct run *run, const struct stage *stage, const struct plan_
     if (judge_stage(&run->judge, stage, of, line, sizeof line)) say(run, line);
 }
 
+/* What only the whole run knows of a stage: the plan of its own that a control ran by. */
+static void add_origin(json_t *json, const struct stage *stage, const struct plan_stage *of) {
+    static const char *const shows[] = {"violated", "expired", "stuck"};
+    static const char *const faults[] = {"none", "pause", "kill"};
+    const struct lb_lock *lock = of->lock->lock;
+    bool elsewhere = of->lock->plan != NULL;
+    json_object_set_new(json, "workload", elsewhere ? json_string(of->plan->name) : json_null());
+    json_object_set_new(json, "expected",
+                        elsewhere ? json_string(shows[lock->about.exposed_as]) : json_null());
+    json_object_set_new(json, "fault", json_string(faults[of->plan->fault.kind]));
+    bool writes = lock->primitive == LB_OPTIMISTIC && stage->grants > 0;
+    json_object_set_new(json_object_get(json, "cost"), "retries_per_grant",
+                        writes ? json_real((double)stage->retries / (double)stage->grants) : json_null());
+}
+
 static void add_stage(struct run *run, const struct place *place, const struct stage *stage,
                       const struct stage_ask *ask, const struct plan_stage *of) {
     struct lb_err err = {0};
     json_t *json = stage_json(stage, ask, place->topology, place->durability, &err);
-    /* Of a control that ran by a plan of its own: whose. */
-    if (json)
-        json_object_set_new(json, "workload", of->lock->plan ? json_string(of->plan->name) : json_null());
+    if (json) add_origin(json, stage, of);
     if (!json || json_array_append_new(run->stages, json) != 0) trouble(run, &err);
 }
 
