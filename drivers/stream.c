@@ -121,10 +121,11 @@ enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, i
     if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
     for (;;) {
         char *from = stream->buffer + stream->start;
-        char *end = memmem(from, stream->end - stream->start, "\r\n", 2);
+        char *end = memchr(from, '\n', stream->end - stream->start);
         if (end) {
             *end = '\0';
-            stream->start = (size_t)(end + 2 - stream->buffer);
+            stream->start = (size_t)(end + 1 - stream->buffer);
+            if (end > from && end[-1] == '\r') end[-1] = '\0';
             *ret_line = from;
             return LB_OK;
         }

@@ -29,8 +29,9 @@ void stream_close(struct stream *stream);
 enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, const char *data, size_t len,
                             int64_t deadline_ns);
 
-/* Waits for a whole line and points at it, ended by NUL in place of "\r\n"; valid until the next call. LB_OK,
- * or LB_UNKNOWN (deadline, closed, line too long). */
+/* Waits for a whole line and points at it, ended by NUL in place of "\r\n", or of "\n" alone, as memcached
+ * ends those of its dumps; valid until the next call. LB_OK, or LB_UNKNOWN (deadline, closed, line too long).
+ */
 enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, int64_t deadline_ns,
                             char **ret_line);
 

@@ -100,7 +100,7 @@ static void read_out(struct job *job, int index) {
             sum.passed++;
         } else if (strncmp(line, "[  SKIPPED ] ", 13) == 0) {
             sum.skipped++;
-        } else if (strncmp(line, "[  FAILED  ] ", 13) == 0 || strncmp(line, "[  ERROR   ] ", 13) == 0) {
+        } else if (strncmp(line, "[  FAILED  ] ", 13) == 0) {
             sum.failed++;
             if (failure_count < FAILURES_MAX) failures[failure_count++] = strdup(line + 13);
         }

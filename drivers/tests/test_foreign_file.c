@@ -1,19 +1,26 @@
-/* test_foreign_file: file-flock against flock(1): each excludes the other, on the file that the documentation
- * names; and a killed holder's lock is free. */
+/* test_foreign_file: the file locks against the real programs: file-flock and flock(1), file-ofd and another
+ * process's fcntl(F_SETLK), file-lockfile and dotlockfile(1): each excludes the other, on the file that the
+ * documentation names; and a killed holder's lock is free. Lock files that are stale, and those that are not.
+ */
+#include <fcntl.h>
+
 #include "drivers/tests/live_help.h"
 
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 
 static struct arena arena;
-static struct plan_lock lock;
 static struct place *place;
 
-/* "DIR/KEY.lock" */
-static const char *file_of(const struct trial_key *key) {
+/* "DIR/KEY.lock", "DIR/KEY.lockfile" */
+static const char *path_of(const struct trial_key *key, const char *suffix) {
     static char path[LB_KEY_MAX + 600];
-    snprintf(path, sizeof path, "%s/%s.lock", place->dir, key->name);
+    snprintf(path, sizeof path, "%s/%s%s", place->dir, key->name, suffix);
     return path;
+}
+
+static const char *file_of(const struct trial_key *key) {
+    return path_of(key, ".lock");
 }
 
 /* Whether flock(1) gets it at once. */
@@ -90,46 +97,224 @@ static void killed_holder(struct trial *trial) {
     MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    struct lb_err err = {0};
-    signal(SIGPIPE, SIG_IGN);
-    if (conform_lock(registry_lock("file-flock"), NULL, &arena, &lock, &err) == 0 &&
-        (place = conform_open(&lock, &err))) {
-        return 0;
+/* Another process tries fcntl(F_SETLK) and says whether it got it; keeps it until it reads a byte. */
+struct posix_holder {
+    pid_t pid;
+    int to, from;
+};
+
+static bool posix_takes(struct posix_holder *other, const char *path) {
+    int to[2], from[2];
+    char word = '-';
+    if (pipe(to) != 0 || pipe(from) != 0 || (other->pid = fork()) < 0) return false;
+    if (other->pid == 0) {
+        struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int fd = open(path, O_RDWR | O_CREAT, 0600);
+        word = fd >= 0 && fcntl(fd, F_SETLK, &all) == 0 ? 'h' : 'n';
+        close(to[1]);
+        if (write(from[1], &word, 1) == 1 && read(to[0], &word, 1) >= 0) _exit(0);
+        _exit(1);
     }
-    print_error("%s\n", err.text);
-    return -1;
+    close(to[0]);
+    close(from[1]);
+    other->to = to[1];
+    other->from = from[0];
+    return read(other->from, &word, 1) == 1 && word == 'h';
+}
+
+static void posix_ends(struct posix_holder *other) {
+    close(other->to);
+    close(other->from);
+    waitpid(other->pid, NULL, 0);
+}
+
+static void posix_and_ours(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    struct posix_holder other;
+    if (!ours) return;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    bool took = posix_takes(&other, file_of(&key));
+    posix_ends(&other);
+    MUST(trial, !took, "fcntl(F_SETLK) gets what ours holds");
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    took = posix_takes(&other, file_of(&key));
+    enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
+    actor_begin_acquire(ours, &key, trial_soon());
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    bool waited = actor_is_busy(ours);
+    posix_ends(&other);
+    MUST(trial, took, "fcntl(F_SETLK) does not get what is free");
+    MUST_GIVE(ours, tried, LB_BUSY);
+    MUST(trial, waited, "ours did not wait for fcntl(F_SETLK)");
+    MUST_GIVE(ours, actor_end(ours), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+}
+
+static bool dotlockfile_gets(const char *path) {
+    char command[LB_KEY_MAX + 700];
+    snprintf(command, sizeof command, "dotlockfile -l -p -q -r 0 '%s' true", path);
+    return system(command) == 0;
+}
+
+static void dotlockfile_and_ours(struct trial *trial) {
+    struct trial_key key = trial_key();
+    const char *path = path_of(&key, ".lockfile");
+    struct actor *ours = actor_new(trial);
+    struct foreign foreign;
+    if (!ours) return;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST(trial, !dotlockfile_gets(path), "dotlockfile gets what ours holds");
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST(trial, dotlockfile_gets(path), "dotlockfile does not get what is free");
+    foreign_start(&foreign, (const char *const[]){"dotlockfile", "-l", "-p", "-r", "0", path, "sh", "-c",
+                                                  "echo held; cat", NULL});
+    bool held = strcmp(foreign_hear(&foreign), "held") == 0;
+    enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
+    foreign_end(&foreign); /* killed: its file stays */
+    MUST(trial, held, "dotlockfile did not get it");
+    MUST_GIVE(ours, tried, LB_BUSY);
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+}
+
+static bool leave_file(const struct trial_key *key, const char *host, long pid, unsigned long long start) {
+    FILE *file = fopen(path_of(key, ".lockfile"), "w");
+    if (!file) return false;
+    fprintf(file, "%ld %s %llu\n", pid, host, start);
+    return fclose(file) == 0;
+}
+
+/* A pid that was somebody's and is nobody's. */
+static long dead_pid(void) {
+    pid_t pid = fork();
+    if (pid == 0) _exit(0);
+    waitpid(pid, NULL, 0);
+    return pid;
+}
+
+static void stale_files(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    char host[64] = "";
+    if (!ours) return;
+    MUST(trial, gethostname(host, sizeof host - 1) == 0, "no host name");
+    MUST(trial, leave_file(&key, host, dead_pid(), 1), "can't write");
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    /* A pid that lives, but began at another time: it is not that owner. */
+    MUST(trial, leave_file(&key, host, getpid(), 1), "can't write");
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    /* Another host's can't be judged. */
+    MUST(trial, leave_file(&key, "elsewhere.example", dead_pid(), 1), "can't write");
+    MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
+    MUST(trial, unlink(path_of(&key, ".lockfile")) == 0, "the other host's file is gone");
+}
+
+#define FINDERS 8
+#define ROUNDS 150
+
+static _Atomic int inside;
+
+static void hold_briefly(struct actor *client) {
+    const struct lb_lock *lock = client->session.lock;
+    client->request.deadline_ns = trial_soon();
+    client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+    if (client->outcome != LB_OK) return;
+    if (atomic_fetch_add(&inside, 1) != 0) trial_fail(client->trial, "two took a stale file's place");
+    lb_yield();
+    atomic_fetch_sub(&inside, 1);
+    client->outcome = lock->release(&client->session, &client->request, &client->grant);
+}
+
+/* All find it stale at the same time: each may remove it, and not what came after it. */
+static void many_find_it_stale(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *finders[FINDERS];
+    char host[64] = "";
+    MUST(trial, gethostname(host, sizeof host - 1) == 0, "no host name");
+    for (int i = 0; i < FINDERS; i++) {
+        finders[i] = actor_new(trial);
+        if (!finders[i] || !actor_use_key(finders[i], &key)) return;
+    }
+    long dead = dead_pid();
+    for (int round = 0; round < ROUNDS && !trial_failed(trial); round++) {
+        MUST(trial, leave_file(&key, host, dead, 1), "can't write");
+        for (int i = 0; i < FINDERS; i++) actor_begin(finders[i], hold_briefly);
+        for (int i = 0; i < FINDERS; i++) MUST_GIVE(finders[i], actor_end(finders[i]), LB_OK);
+    }
+}
+
+/* Names that are alike when written as a file's are still two locks. */
+static void names_apart(struct trial *trial) {
+    static const char *const names[] = {"a/b", "a_b", "a%2Fb", "a%2fb", "a//b"};
+    struct actor *clients[5];
+    for (int i = 0; i < 5; i++) {
+        struct trial_key key = trial_key_named(names[i], strlen(names[i]));
+        clients[i] = actor_new(trial);
+        if (!clients[i]) return;
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+    }
+    for (int i = 0; i < 5; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+    struct trial_key plain = trial_key_named("a_b", 3);
+    MUST(trial, access(file_of(&plain), F_OK) == 0, "a simple name is not its file's");
+}
+
+struct scene {
+    const char *name, *lock;
+    const char *needs, *install; /* a program; NULL = none */
+    void (*script)(struct trial *trial);
+};
+
+static const struct scene scenes[] = {
+    {"flock(1) excludes ours", "file-flock", "flock", "util-linux", theirs_excludes_ours},
+    {"ours excludes flock(1)", "file-flock", "flock", "util-linux", ours_excludes_theirs},
+    {"a killed flock(1) frees it", "file-flock", "flock", "util-linux", killed_holder},
+    {"names have files of their own", "file-flock", NULL, NULL, names_apart},
+    {"fcntl(F_SETLK) and ours exclude each other", "file-ofd", NULL, NULL, posix_and_ours},
+    {"dotlockfile and ours exclude each other", "file-lockfile", "dotlockfile", "liblockfile-bin",
+     dotlockfile_and_ours},
+    {"stale files are found, others left", "file-lockfile", NULL, NULL, stale_files},
+    {"many find a file stale", "file-lockfile", NULL, NULL, many_find_it_stale},
+};
+
+static void run(void **state) {
+    const struct scene *scene = *state;
+    struct lb_err err = {0};
+    struct plan_lock lock;
+    char command[64];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", scene->needs ? scene->needs : "true");
+    if (system(command) != 0) {
+        if (getenv("CI")) fail_msg("%s is missing: install %s", scene->needs, scene->install);
+        printf("skipped: %s is missing: install %s\n", scene->needs, scene->install);
+        skip();
+    }
+    assert_int_equal(conform_lock(registry_lock(scene->lock), NULL, &arena, &lock, &err), 0);
+    place = conform_open(&lock, &err);
+    if (!place) fail_msg("%s", err.text);
+    /* Clients on threads of their own, where two must be in the middle of it at once. */
+    struct lb_lock threaded = *lock.lock;
+    threaded.caps |= scene->script == many_find_it_stale ? LB_CAP_BLOCKS_THREAD : 0;
+    lock.lock = &threaded;
+    struct trial trial = {.lock = &lock, .place = place};
+    trial_run(&trial, scene->script);
+    place_close(place);
+    if (trial.failure[0]) fail_msg("%s", trial.failure);
 }
 
 static int tear_down(void **state) {
     (void)state;
-    place_close(place);
     arena_done(&arena);
     return 0;
 }
 
-static void run(void **state) {
-    void (*script)(struct trial *) = *(void (**)(struct trial *)) * state;
-    if (system("command -v flock >/dev/null") != 0) {
-        if (getenv("CI")) fail_msg("flock is missing: install util-linux");
-        printf("skipped: flock is missing: install util-linux\n");
-        skip();
-    }
-    struct trial trial = {.lock = &lock, .place = place};
-    trial_run(&trial, script);
-    if (trial.failure[0]) fail_msg("%s", trial.failure);
-}
-
-static void (*const scripts[])(struct trial *) = {theirs_excludes_ours, ours_excludes_theirs, killed_holder};
-#define SCRIPT(n, what)                                                                                      \
-    { what, run, NULL, NULL, (void *)(uintptr_t)&scripts[n] }
+#define SCENES (sizeof scenes / sizeof *scenes)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        SCRIPT(0, "flock(1) excludes ours"),
-        SCRIPT(1, "ours excludes flock(1)"),
-        SCRIPT(2, "a killed flock(1) frees it"),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    struct CMUnitTest tests[SCENES];
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < SCENES; i++)
+        tests[i] = (struct CMUnitTest){scenes[i].name, run, NULL, NULL, (void *)(uintptr_t)&scenes[i]};
+    return _cmocka_run_group_tests("foreign file locks", tests, SCENES, NULL, tear_down);
 }
