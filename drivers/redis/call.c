@@ -240,7 +240,10 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
         if (entered[i] && answers[i].outcome == LB_OK) collect(node, command, deadline_ns, &answers[i]);
-        if (entered[i]) gate_leave(&node->gate);
+    }
+    /* Only now: until here another fiber's round trip would have overwritten answers. */
+    for (int i = 0; i < count; i++) {
+        if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);
     }
     return count;
 }

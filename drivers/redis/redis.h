@@ -67,6 +67,7 @@ int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
 
 bool redis_is_cluster(const struct lb_session *session);
+bool redis_are_independent(const struct lb_session *session);
 
 /* How many replicas the node has connected now, by its INFO replication. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);

@@ -122,6 +122,10 @@ bool redis_is_cluster(const struct lb_session *session) {
     return redis_server_of(session)->mode == REDIS_CLUSTER;
 }
 
+bool redis_are_independent(const struct lb_session *session) {
+    return redis_server_of(session)->mode == REDIS_INDEPENDENTS;
+}
+
 void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session)) {
     redis_state_of(session)->end = end;
 }

@@ -17,7 +17,7 @@ enum lb_outcome string_poll(struct lb_session *session, const struct lb_request 
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
     bool once = request->deadline_ns <= lb_now();
-    redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
+    if (request->held == 0) redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
     for (;;) {
         enum lb_outcome outcome = try_once(session, request, grant);
         if (outcome != LB_BUSY || once) return outcome;
@@ -26,17 +26,13 @@ enum lb_outcome string_poll(struct lb_session *session, const struct lb_request 
     }
 }
 
-enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
-                           struct lb_grant *grant) {
+enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
+                               const struct lb_request *request, struct lb_grant *grant) {
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {{"SET", 3},
-                                       {request->key, request->key_len},
-                                       {mine->token, 2 * STRING_TOKEN_BYTES},
-                                       {"NX", 2},
-                                       {"PX", 2},
-                                       {lease_ms, 0}};
+    const struct redis_word words[] = {{"SET", 3}, {key, key_len}, {mine->token, 2 * STRING_TOKEN_BYTES},
+                                       {"NX", 2},  {"PX", 2},      {lease_ms, 0}};
     const struct redis_reply *reply = NULL;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = redis_call(session, words, 6, &reply);
@@ -46,6 +42,11 @@ enum lb_outcome string_try(struct lb_session *session, const struct lb_request *
     grant->token = 0;
     grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
+}
+
+enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
+                           struct lb_grant *grant) {
+    return string_try_key(session, request->key, request->key_len, request, grant);
 }
 
 enum lb_outcome string_acquire(struct lb_session *session, const struct lb_request *request,

@@ -27,13 +27,16 @@ extern const struct redis_script string_renew_script;
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
 
-/* Tries until it is granted or the deadline has passed, a new token each call of this. The session's options
- * begin with struct string_options. */
+/* Tries until it is granted or the deadline has passed, with a new token (re-entry: with the old one). The
+ * session's options begin with struct string_options. */
 enum lb_outcome string_poll(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, string_try_fn *try_once);
 
 /* SET key token NX PX lease. */
 string_try_fn string_try;
+/* The same with a key that is not the request's. */
+enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
+                               const struct lb_request *request, struct lb_grant *grant);
 
 /* Runs an owner-checked script of one key (argument may be NULL). LB_OK; LB_LOST: it is not ours. */
 enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,

@@ -1,0 +1,200 @@
+/* redis-redlock: SET NX PX on five servers that know nothing of each other, held by whom most of them granted
+ * it, for the lease less the time that asking took and less the drift of their clocks. To the text of
+ * redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible with it and with redsync: the
+ * same key, a random token, the same effects of release and extension. All servers are asked at once; one
+ * that does not answer in node_timeout has not granted. It knows no order and mints no token; it can't,
+ * without consensus.
+ *
+ * What a late server is told to release comes behind what it was told to set, on one connection, so nothing
+ * stays behind. A server that restarts empty within a lease may grant it again: with two of five that is a
+ * second majority. redis.io: keep it out for a lease, or fsync always.
+ */
+#include "drivers/redis/redlock.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include "drivers/wait.h"
+
+/* What the servers said to one command. */
+struct votes {
+    int count, yes, no;
+    bool unsure; /* a lost answer: a server may have done it, and can't be told otherwise in order */
+};
+
+static int majority(int count) {
+    return count / 2 + 1;
+}
+
+static struct votes ask_all(struct lb_session *session, const struct redis_command *command) {
+    const struct redlock_options *options = session->options;
+    struct redis_answer answers[REDIS_NODES_MAX];
+    struct votes votes = {.count = redis_all(session, command, options->node_timeout_ns, answers)};
+    for (int i = 0; i < votes.count; i++) {
+        const struct redis_value *value = answers[i].reply ? &answers[i].reply->value : NULL;
+        if (answers[i].outcome == LB_UNKNOWN) votes.unsure = true;
+        if (answers[i].outcome != LB_OK || !value) continue;
+        if (value->type == REDIS_STATUS || (value->type == REDIS_INTEGER && value->integer == 1))
+            votes.yes++;
+        else if (value->type == REDIS_NIL || (value->type == REDIS_INTEGER && value->integer == 0))
+            votes.no++;
+        else
+            redis_refuse(session, answers[i].reply);
+    }
+    return votes;
+}
+
+static struct votes ask_owner_checked(struct lb_session *session, const struct lb_request *request,
+                                      const struct lb_grant *grant, const struct redis_script *script,
+                                      const char *argument) {
+    const struct string_grant *mine = grant->data;
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {mine->token, 2 * STRING_TOKEN_BYTES},
+                                       {argument ? argument : "", 0}};
+    const struct redis_command command = {
+        .script = script, .words = words, .count = argument ? 3 : 2, .keys = 1};
+    return ask_all(session, &command);
+}
+
+/* Fails for want of servers that answer. */
+static enum lb_outcome no_majority(struct lb_session *session, const struct votes *votes, bool unsure) {
+    return lb_fail(session, unsure ? LB_UNKNOWN : LB_BROKEN,
+                   "redis: %d of %d servers answer, a majority is %d", votes->yes + votes->no, votes->count,
+                   majority(votes->count));
+}
+
+int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
+    const struct redlock_options *options = session->options;
+    return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
+}
+
+enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
+                             struct lb_grant *grant) {
+    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    if (votes.yes + votes.no < majority(votes.count)) return no_majority(session, &votes, votes.unsure);
+    session->err.code = 0; /* the few that did not answer do not matter */
+    return LB_OK;
+}
+
+enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
+                            struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns) {
+    const struct string_grant *mine = grant->data;
+    char lease_ms[24];
+    redis_lease_ms(request->lease_ns, lease_ms);
+    const struct redis_word words[] = {{"SET", 3},
+                                       {request->key, request->key_len},
+                                       {mine->token, 2 * STRING_TOKEN_BYTES},
+                                       {"NX", 2},
+                                       {"PX", 2},
+                                       {lease_ms, 0}};
+    const struct redis_command command = {.words = words, .count = 6};
+    int64_t sent_ns = lb_now();
+    struct votes votes = ask_all(session, &command);
+    if (votes.yes >= majority(votes.count)) {
+        session->err.code = 0;
+        *ret_sent_ns = sent_ns;
+        *ret_elapsed_ns = lb_now() - sent_ns;
+        return LB_OK;
+    }
+    bool answered = votes.yes + votes.no >= majority(votes.count);
+    enum lb_outcome undone = votes.yes > 0 || votes.unsure ? redlock_undo(session, request, grant) : LB_OK;
+    if (undone != LB_OK) return LB_UNKNOWN;
+    if (!answered) return no_majority(session, &votes, false);
+    session->err.code = 0;
+    return LB_BUSY;
+}
+
+int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    (void)deadline_ns;
+    if (redis_are_independent(session) && redis_node_count(session) >= 3) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s needs at least three independent servers: redis+independents://host1,host2,host3",
+                   session->lock->name);
+}
+
+enum lb_outcome redlock_release(struct lb_session *session, const struct lb_request *request,
+                                struct lb_grant *grant) {
+    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    int need = majority(votes.count);
+    if (votes.yes >= need || votes.no > votes.count - need) session->err.code = 0;
+    if (votes.yes >= need) return LB_OK;
+    /* So many have it not that no majority can have had it. */
+    if (votes.no > votes.count - need) return LB_LOST;
+    return no_majority(session, &votes, true);
+}
+
+enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_request *request,
+                              struct lb_grant *grant) {
+    char lease_ms[24];
+    redis_lease_ms(request->lease_ns, lease_ms);
+    int64_t sent_ns = lb_now();
+    struct votes votes = ask_owner_checked(session, request, grant, &string_renew_script, lease_ms);
+    int need = majority(votes.count);
+    if (votes.yes < need && votes.no <= votes.count - need) return no_majority(session, &votes, true);
+    session->err.code = 0;
+    int64_t end_ns = sent_ns + request->lease_ns - redlock_drift_ns(session, request->lease_ns);
+    if (votes.yes < need || lb_now() >= end_ns) return LB_LOST;
+    grant->lease_end_ns = end_ns;
+    return LB_OK;
+}
+
+enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_request *request,
+                               struct lb_grant *grant) {
+    return redlock_undo(session, request, grant);
+}
+
+static enum lb_outcome try_valid(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    int64_t sent_ns, elapsed_ns;
+    enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
+    if (outcome != LB_OK) return outcome;
+    int64_t usable_ns = request->lease_ns - redlock_drift_ns(session, request->lease_ns);
+    if (usable_ns - elapsed_ns <= 0) {
+        outcome = redlock_undo(session, request, grant);
+        return outcome == LB_OK ? LB_BUSY : LB_UNKNOWN;
+    }
+    grant->token = 0;
+    grant->lease_end_ns = sent_ns + usable_ns;
+    return LB_OK;
+}
+
+static enum lb_outcome redlock_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    return string_poll(session, request, grant, try_valid);
+}
+
+const struct lb_option redlock_option_table[] = {
+    BACKOFF_OPTIONS(struct redlock_options, string.poll, "50ms", "200ms"),
+    {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "50ms", 1e6, 60e9,
+     NULL, "longest wait for one server's answer; then it has not granted"},
+    {"drift", LB_OPT_REAL, offsetof(struct redlock_options, drift), "0.01", 0, 0.5, NULL,
+     "part of the lease that the servers' clocks may be wrong by"},
+    {"drift_more", LB_OPT_DURATION, offsetof(struct redlock_options, drift_more_ns), "2ms", 0, 1e9, NULL,
+     "the same, on top, as a time: expiry is by whole milliseconds"},
+    {0},
+};
+#endif
+
+const char *const redlock_topologies[] = {"redis-independents", NULL};
+
+const struct lb_lock lock_redis_redlock = {
+    .name = "redis-redlock",
+    .summary = "SET NX PX on most of several independent servers, validity computed (redis.io's Redlock)",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .topologies = redlock_topologies,
+    .about = {.compatible = "node-redlock, redsync and others that follow redis.io's text",
+              .order = "none; contenders may split the votes and all try again",
+              .hazards =
+                  "a pause longer than the lease, a step of a server's clock, or servers that restart empty "
+                  "within a lease let a second holder in; no fencing token",
+              .acquire_requests = 5,
+              .release_requests = 5,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 500 * LB_MS_NS},
+    LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
+                  .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,
+                  .acquire = redlock_acquire, .release = redlock_release, .renew = redlock_renew,
+                  .settle = redlock_settle, .residue = string_residue, )};

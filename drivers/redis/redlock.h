@@ -1,0 +1,39 @@
+/* redlock: one lock on most of several independent servers, to the text of redis.io ("Distributed Locks with
+ * Redis"): what redis-redlock and the control that leaves the validity out have in common. */
+#ifndef DRIVERS_REDIS_REDLOCK_H
+#define DRIVERS_REDIS_REDLOCK_H
+
+#include "drivers/redis/string.h"
+
+#ifdef LB_HAVE_HIREDIS
+struct redlock_options {
+    struct string_options string; /* first: see string_poll */
+    int64_t node_timeout_ns;
+    double drift;
+    int64_t drift_more_ns;
+};
+
+/* SET NX PX on all servers at once; a majority must grant. LB_OK with *ret_elapsed_ns, counted from
+ * *ret_sent_ns, before the first was sent, until the last answer; else nothing is held (all were told to
+ * release, also those that looked failed): LB_BUSY, or LB_BROKEN and LB_UNKNOWN: no majority answers. */
+enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
+                            struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns);
+
+/* Tells all servers to release; nothing depends on the answers. */
+enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
+                             struct lb_grant *grant);
+
+/* How much of a lease is not to be relied on, for the servers' clocks. */
+int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns);
+
+lb_connect_fn redlock_prepare; /* refuses what is not at least three independent servers */
+lb_release_fn redlock_release;
+lb_renew_fn redlock_renew;
+lb_settle_fn redlock_settle;
+
+extern const struct lb_option redlock_option_table[];
+#endif
+
+extern const char *const redlock_topologies[];
+
+#endif

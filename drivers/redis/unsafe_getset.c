@@ -1,0 +1,127 @@
+/* unsafe-redis-getset, -getset-repaired: SETNX of the moment when the lock shall end, by the client's wall
+ * clock, and GETSET to take over one that has ended; as articles print it, and with its last return repaired.
+ * For the checks to catch; never to be used. */
+#include "drivers/redis/string.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+/* The three commands. `got`: whether this client may believe that it holds. */
+static enum lb_outcome takeover(struct lb_session *session, const struct lb_request *request, bool *ret_got) {
+    char expires[24], before[24];
+    const struct redis_reply *reply = NULL;
+    snprintf(expires, sizeof expires, "%lld",
+             (long long)((lb_wall_now() + request->lease_ns) / LB_MS_NS) + 1);
+    const struct redis_word setnx[] = {{"SETNX", 5}, {request->key, request->key_len}, {expires, 0}};
+    const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
+    const struct redis_word getset[] = {{"GETSET", 6}, {request->key, request->key_len}, {expires, 0}};
+    enum lb_outcome outcome = redis_call(session, setnx, 3, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    *ret_got = reply->value.integer == 1;
+    if (*ret_got) return LB_OK;
+    outcome = redis_call(session, get, 2, &reply);
+    if (outcome != LB_OK || reply->value.type == REDIS_NIL) return outcome;
+    if (atoll(reply->value.text) >= lb_wall_now() / LB_MS_NS) return LB_OK;
+    snprintf(before, sizeof before, "%s", reply->value.text);
+    outcome = redis_call(session, getset, 3, &reply);
+    if (outcome == LB_OK) *ret_got = strcmp(reply->value.text, before) == 0;
+    return outcome;
+}
+
+static enum lb_outcome try_repaired(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    bool got = false;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = takeover(session, request, &got);
+    if (outcome != LB_OK) return outcome;
+    if (!got) return LB_BUSY;
+    grant->token = 0;
+    grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+static enum lb_outcome try_printed(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    enum lb_outcome outcome = try_repaired(session, request, grant);
+    if (outcome != LB_BUSY) return outcome;
+    grant->token = 0;
+    grant->lease_end_ns = lb_now() + request->lease_ns;
+    return LB_OK; /* the printed code ends in "return true" */
+}
+
+static enum lb_outcome printed_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    return string_poll(session, request, grant, try_printed);
+}
+
+static enum lb_outcome repaired_acquire(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    return string_poll(session, request, grant, try_repaired);
+}
+
+/* There is no owner to compare with. */
+static enum lb_outcome del(struct lb_session *session, const struct lb_request *request,
+                           struct lb_grant *grant) {
+    (void)grant;
+    const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_call(session, words, 2, &reply);
+    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER) outcome = redis_refuse(session, reply);
+    return outcome;
+}
+
+static const struct lb_option getset_options[] = {
+    STRING_OPTIONS(struct string_options),
+    {0},
+};
+#endif
+
+const struct lb_lock lock_unsafe_redis_getset = {
+    .name = "unsafe-redis-getset",
+    .summary = "SETNX of an end time, GETSET to take over; as usually printed, every path returns true",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
+    .waits = "never: it always believes that it got it",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: the code for taking over an ended lock, printed with \"return "
+                  "true\" as its last line; it excludes nobody",
+              .exposed_by = "late",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = printed_acquire, .release = del,
+                  .settle = del, .residue = string_residue, )};
+
+const struct lb_lock lock_unsafe_redis_getset_repaired = {
+    .name = "unsafe-redis-getset-repaired",
+    .summary = "SETNX of an end time, GETSET to take over, DEL: no owner, and the clients' clocks must agree",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles, with the last return repaired: the value has no owner, so a late "
+                  "holder's DEL frees the next one's lock; losers' GETSET moves the winner's end; clocks "
+                  "must agree",
+              .exposed_by = "late",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = repaired_acquire, .release = del,
+                  .settle = del, .residue = string_residue, )};

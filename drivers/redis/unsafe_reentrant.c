@@ -1,0 +1,58 @@
+/* unsafe-redis-lua-reentrant: a string lock whose script lets its owner in again without counting, and whose
+ * release deletes: the first unlock of a lock that is held twice frees it. For the checks to catch; never to
+ * be used. */
+#include "drivers/redis/string.h"
+
+#ifdef LB_HAVE_HIREDIS
+static const struct redis_script lock_script = {"if redis.call('setnx',KEYS[1],ARGV[1])==1 then "
+                                                "redis.call('pexpire',KEYS[1],ARGV[2]) return 1 "
+                                                "elseif redis.call('get',KEYS[1])==ARGV[1] then "
+                                                "redis.call('pexpire',KEYS[1],ARGV[2]) return 1 "
+                                                "else return 0 end"};
+
+static enum lb_outcome try_script(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    char lease_ms[24];
+    redis_lease_ms(request->lease_ns, lease_ms);
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome =
+        string_if_mine(session, request->key, request->key_len, grant, &lock_script, lease_ms);
+    if (outcome == LB_LOST) return LB_BUSY;
+    if (outcome != LB_OK) return outcome;
+    grant->token = 0;
+    grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+static enum lb_outcome uncounted_acquire(struct lb_session *session, const struct lb_request *request,
+                                         struct lb_grant *grant) {
+    return string_poll(session, request, grant, try_script);
+}
+
+static const struct lb_option uncounted_options[] = {
+    STRING_OPTIONS(struct string_options),
+    {0},
+};
+#endif
+
+const struct lb_lock lock_unsafe_redis_lua_reentrant = {
+    .name = "unsafe-redis-lua-reentrant",
+    .summary = "a script that lets the owner in again without counting; the first unlock frees it",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_REENTRANT | LB_CAP_SHARE | LB_CAP_CONTROL,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: re-entry without a counter, unlock by DEL: the inner unlock frees "
+                  "the lock while the outer holder works on",
+              .exposed_by = "reentrant",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_HIREDIS(.options = uncounted_options, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = uncounted_acquire,
+                  .release = string_release, .settle = string_settle, .residue = string_residue, )};

@@ -1,0 +1,239 @@
+/* unsafe-redis-setnx-expire, -del, -get-del, -ttl-short, -renew-late: redis-setnx with one mistake each, as
+ * people make it. Everything else is redis-setnx's own code. For the checks to catch; never to be used. */
+#include "drivers/redis/string.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <string.h>
+
+#include "drivers/wait.h"
+
+/* One command with the request's key and at most one argument; its integer answer. */
+static enum lb_outcome ask_key(struct lb_session *session, const struct lb_request *request,
+                               const char *command, const char *argument, long long *ret_answer) {
+    const struct redis_word words[] = {{command, 0}, {request->key, request->key_len}, {argument, 0}};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_call(session, words, argument ? 3 : 2, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    *ret_answer = reply->value.integer;
+    return LB_OK;
+}
+
+/* --- setnx-expire --- */
+
+static enum lb_outcome two_calls(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    const struct string_grant *mine = grant->data;
+    char lease_ms[24];
+    long long set = 0, expires = 0;
+    redis_lease_ms(request->lease_ns, lease_ms);
+    enum lb_outcome outcome = ask_key(session, request, "SETNX", mine->token, &set);
+    if (outcome != LB_OK) return outcome;
+    if (!set) return LB_BUSY;
+    /* Whoever dies here leaves the key for ever. */
+    int64_t sent_ns = lb_now();
+    outcome = ask_key(session, request, "PEXPIRE", lease_ms, &expires);
+    if (outcome != LB_OK) return outcome;
+    grant->token = 0;
+    grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+static enum lb_outcome two_calls_acquire(struct lb_session *session, const struct lb_request *request,
+                                         struct lb_grant *grant) {
+    return string_poll(session, request, grant, two_calls);
+}
+
+/* --- del, get-del --- */
+
+static enum lb_outcome del_release(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    (void)grant;
+    long long deleted = 0;
+    return ask_key(session, request, "DEL", NULL, &deleted); /* whose it was, nobody asks */
+}
+
+struct get_del_options {
+    struct string_options string; /* first: see string_poll */
+    int64_t gap_ns;
+};
+
+static enum lb_outcome get_del_release(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    const struct get_del_options *options = session->options;
+    const struct string_grant *mine = grant->data;
+    const struct redis_word words[] = {{"GET", 3}, {request->key, request->key_len}};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_call(session, words, 2, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_NIL && reply->value.type != REDIS_STRING)
+        return redis_refuse(session, reply);
+    if (strcmp(reply->value.text, mine->token) != 0) return LB_LOST;
+    if (options->gap_ns > 0) lb_sleep_until(lb_now() + options->gap_ns);
+    return del_release(session, request, grant);
+}
+
+/* --- renew-late --- */
+
+struct late_grant {
+    struct string_grant string; /* first: see string.h */
+    int64_t next_ns;            /* when the holder means to renew */
+};
+
+/* One second before the lease ends; of a short lease as much less as the article's 1 of 30 s. */
+static int64_t margin_ns(int64_t lease_ns) {
+    return lease_ns > LB_S_NS ? LB_S_NS : lease_ns / 30;
+}
+
+static enum lb_outcome late_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    struct late_grant *mine = grant->data;
+    enum lb_outcome outcome = string_acquire(session, request, grant);
+    if (outcome == LB_OK) mine->next_ns = grant->lease_end_ns - margin_ns(request->lease_ns);
+    return outcome;
+}
+
+/* Called every third of the lease; most times it does nothing. */
+static enum lb_outcome late_renew(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    struct late_grant *mine = grant->data;
+    int64_t more_ns = request->lease_ns / 3 * 2;
+    int64_t sent_ns = lb_now();
+    char more_ms[24];
+    long long extended = 0;
+    if (sent_ns < mine->next_ns) return LB_OK;
+    redis_lease_ms(more_ns, more_ms);
+    enum lb_outcome outcome = ask_key(session, request, "PEXPIRE", more_ms, &extended);
+    if (outcome != LB_OK) return outcome;
+    /* Whether there was a key, and whose, nobody asks. */
+    mine->next_ns = sent_ns + more_ns;
+    grant->lease_end_ns = sent_ns + more_ns;
+    return LB_OK;
+}
+
+static const struct lb_option string_option_table[] = {
+    STRING_OPTIONS(struct string_options),
+    {0},
+};
+
+static const struct lb_option get_del_options[] = {
+    BACKOFF_OPTIONS(struct get_del_options, string.poll, "1ms", "64ms"),
+    {"gap", LB_OPT_DURATION, offsetof(struct get_del_options, gap_ns), "2ms", 0, 10e9, NULL,
+     "from the GET's answer to the DEL: a collector's pause, a slow network"},
+    {0},
+};
+#endif
+
+#define UNSAFE_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL)
+
+const struct lb_lock lock_unsafe_redis_setnx_expire = {
+    .name = "unsafe-redis-setnx-expire",
+    .summary = "SETNX, then EXPIRE in a second call: a crash between them leaves the key for ever",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_NEVER,
+              .mistake =
+                  "introductory articles: SETNX and EXPIRE as two calls; who dies between them leaves a key "
+                  "without expiry, and nobody gets the lock again",
+              .exposed_by = "crash",
+              .exposed_as = LB_EXPOSED_STUCK},
+    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = two_calls_acquire,
+                  .release = string_release, .settle = string_settle, .residue = string_residue, )};
+
+const struct lb_lock lock_unsafe_redis_del = {
+    .name = "unsafe-redis-del",
+    .summary = "SET NX PX, released by DEL without a look at the owner",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: DEL without owner check; a holder whose lease has ended deletes "
+                  "the next one's lock, and a third comes in",
+              .exposed_by = "late",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
+                  .release = del_release, .settle = string_settle, .residue = string_residue, )};
+
+const struct lb_lock lock_unsafe_redis_get_del = {
+    .name = "unsafe-redis-get-del",
+    .summary = "SET NX PX, released by GET, a comparison in the client, and DEL in a second call",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 2,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: GET, compare, DEL as two calls; the lease may end between them, "
+                  "and the DEL hits the next one's lock",
+              .exposed_by = "late",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_HIREDIS(.options = get_del_options, .options_bytes = sizeof(struct get_del_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
+                  .release = get_del_release, .settle = string_settle, .residue = string_residue, )};
+
+const struct lb_lock lock_unsafe_redis_ttl_short = {
+    .name = "unsafe-redis-ttl-short",
+    .summary = "SET NX PX with a lease that is shorter than the work, and no renewal",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: a guessed expiry that nothing extends; work that takes longer "
+                  "goes on without the lock, beside the next holder",
+              .exposed_by = "short-lease",
+              .exposed_as = LB_EXPOSED_EXPIRED},
+    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
+                  .release = string_release, .settle = string_settle, .residue = string_residue, )};
+
+const struct lb_lock lock_unsafe_redis_renew_late = {
+    .name = "unsafe-redis-renew-late",
+    .summary =
+        "SET NX PX, renewed a second before it ends and then when it ends, by EXPIRE without owner check",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS | LB_CAP_RENEW,
+    .waits = "poll",
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: a watchdog that renews a 30 s lease after 29 s, then every 20 s by "
+                  "20 s, by EXPIRE, without owner check or a look at its answer: it extends what has ended, "
+                  "or somebody else's",
+              .exposed_by = "late-renewal",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
+                  .grant_bytes = sizeof(struct late_grant), .acquire = late_acquire,
+                  .release = string_release, .renew = late_renew, .settle = string_settle,
+                  .residue = string_residue, )};

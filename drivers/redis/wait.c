@@ -1,0 +1,125 @@
+/* redis-wait: SET NX PX, and WAIT for replicas to have it, sent at once on one connection: WAIT counts those
+ * that acknowledged this connection's own last write, so on another one it says nothing. Too few in time: the
+ * key is deleted again, and the try counts as one that found it busy. A renewal waits the same; one that too
+ * few replicas acknowledged extends nothing that the holder relies on. Release is redis-setnx's; whoever
+ * speaks SET NX PX is excluded.
+ *
+ * It makes it likelier that a promoted replica knows the lock, not certain: the one that acknowledged need
+ * not be the one that is promoted.
+ */
+#include "drivers/redis/string.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <stdio.h>
+
+#include "drivers/wait.h"
+
+struct wait_options {
+    struct string_options string; /* first: see string_poll */
+    int64_t replicas, timeout_ns;
+};
+
+/* A write and its WAIT. LB_OK with both replies. */
+static enum lb_outcome write_and_wait(struct lb_session *session, const struct redis_command *write,
+                                      const struct redis_reply **ret_written, bool *ret_enough) {
+    const struct wait_options *options = session->options;
+    char replicas[24], timeout_ms[24];
+    snprintf(replicas, sizeof replicas, "%lld", (long long)options->replicas);
+    redis_lease_ms(options->timeout_ns, timeout_ms);
+    const struct redis_word words[] = {{"WAIT", 4}, {replicas, 0}, {timeout_ms, 0}};
+    const struct redis_command commands[] = {*write, {.words = words, .count = 3}};
+    const struct redis_reply *replies = NULL;
+    enum lb_outcome outcome = redis_pipe(session, NULL, commands, 2, &replies);
+    if (outcome != LB_OK) return outcome;
+    *ret_written = &replies[0];
+    *ret_enough = replies[1].value.type == REDIS_INTEGER && replies[1].value.integer >= options->replicas;
+    return LB_OK;
+}
+
+static enum lb_outcome wait_try(struct lb_session *session, const struct lb_request *request,
+                                struct lb_grant *grant) {
+    const struct string_grant *mine = grant->data;
+    char lease_ms[24];
+    redis_lease_ms(request->lease_ns, lease_ms);
+    const struct redis_word words[] = {{"SET", 3},
+                                       {request->key, request->key_len},
+                                       {mine->token, 2 * STRING_TOKEN_BYTES},
+                                       {"NX", 2},
+                                       {"PX", 2},
+                                       {lease_ms, 0}};
+    const struct redis_command set = {.words = words, .count = 6};
+    const struct redis_reply *reply = NULL;
+    bool enough = false;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = write_and_wait(session, &set, &reply, &enough);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type == REDIS_NIL) return LB_BUSY;
+    if (reply->value.type != REDIS_STATUS) return redis_refuse(session, reply);
+    if (!enough) {
+        outcome = string_release(session, request, grant);
+        return outcome == LB_OK || outcome == LB_LOST ? LB_BUSY : LB_UNKNOWN;
+    }
+    grant->token = 0;
+    grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+static enum lb_outcome wait_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    return string_poll(session, request, grant, wait_try);
+}
+
+static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    const struct string_grant *mine = grant->data;
+    char lease_ms[24];
+    redis_lease_ms(request->lease_ns, lease_ms);
+    const struct redis_word words[] = {
+        {request->key, request->key_len}, {mine->token, 2 * STRING_TOKEN_BYTES}, {lease_ms, 0}};
+    const struct redis_command extend = {
+        .script = &string_renew_script, .words = words, .count = 3, .keys = 1};
+    const struct redis_reply *reply = NULL;
+    bool enough = false;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = write_and_wait(session, &extend, &reply, &enough);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    if (reply->value.integer != 1) return LB_LOST;
+    /* With too few replicas it ends when it would have ended without us; the next renewal may do better. */
+    if (enough) grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+static const struct lb_option wait_options[] = {
+    BACKOFF_OPTIONS(struct wait_options, string.poll, "1ms", "64ms"),
+    {"replicas", LB_OPT_INT, offsetof(struct wait_options, replicas), "1", 1, 100, NULL,
+     "how many replicas must have acknowledged the lock; with two, 1 makes a majority of three"},
+    {"wait_timeout", LB_OPT_DURATION, offsetof(struct wait_options, timeout_ns), "100ms", 1e6, 60e9, NULL,
+     "longest wait for them; must be less than the backend's command_timeout"},
+    {0},
+};
+#endif
+
+const struct lb_lock lock_redis_wait = {
+    .name = "redis-wait",
+    .summary = "SET NX PX and WAIT for replicas in one round trip, deleted again if too few acknowledge",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .topologies = (const char *const[]){"redis-replicas", "redis-sentinel", "redis-cluster", NULL},
+    .about = {.compatible = "as redis-setnx: whoever speaks SET NX PX with a random token",
+              .order = "none",
+              .hazards =
+                  "WAIT makes a safe failover likelier, not certain: a replica without the lock may be "
+                  "promoted; a replica that hangs makes every acquire wait and fail",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_ON_ASYNC_REPLICA,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 500 * LB_MS_NS},
+    LB_IF_HIREDIS(.options = wait_options, .options_bytes = sizeof(struct wait_options),
+                  .grant_bytes = sizeof(struct string_grant), .acquire = wait_acquire,
+                  .release = string_release, .renew = wait_renew, .settle = string_settle,
+                  .residue = string_residue, )};
