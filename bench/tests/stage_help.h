@@ -21,18 +21,42 @@
 
 static volatile sig_atomic_t no_interrupts;
 
+/* What a test asks beyond the settings that the plan's parser allows the named lock. 0 = as they are. */
+struct stage_wish {
+    const struct lb_lock
+        *instead; /* run this lock, with the options of the named one; NULL = the named one */
+    int readers, depth, keys_at_once, clients_per_session;
+    uint32_t permits, bound;
+    uint64_t stock;
+    bool churn, renew;
+};
+
+static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) {
+    if (wish->instead) plan->locks[0].lock = wish->instead;
+    if (wish->depth) plan->depth = wish->depth;
+    if (wish->keys_at_once) plan->keys_at_once = wish->keys_at_once;
+    if (wish->clients_per_session) plan->clients_per_session = wish->clients_per_session;
+    if (wish->permits) plan->permits = wish->permits;
+    if (wish->bound) plan->bound = wish->bound;
+    if (wish->stock) plan->stock = wish->stock;
+    plan->churn |= wish->churn;
+    plan->renew |= wish->renew;
+}
+
 /* Runs the smoke workload of one lock with these settings, its first number of clients only. The caller
  * stage_frees. */
-static inline struct stage *run_stage_of(const char *lock, const char *const *sets) {
+static inline struct stage *run_stage_as(const char *lock, const struct stage_wish *wish,
+                                         const char *const *sets) {
     struct lb_err err = {0};
     char folder[512];
     int count = 0;
     while (sets[count]) count++;
     assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
-    struct plan_wish wish = {
+    struct plan_wish plan_wish = {
         .workload = "smoke", .folder = folder, .locks = lock, .sets = sets, .set_count = count};
-    struct plan *plan = plan_load(&wish, &err);
+    struct plan *plan = plan_load(&plan_wish, &err);
     if (!plan) fail_msg("%s", err.text);
+    grant_wish(plan, wish);
     struct place_ask place_ask = {
         .lock = &plan->locks[0], .durability = plan->durability, .interrupts = &no_interrupts};
     struct place *place = place_open(&place_ask, &err);
@@ -41,15 +65,30 @@ static inline struct stage *run_stage_of(const char *lock, const char *const *se
                             .lock = &plan->locks[0],
                             .server = &place->server,
                             .clients = plan->clients[0],
+                            .readers = wish->readers,
                             .id = "test",
                             .version = "test",
                             .seed = plan->seed,
                             .interrupts = &no_interrupts};
     struct stage *stage = stage_run(&ask, &err);
     if (!stage) fail_msg("%s", err.text);
+    json_t *json = stage_json(stage, &ask, "test", "test", &err);
+    if (!json) fail_msg("%s", err.text);
+    json_decref(json);
     place_close(place);
     plan_free(plan);
     return stage;
+}
+
+static inline struct stage *run_stage_of(const char *lock, const char *const *sets) {
+    struct stage_wish nothing = {0};
+    return run_stage_as(lock, &nothing, sets);
+}
+
+static inline uint64_t sum_outcomes(const struct stage *stage) {
+    uint64_t sum = 0;
+    for (int i = 0; i < LB_OUTCOMES; i++) sum += stage->outcomes[i];
+    return sum;
 }
 
 #endif

@@ -4,12 +4,6 @@
 
 #include "bench/tests/stage_help.h"
 
-static uint64_t sum_outcomes(const struct stage *stage) {
-    uint64_t sum = 0;
-    for (int i = 0; i < LB_OUTCOMES; i++) sum += stage->outcomes[i];
-    return sum;
-}
-
 static void test_null_records_everything(void **state) {
     (void)state;
     struct stage *stage = run_stage_of("null", SETS("load.clients=3"));

@@ -1,0 +1,111 @@
+/* test_faults: worker processes that are paused and killed by plan, and keys that nobody gets any more. */
+#include "bench/tests/toy_help.h"
+
+#define PROCESSES "load.clients=6", "load.processes=3", "load.threads=3"
+
+static void test_a_killed_process_is_nobodys_fault(void **state) {
+    (void)state;
+    const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
+    for (int i = 0; i < 3; i++) {
+        struct stage *stage = run_toy(
+            locks[i], (struct toy_faults){0}, (struct stage_wish){.readers = 50, .permits = 1, .bound = 3},
+            SETS(PROCESSES, "fault.kind=kill", "fault.first=50ms", "fault.every=100ms", "acquire.lease=30ms",
+                 "run.duration=600ms", "run.drain=500ms", "acquire.mode=timed", "acquire.timeout=50ms"));
+        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+        /* Two of three: one is left alive. */
+        assert_int_equal(stage->fault_count, 2);
+        for (int f = 0; f < 2; f++) {
+            assert_int_equal(stage->faults[f].kind, FAULT_KILL);
+            assert_true(stage->faults[f].begin_ns >= stage->window_begin_ns + 50 * LB_MS_NS);
+            assert_true(stage->faults[f].end_ns >= stage->faults[f].begin_ns);
+        }
+        assert_int_not_equal(stage->faults[0].process, stage->faults[1].process);
+        assert_int_equal(sum_outcomes(stage), stage->attempts);
+        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+        assert_false(stage->residue_known); /* the dead may have left something with reason */
+        stage_free(stage);
+    }
+}
+
+static void test_a_paused_holder_outlives_its_lease(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.every=150ms",
+                     "fault.for=120ms", "load.hold=5ms", "acquire.lease=20ms", "run.duration=900ms"));
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    assert_true(stage->fault_count >= 5);
+    for (int i = 0; i < stage->fault_count; i++) {
+        assert_int_equal(stage->faults[i].kind, FAULT_PAUSE);
+        int64_t lasted_ns = stage->faults[i].end_ns - stage->faults[i].begin_ns;
+        assert_true(lasted_ns >= 100 * LB_MS_NS || i == stage->fault_count - 1);
+    }
+    assert_int_equal(stage->exclusion.double_holders, 0);
+    assert_true(stage->exclusion.verdict == VERDICT_EXPIRED || stage->exclusion.verdict == VERDICT_CLEAN);
+    stage_free(stage);
+}
+
+/* A pause longer than all the rest: the process goes on when the window is over, and the stage is whole. */
+static void test_a_pause_ends_with_the_window(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                  SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.for=1h",
+                                       "acquire.lease=20ms", "run.duration=300ms"));
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    assert_int_equal(stage->fault_count, 1);
+    assert_true(stage->faults[0].end_ns - stage->faults[0].begin_ns < 10 * LB_S_NS);
+    stage_free(stage);
+}
+
+/* The choice is the seed's. */
+static void test_the_victim_is_drawn_from_the_seed(void **state) {
+    (void)state;
+    int victim[2];
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                      SETS(PROCESSES, "fault.kind=pause", "fault.first=20ms",
+                                           "fault.for=20ms", "load.seed=7", "acquire.lease=20ms"));
+        assert_int_equal(stage->fault_count, 1);
+        victim[i] = stage->faults[0].process;
+        stage_free(stage);
+    }
+    assert_int_equal(victim[0], victim[1]);
+}
+
+/* Nobody has the key and nobody gets it: after three leases and a second. */
+static void test_a_stuck_key_is_seen(void **state) {
+    (void)state;
+    static const char *const modes[] = {"acquire.mode=wait", "acquire.mode=try", "acquire.mode=timed"};
+    for (int i = 0; i < 3; i++) {
+        struct stage *stage =
+            run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20}, (struct stage_wish){0},
+                    SETS("load.clients=3", "acquire.lease=10ms", modes[i], "acquire.timeout=30ms",
+                         "load.think=1ms", "run.duration=1800ms", "run.drain=300ms"));
+        assert_int_equal(stage->exclusion.stuck, 1);
+        assert_int_equal(stage->exclusion.verdict, VERDICT_STUCK);
+        stage_free(stage);
+    }
+}
+
+/* Long waits of a key that others use, or that one holds, are no sign of it. */
+static void test_a_busy_key_is_not_stuck(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = true},
+                                  SETS("load.clients=2", "acquire.lease=100ms", "load.hold=1600ms",
+                                       "run.warmup=0", "run.duration=1800ms"));
+    assert_int_equal(stage->exclusion.stuck, 0);
+    assert_true(stage->max_wait_ns > 1300 * LB_MS_NS); /* three leases and a second */
+    stage_free(stage);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_killed_process_is_nobodys_fault),
+        cmocka_unit_test(test_a_paused_holder_outlives_its_lease),
+        cmocka_unit_test(test_a_pause_ends_with_the_window),
+        cmocka_unit_test(test_the_victim_is_drawn_from_the_seed),
+        cmocka_unit_test(test_a_stuck_key_is_seen),
+        cmocka_unit_test(test_a_busy_key_is_not_stuck),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

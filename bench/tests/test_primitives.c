@@ -1,0 +1,251 @@
+/* test_primitives: the check of each kind of lock is seen to pass with a right toy and to fail with one that
+ * is broken in the way that it looks for. */
+#include "bench/tests/toy_help.h"
+
+#define RIGHT                                                                                                \
+    (struct toy_faults) {                                                                                    \
+        0                                                                                                    \
+    }
+
+static void assert_clean(const struct stage *stage) {
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
+    assert_true(stage->grants > 20);
+    assert_int_equal(stage->exclusion.grants, stage->exclusion.counter);
+}
+
+/* Several threads, since some faults need real overlap. */
+#define CROWD "load.clients=6", "load.threads=3"
+
+static void test_readers_share_and_writers_do_not(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60}, SETS(CROWD));
+    assert_clean(stage);
+    assert_true(stage->shared_grants > 0 && stage->shared_grants < stage->grants);
+    stage_free(stage);
+    /* Readers alone hold together: 6 of them for 2 ms each, in 150 ms, are more than 75 one after another. */
+    stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 100},
+                    SETS("load.clients=6", "load.hold=5ms", "run.duration=300ms"));
+    assert_clean(stage);
+    assert_int_equal(stage->shared_grants, stage->grants);
+    assert_true(stage->grants > 60);
+    stage_free(stage);
+}
+
+static void test_a_writer_beside_readers_is_caught(void **state) {
+    (void)state;
+    const struct toy_faults broken[] = {{.writers_ignore_readers = true}, {.readers_ignore_writers = true}};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_toy(&toy_rwlock, broken[i], (struct stage_wish){.readers = 50},
+                                      SETS(CROWD, "load.hold=100us"));
+        assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+        assert_true(stage->exclusion.double_holders > 0);
+        assert_true(stage->has_first);
+        stage_free(stage);
+    }
+}
+
+static void test_permits_up_to_the_bound(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_semaphore, RIGHT, (struct stage_wish){.permits = 2, .bound = 5},
+                                  SETS(CROWD, "load.hold=200us"));
+    assert_clean(stage);
+    stage_free(stage);
+    assert_int_equal(toy_kept.armed, 0); /* disarmed again */
+    stage = run_toy(&toy_semaphore, (struct toy_faults){.extra_permits = 1},
+                    (struct stage_wish){.permits = 2, .bound = 5}, SETS(CROWD, "load.hold=200us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_int_equal(stage->exclusion.lost_updates, 0);
+    stage_free(stage);
+}
+
+static void test_each_slot_has_one_holder(void **state) {
+    (void)state;
+    struct stage_wish wish = {.bound = 3};
+    struct stage *stage = run_toy(&toy_slots, RIGHT, wish, SETS(CROWD, "load.keys=2", "load.hold=100us"));
+    assert_clean(stage);
+    stage_free(stage);
+    stage = run_toy(&toy_slots, (struct toy_faults){.slot_is_shared = true}, wish,
+                    SETS(CROWD, "load.keys=2", "load.hold=100us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    stage_free(stage);
+}
+
+static void test_the_first_unlock_must_not_free(void **state) {
+    (void)state;
+    struct stage_wish wish = {.depth = 3};
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD));
+    assert_clean(stage);
+    stage_free(stage);
+    for (uint64_t i = 0; i < TOY_KEYS; i++) assert_int_equal(atomic_load(&toy_kept.key[i].depth), 0);
+    stage = run_toy(&toy_mutex, (struct toy_faults){.first_unlock_frees = true}, wish, SETS(CROWD));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    stage_free(stage);
+}
+
+static void test_several_keys_are_all_held(void **state) {
+    (void)state;
+    struct stage_wish wish = {.keys_at_once = 3};
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD, "load.keys=5"));
+    assert_clean(stage);
+    assert_true(stage->exclusion.grants >= 3 * stage->grants); /* a cell a key */
+    stage_free(stage);
+    /* As many as there are, with a skewed draw: still each once. */
+    stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD, "load.keys=3 zipf:3"));
+    assert_clean(stage);
+    stage_free(stage);
+    stage = run_toy(&toy_mutex, (struct toy_faults){.first_key_only = true}, wish,
+                    SETS(CROWD, "load.keys=5", "load.hold=100us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    stage_free(stage);
+}
+
+static void test_each_update_makes_its_own_version(void **state) {
+    (void)state;
+    struct stage_wish wish = {0};
+    struct stage *stage = run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us"));
+    assert_clean(stage);
+    assert_true(stage->retries > 0);
+    assert_int_equal(stage->exclusion.grants, atomic_load(&toy_kept.key[0].version));
+    stage_free(stage);
+    stage = run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us", "acquire.mode=try"));
+    assert_int_equal(stage->outcomes[LB_BUSY], stage->retries); /* one try each */
+    assert_true(stage->outcomes[LB_BUSY] > 0);
+    stage_free(stage);
+    stage = run_toy(&toy_optimistic, (struct toy_faults){.last_writer_wins = true}, wish,
+                    SETS(CROWD, "load.hold=50us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_true(stage->exclusion.lost_updates > 0);
+    stage_free(stage);
+}
+
+static void test_a_latch_opens_once_and_for_all(void **state) {
+    (void)state;
+    struct stage_wish wish = {.bound = 2};
+    static const char *const processes[] = {"1", "2"};
+    for (int i = 0; i < 2; i++) {
+        char set[40];
+        snprintf(set, sizeof set, "load.processes=%s", processes[i]);
+        struct stage *stage =
+            run_toy(&toy_latch, RIGHT, wish, SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
+        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+        assert_true(stage->rounds > 2);
+        /* Two count down and three await in each round. */
+        assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
+        assert_true(stage->grants >= 5 * stage->rounds && stage->grants <= 5 * stage->rounds + 5);
+        assert_true(stage->hist[METRIC_HANDOFF]->count > 0);
+        assert_int_equal(stage->hist[METRIC_LAST_AWAKE]->count, stage->rounds);
+        assert_true(stage->hist[METRIC_LAST_AWAKE]->max >= stage->hist[METRIC_HANDOFF]->max);
+        stage_free(stage);
+        assert_int_equal(toy_kept.armed, 0);
+    }
+    const struct toy_faults broken[] = {{.opens_early = true}, {.closes_again = true}};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_toy(&toy_latch, broken[i], wish,
+                                      SETS("load.clients=5", "load.hold=exponential:2ms", "run.drain=6s"));
+        assert_true(stage->exclusion.early > 0);
+        assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+        stage_free(stage);
+    }
+}
+
+static void test_a_latch_for_one(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_latch, RIGHT, (struct stage_wish){.bound = 2}, SETS("load.clients=1"));
+    assert_clean(stage);
+    assert_true(stage->rounds > 2);
+    stage_free(stage);
+}
+
+static void test_a_sale_adds_up(void **state) {
+    (void)state;
+    struct stage_wish wish = {.stock = 100, .bound = 3};
+    const struct lb_lock *locks[] = {&toy_mutex, &toy_slots};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage =
+            run_toy(locks[i], RIGHT, wish, SETS(CROWD, "load.keys=2", "run.warmup=0", "run.duration=20s"));
+        assert_clean(stage);
+        assert_int_equal(stage->stock.stock, 200);
+        assert_int_equal(stage->stock.sold, 200);
+        assert_int_equal(stage->stock.left + stage->stock.oversold + stage->stock.astray, 0);
+        /* It ends when all is sold. */
+        assert_true(stage->sold_out_after_ns > 0 && stage->window_ns < 15 * LB_S_NS);
+        stage_free(stage);
+    }
+    /* Not everything is sold in time. */
+    wish.stock = 1000000000;
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD));
+    assert_clean(stage);
+    assert_int_equal(stage->stock.sold + stage->stock.left, wish.stock);
+    assert_int_equal(stage->sold_out_after_ns, 0);
+    stage_free(stage);
+}
+
+static void test_overselling_is_caught(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true}, (struct stage_wish){.stock = 100},
+                SETS(CROWD, "run.warmup=0", "run.duration=20s"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_true(stage->exclusion.oversold > 0);
+    assert_true(stage->stock.sold > stage->stock.stock);
+    stage_free(stage);
+}
+
+static void test_overtaking_is_counted(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true},
+                                  (struct stage_wish){0}, SETS("load.clients=4", "load.hold=1ms"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_true(stage->inversions > 0);
+    stage_free(stage);
+    /* One after another there is nobody to overtake. */
+    stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1"));
+    assert_int_equal(stage->inversions, 0);
+    stage_free(stage);
+}
+
+static void test_residue_is_reported(void **state) {
+    (void)state;
+    char text[256];
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=2"));
+    assert_true(stage->residue_known);
+    assert_int_equal(stage->residue.count, 0);
+    stage_free(stage);
+    stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3}, (struct stage_wish){0},
+                    SETS("load.clients=2"));
+    assert_true(stage->residue_known);
+    assert_int_equal(stage->residue.count, 3);
+    struct plan_lock lock = {.lock = &toy_mutex};
+    struct stage_ask ask = {.lock = &lock};
+    assert_non_null(stage_warning(stage, &ask, 0, text, sizeof text));
+    assert_non_null(strstr(text, "left on the server"));
+    stage_free(stage);
+    /* After an answer that was lost, something may be left with reason. */
+    stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3, .unknown_every = 5}, (struct stage_wish){0},
+                    SETS("load.clients=2"));
+    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
+    assert_false(stage->residue_known);
+    stage_free(stage);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readers_share_and_writers_do_not),
+        cmocka_unit_test(test_a_writer_beside_readers_is_caught),
+        cmocka_unit_test(test_permits_up_to_the_bound),
+        cmocka_unit_test(test_each_slot_has_one_holder),
+        cmocka_unit_test(test_the_first_unlock_must_not_free),
+        cmocka_unit_test(test_several_keys_are_all_held),
+        cmocka_unit_test(test_each_update_makes_its_own_version),
+        cmocka_unit_test(test_a_latch_opens_once_and_for_all),
+        cmocka_unit_test(test_a_latch_for_one),
+        cmocka_unit_test(test_a_sale_adds_up),
+        cmocka_unit_test(test_overselling_is_caught),
+        cmocka_unit_test(test_overtaking_is_counted),
+        cmocka_unit_test(test_residue_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* test_session: sessions that several clients share, that are opened for each attempt, that are renewed and
+ * that are lost; and what the holder learns of it. */
+#include "bench/tests/toy_help.h"
+
+#define RIGHT                                                                                                \
+    (struct toy_faults) {                                                                                    \
+        0                                                                                                    \
+    }
+
+static void assert_sums(const struct stage *stage) {
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_int_equal(atomic_load(&toy_kept.open), 0);          /* every session was closed */
+    assert_int_equal(atomic_load(&toy_kept.closed_inside), 0); /* and none while a call was under way */
+}
+
+static void test_a_session_for_each(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->connected, 6);
+    stage_free(stage);
+    assert_int_equal(atomic_load(&toy_kept.connects), 1 + 6 + 1); /* one described, one tidied up */
+    assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
+}
+
+static void test_clients_share_sessions(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){.clients_per_session = 3},
+                                  SETS("load.clients=7", "load.threads=1", "load.hold=200us"));
+    assert_sums(stage);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->connected, 3); /* 3, 3 and 1 */
+    assert_int_equal(atomic_load(&toy_kept.connects), 1 + 3 + 1);
+    assert_true(atomic_load(&toy_kept.most_inside) > 1);
+    for (int i = 0; i < 7; i++) assert_true(stage->grants_per_client[i] > 0);
+    /* An acquire and a release each, whoever's session it was. */
+    assert_true(stage->commands >= 2 * stage->grants && stage->commands <= 2 * stage->grants + 14);
+    stage_free(stage);
+}
+
+/* A lock that takes one call at a time is never shared, whatever the plan says. */
+static void test_only_what_can_be_shared_is(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.clients_per_session = 3},
+                                  SETS("load.clients=6", "load.threads=1"));
+    assert_sums(stage);
+    assert_int_equal(stage->connected, 6);
+    stage_free(stage);
+    assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
+}
+
+static void test_a_broken_session_is_left_by_all(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.unknown_every = 20}, (struct stage_wish){.clients_per_session = 4},
+        SETS("load.clients=8", "load.threads=2", "acquire.mode=timed", "acquire.timeout=20ms"));
+    assert_sums(stage);
+    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
+    assert_true(stage->outcomes[LB_OK] > 0);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_true(atomic_load(&toy_kept.connects) > 3);
+    stage_free(stage);
+}
+
+static void test_a_session_for_each_attempt(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, RIGHT, (struct stage_wish){.churn = true}, SETS("load.clients=3"));
+    assert_sums(stage);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->hist[METRIC_CONNECT]->count, stage->attempts);
+    assert_true(stage->hist[METRIC_CONNECT]->min >= 50 * LB_US_NS); /* what a toy's connect sleeps */
+    assert_true(atomic_load(&toy_kept.connects) >= (int64_t)stage->attempts);
+    stage_free(stage);
+}
+
+static void test_renewal_keeps(void **state) {
+    (void)state;
+    static const int sharing[] = {1, 3};
+    for (int i = 0; i < 2; i++) {
+        struct stage_wish wish = {.renew = true, .clients_per_session = sharing[i]};
+        struct stage *stage = run_toy(&toy_mutex, RIGHT, wish,
+                                      SETS("load.clients=3", "load.hold=120ms", "acquire.lease=60ms",
+                                           "load.keys=own", "run.duration=500ms"));
+        assert_sums(stage);
+        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+        assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
+        assert_true(atomic_load(&toy_kept.renewals) > (int64_t)stage->grants);
+        stage_free(stage);
+    }
+    /* Without it the lease ends. */
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
+                                  SETS("load.clients=3", "load.hold=120ms", "acquire.lease=60ms",
+                                       "load.keys=own", "run.duration=500ms"));
+    assert_int_equal(stage->outcomes[LB_LOST], stage->attempts);
+    assert_int_equal(atomic_load(&toy_kept.renewals), 0);
+    stage_free(stage);
+}
+
+/* Renewals and releases of one grant meet again and again, and none is for a grant that was given back. */
+static void test_renewal_beside_short_holds(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){.renew = true, .depth = 2},
+                                  SETS("load.clients=4", "acquire.lease=30ms", "run.duration=500ms"));
+    assert_sums(stage);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
+    assert_int_equal(atomic_load(&toy_kept.most_inside), 1); /* one call of a session at a time */
+    stage_free(stage);
+}
+
+/* The grant is given away behind the holder's back; the next renewal finds out, and the holder stops. */
+static void test_what_a_renewal_says_ends_the_hold(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},
+                SETS("load.clients=3", "load.hold=100ms", "acquire.lease=60ms", "run.duration=900ms"));
+    assert_sums(stage);
+    assert_true(stage->outcomes[LB_LOST] > 0);
+    assert_true(stage->exclusion.detected >= stage->outcomes[LB_LOST]);
+    /* Nobody wrote after that: what the others wrote is whole. */
+    assert_int_equal(stage->exclusion.lost_updates, 0);
+    assert_int_equal(stage->exclusion.double_holders, 0);
+    assert_int_equal(stage->exclusion.grants, stage->exclusion.counter + stage->exclusion.detected);
+    /* It ended early: at the third renewal of 20 ms. */
+    assert_true(stage->hist[METRIC_HOLD]->min < 100 * LB_MS_NS);
+    stage_free(stage);
+}
+
+static void test_a_lost_session_ends_the_hold(void **state) {
+    (void)state;
+    static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms", NULL};
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2}, (struct stage_wish){0}, sets);
+    assert_sums(stage);
+    assert_true(stage->outcomes[LB_LOST] > 0);
+    assert_int_equal(stage->exclusion.lost_updates, 0);
+    assert_int_equal(stage->exclusion.double_holders, 0);
+    assert_true(stage->exclusion.detected >= stage->outcomes[LB_LOST]);
+    assert_true(stage->hist[METRIC_HOLD]->min < 40 * LB_MS_NS);
+    assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
+    stage_free(stage);
+    /* The same, and nobody is told: two holders. */
+    stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2, .silent = true},
+                    (struct stage_wish){0}, sets);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_int_equal(stage->exclusion.detected, 0);
+    stage_free(stage);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_session_for_each),
+        cmocka_unit_test(test_clients_share_sessions),
+        cmocka_unit_test(test_only_what_can_be_shared_is),
+        cmocka_unit_test(test_a_broken_session_is_left_by_all),
+        cmocka_unit_test(test_a_session_for_each_attempt),
+        cmocka_unit_test(test_renewal_keeps),
+        cmocka_unit_test(test_renewal_beside_short_holds),
+        cmocka_unit_test(test_what_a_renewal_says_ends_the_hold),
+        cmocka_unit_test(test_a_lost_session_ends_the_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

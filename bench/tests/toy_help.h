@@ -1,0 +1,508 @@
+/* toy_help: locks of every primitive in shared memory, right or wrong as a test says, so that each check of a
+ * stage is seen to pass and to fail. Header only, since each test is one program. No model of a real server.
+ */
+#ifndef BENCH_TESTS_TOY_HELP_H
+#define BENCH_TESTS_TOY_HELP_H
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "bench/tests/stage_help.h"
+#include "drivers/wait.h"
+
+#define TOY_KEYS 4096
+#define TOY_POLL_NS (20 * LB_US_NS)
+
+/* What is wrong with a toy; set before the stage, so that its processes inherit it. */
+struct toy_faults {
+    bool writers_ignore_readers, readers_ignore_writers; /* reader-writer */
+    uint32_t extra_permits;                              /* semaphore: above the bound */
+    bool slot_is_shared;                                 /* slots: all get slot 0 */
+    bool first_unlock_frees;                             /* re-entry */
+    bool first_key_only;                                 /* several keys */
+    bool last_writer_wins;                               /* optimistic: no condition */
+    bool opens_early, closes_again;                      /* latch */
+    bool nothing_is_locked;                              /* any holder: granted at once */
+    int64_t stuck_after;                                 /* from this release on, releases do nothing */
+    int64_t evict_every;                                 /* each n-th renewal finds the grant given away */
+    int64_t session_lost_every; /* each n-th acquire: its session is lost 2 ms later */
+    bool silent;                /* ... and nobody is told */
+    int64_t unknown_every;      /* each n-th acquire's answer is lost */
+    uint64_t residue;           /* what is left on the server */
+    bool later_first;           /* the last who came is served first */
+};
+
+static struct toy_faults toy;
+
+struct toy_shared {
+    struct {
+        _Alignas(64) _Atomic uint64_t owner; /* client + 1 */
+        _Atomic uint64_t depth, token, version, slots;
+        _Atomic int64_t lease_end_ns, readers, writer, out, count;
+        _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
+    } key[TOY_KEYS];
+    _Atomic int64_t acquires, releases, renewals, connects, open, armed;
+    _Atomic int64_t most_inside;   /* driver calls of one session at a time */
+    _Atomic int64_t closed_inside; /* disconnects while a call was under way */
+};
+
+/* Of a session. */
+struct toy_session {
+    int inside;
+    struct lb_fiber *helper;
+    bool ends;
+    uint32_t victim_key;
+    uint64_t victim;
+};
+
+static struct toy_shared *toy_at;  /* the last stage's: valid until the next one's */
+static struct toy_shared toy_kept; /* its counts, for after the stage */
+
+static inline bool toy_each(int64_t every, int64_t number) {
+    return every > 0 && number % every == 0;
+}
+
+static inline int toy_open(struct lb_server *server, struct lb_err *err) {
+    (void)err;
+    toy_at = server->shared;
+    return 0;
+}
+
+static inline void toy_close(struct lb_server *server) {
+    if (server->shared) memcpy(&toy_kept, server->shared, sizeof toy_kept);
+    toy_at = NULL;
+}
+
+static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    (void)deadline_ns;
+    (void)err;
+    struct toy_shared *shared = session->server->shared;
+    atomic_fetch_add(&shared->connects, 1);
+    atomic_fetch_add(&shared->open, 1);
+    lb_sleep_until(lb_now() + 50 * LB_US_NS);
+    return 0;
+}
+
+static inline void toy_disconnect(struct lb_session *session) {
+    struct toy_shared *shared = session->server->shared;
+    struct toy_session *mine = session->state;
+    if (mine->inside > 0) atomic_fetch_add(&shared->closed_inside, 1);
+    mine->ends = true;
+    if (mine->helper) {
+        lb_wake(mine->helper);
+        lb_join(mine->helper);
+    }
+    mine->helper = NULL;
+    atomic_fetch_sub(&shared->open, 1);
+}
+
+static inline int toy_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    (void)session;
+    (void)err;
+    lb_fact(facts, "version", "a toy");
+    return 0;
+}
+
+static inline void toy_in(struct lb_session *session) {
+    struct toy_shared *shared = session->server->shared;
+    struct toy_session *mine = session->state;
+    mine->inside++;
+    session->commands++;
+    if (mine->inside > atomic_load(&shared->most_inside)) atomic_store(&shared->most_inside, mine->inside);
+}
+
+static inline enum lb_outcome toy_out(struct lb_session *session, enum lb_outcome outcome) {
+    struct toy_session *mine = session->state;
+    mine->inside--;
+    return outcome;
+}
+
+/* Waits a little. LB_OK to look again. */
+static inline enum lb_outcome toy_wait(struct lb_session *session, const struct lb_request *request) {
+    int64_t now_ns = lb_now();
+    if (request->deadline_ns == 0) return LB_BUSY;
+    if (now_ns >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
+    session->wakeups++;
+    lb_sleep_until(now_ns + TOY_POLL_NS);
+    return LB_OK;
+}
+
+/* ---- mutex: leases, renewal, re-entry, several keys, shared sessions ---- */
+
+static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t owner, int64_t lease_ns) {
+    int64_t now_ns = lb_now();
+    uint64_t holder = atomic_load(&shared->key[key].owner);
+    if (toy.nothing_is_locked) return true;
+    if (holder != 0 && now_ns < atomic_load(&shared->key[key].lease_end_ns)) return false;
+    if (!atomic_compare_exchange_strong(&shared->key[key].owner, &holder, owner)) return false;
+    atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, lease_ns));
+    return true;
+}
+
+static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t owner) {
+    atomic_compare_exchange_strong(&shared->key[key].owner, &owner, 0);
+}
+
+static inline int toy_key_count(const struct lb_request *request) {
+    return request->keys && !toy.first_key_only ? request->key_count : 1;
+}
+
+static inline uint32_t toy_key(const struct lb_request *request, int i) {
+    return (i == 0 ? request->key_index : request->keys[i].index) % TOY_KEYS;
+}
+
+/* All or none. */
+static inline bool toy_take_all(struct toy_shared *shared, const struct lb_request *request, uint64_t owner) {
+    for (int i = 0; i < toy_key_count(request); i++) {
+        if (toy_take(shared, toy_key(request, i), owner, request->lease_ns)) continue;
+        while (i-- > 0) toy_drop(shared, toy_key(request, i), owner);
+        return false;
+    }
+    return true;
+}
+
+static inline void toy_loses_session(void *arg) {
+    struct lb_session *session = arg;
+    struct toy_session *mine = session->state;
+    lb_sleep_until(lb_now() + 2 * LB_MS_NS);
+    if (mine->ends) return;
+    toy_drop(session->server->shared, mine->victim_key, mine->victim);
+    if (!toy.silent) lb_session_lost(session);
+}
+
+static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, int64_t came_ns) {
+    if (!toy.later_first) return true;
+    int64_t newest_ns = atomic_load(&shared->key[key].newest_ns);
+    return came_ns >= newest_ns || lb_now() > newest_ns + 5 * LB_MS_NS;
+}
+
+static inline enum lb_outcome toy_acquire(struct lb_session *session, const struct lb_request *request,
+                                          struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    struct toy_session *mine = session->state;
+    uint64_t owner = request->client + 1;
+    uint32_t key = request->key_index % TOY_KEYS;
+    if (request->held > 0) {
+        atomic_fetch_add(&shared->key[key].depth, 1);
+        return LB_OK;
+    }
+    toy_in(session);
+    int64_t came_ns = lb_now();
+    if (toy.later_first) atomic_store(&shared->key[key].newest_ns, came_ns);
+    int64_t sent_ns = came_ns;
+    while (!toy_may_pass(shared, key, came_ns) || !toy_take_all(shared, request, owner)) {
+        enum lb_outcome outcome = toy_wait(session, request);
+        if (outcome != LB_OK) return toy_out(session, outcome);
+        sent_ns = lb_now();
+    }
+    int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
+    grant->token = 0;
+    grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);
+    if (toy_each(toy.session_lost_every, number) && !mine->helper) {
+        mine->victim = owner;
+        mine->victim_key = key;
+        mine->helper = lb_spawn("toy", toy_loses_session, session);
+    }
+    if (toy_each(toy.unknown_every, number)) {
+        return toy_out(session, lb_fail(session, LB_UNKNOWN, "toy: answer lost"));
+    }
+    return toy_out(session, LB_OK);
+}
+
+static inline enum lb_outcome toy_release(struct lb_session *session, const struct lb_request *request,
+                                          struct lb_grant *grant) {
+    (void)grant;
+    struct toy_shared *shared = session->server->shared;
+    uint64_t owner = request->client + 1;
+    uint32_t key = request->key_index % TOY_KEYS;
+    toy_in(session);
+    int64_t number = 1 + atomic_fetch_add(&shared->releases, 1);
+    if (toy.stuck_after > 0 && number >= toy.stuck_after) {
+        atomic_store(&shared->key[key].lease_end_ns, LB_NEVER);
+        return toy_out(session, LB_OK);
+    }
+    if (request->held > 1) {
+        atomic_fetch_sub(&shared->key[key].depth, 1);
+        if (toy.first_unlock_frees) toy_drop(shared, key, owner);
+        return toy_out(session, LB_OK);
+    }
+    bool ours = atomic_load(&shared->key[key].owner) == owner;
+    bool over = lb_now() >= atomic_load(&shared->key[key].lease_end_ns);
+    for (int i = 0; i < toy_key_count(request); i++) toy_drop(shared, toy_key(request, i), owner);
+    bool excused = toy.nothing_is_locked || toy.first_unlock_frees;
+    return toy_out(session, (ours && !over) || excused ? LB_OK : LB_LOST);
+}
+
+static inline enum lb_outcome toy_renew(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    uint32_t key = request->key_index % TOY_KEYS;
+    uint64_t owner = request->client + 1;
+    toy_in(session);
+    lb_sleep_until(lb_now() + 100 * LB_US_NS); /* a round trip: a release may come meanwhile */
+    int64_t number = 1 + atomic_fetch_add(&shared->renewals, 1), now_ns = lb_now();
+    if (toy_each(toy.evict_every, number)) toy_drop(shared, key, owner);
+    if (atomic_load(&shared->key[key].owner) != owner) return toy_out(session, LB_LOST);
+    atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, request->lease_ns));
+    grant->lease_end_ns = lb_after(now_ns, request->lease_ns);
+    return toy_out(session, LB_OK);
+}
+
+static inline enum lb_outcome toy_settle(struct lb_session *session, const struct lb_request *request,
+                                         struct lb_grant *grant) {
+    (void)grant;
+    toy_in(session);
+    toy_drop(session->server->shared, request->key_index % TOY_KEYS, request->client + 1);
+    return toy_out(session, LB_OK);
+}
+
+static inline int toy_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                              struct lb_err *err) {
+    (void)session;
+    (void)err;
+    ret_residue->count = toy.residue;
+    snprintf(ret_residue->example, sizeof ret_residue->example, "%s0", prefix);
+    return 0;
+}
+
+static inline int toy_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    (void)err;
+    struct toy_shared *shared = session->server->shared;
+    atomic_store(&shared->key[request->key_index % TOY_KEYS].count, request->bound);
+    atomic_fetch_add(&shared->armed, 1);
+    return 0;
+}
+
+static inline int toy_disarm(struct lb_session *session, const struct lb_request *request,
+                             struct lb_err *err) {
+    (void)request;
+    (void)err;
+    struct toy_shared *shared = session->server->shared;
+    atomic_fetch_sub(&shared->armed, 1);
+    return 0;
+}
+
+/* ---- readers and writers ---- */
+
+static inline bool toy_rw_enter(struct toy_shared *shared, uint32_t key, bool reader) {
+    if (reader) {
+        atomic_fetch_add(&shared->key[key].readers, 1);
+        if (toy.readers_ignore_writers || atomic_load(&shared->key[key].writer) == 0) return true;
+        atomic_fetch_sub(&shared->key[key].readers, 1);
+        return false;
+    }
+    int64_t none = 0;
+    if (!atomic_compare_exchange_strong(&shared->key[key].writer, &none, 1)) return false;
+    if (toy.writers_ignore_readers || atomic_load(&shared->key[key].readers) == 0) return true;
+    atomic_store(&shared->key[key].writer, 0);
+    return false;
+}
+
+static inline enum lb_outcome toy_rw_acquire(struct lb_session *session, const struct lb_request *request,
+                                             struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    toy_in(session);
+    while (!toy_rw_enter(shared, request->key_index % TOY_KEYS, request->shared)) {
+        enum lb_outcome outcome = toy_wait(session, request);
+        if (outcome != LB_OK) return toy_out(session, outcome);
+    }
+    grant->lease_end_ns = LB_NEVER;
+    return toy_out(session, LB_OK);
+}
+
+static inline enum lb_outcome toy_rw_release(struct lb_session *session, const struct lb_request *request,
+                                             struct lb_grant *grant) {
+    (void)grant;
+    struct toy_shared *shared = session->server->shared;
+    uint32_t key = request->key_index % TOY_KEYS;
+    if (request->shared) {
+        atomic_fetch_sub(&shared->key[key].readers, 1);
+    } else {
+        atomic_store(&shared->key[key].writer, 0);
+    }
+    return LB_OK;
+}
+
+/* ---- semaphore ---- */
+
+static inline enum lb_outcome toy_sem_acquire(struct lb_session *session, const struct lb_request *request,
+                                              struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    uint32_t key = request->key_index % TOY_KEYS;
+    for (;;) {
+        int64_t bound = atomic_load(&shared->key[key].count) + toy.extra_permits; /* as it was armed */
+        int64_t out = atomic_load(&shared->key[key].out);
+        if (out + request->permits <= bound &&
+            atomic_compare_exchange_strong(&shared->key[key].out, &out, out + request->permits)) {
+            break;
+        }
+        enum lb_outcome outcome = toy_wait(session, request);
+        if (outcome != LB_OK) return outcome;
+    }
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static inline enum lb_outcome toy_sem_release(struct lb_session *session, const struct lb_request *request,
+                                              struct lb_grant *grant) {
+    (void)grant;
+    struct toy_shared *shared = session->server->shared;
+    atomic_fetch_sub(&shared->key[request->key_index % TOY_KEYS].out, request->permits);
+    return LB_OK;
+}
+
+/* ---- slots ---- */
+
+static inline enum lb_outcome toy_slot_acquire(struct lb_session *session, const struct lb_request *request,
+                                               struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    uint32_t key = request->key_index % TOY_KEYS;
+    for (;;) {
+        for (uint32_t slot = 0; slot < request->bound; slot++) {
+            uint64_t bit = UINT64_C(1) << slot;
+            if (request->skip_slots & bit) continue;
+            bool taken = atomic_fetch_or(&shared->key[key].slots, bit) & bit;
+            if (taken && !toy.slot_is_shared) continue;
+            grant->slot = slot;
+            grant->lease_end_ns = LB_NEVER;
+            return LB_OK;
+        }
+        enum lb_outcome outcome = toy_wait(session, request);
+        if (outcome != LB_OK) return outcome;
+    }
+}
+
+static inline enum lb_outcome toy_slot_release(struct lb_session *session, const struct lb_request *request,
+                                               struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    atomic_fetch_and(&shared->key[request->key_index % TOY_KEYS].slots, ~(UINT64_C(1) << grant->slot));
+    return LB_OK;
+}
+
+/* ---- optimistic ---- */
+
+static inline enum lb_outcome toy_read(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    lb_sleep_until(lb_now() + 10 * LB_US_NS);
+    grant->token = atomic_load(&shared->key[request->key_index % TOY_KEYS].version);
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static inline enum lb_outcome toy_write(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    _Atomic uint64_t *version = &shared->key[request->key_index % TOY_KEYS].version;
+    uint64_t read = grant->token;
+    if (toy.last_writer_wins) {
+        atomic_store(version, read + 1);
+    } else if (!atomic_compare_exchange_strong(version, &read, read + 1)) {
+        return LB_BUSY;
+    }
+    grant->token++;
+    return LB_OK;
+}
+
+/* ---- latch ---- */
+
+static inline enum lb_outcome toy_await(struct lb_session *session, const struct lb_request *request,
+                                        struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    uint32_t key = request->key_index % TOY_KEYS;
+    bool late = atomic_load(&shared->key[key].count) <= 0;
+    while (atomic_load(&shared->key[key].count) > (toy.opens_early ? 1 : 0) ||
+           (late && toy.closes_again && request->client == 0)) {
+        enum lb_outcome outcome = toy_wait(session, request);
+        if (outcome != LB_OK) return outcome;
+    }
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static inline enum lb_outcome toy_count_down(struct lb_session *session, const struct lb_request *request,
+                                             struct lb_grant *grant) {
+    (void)grant;
+    struct toy_shared *shared = session->server->shared;
+    atomic_fetch_sub(&shared->key[request->key_index % TOY_KEYS].count, 1);
+    return LB_OK;
+}
+
+static const struct lb_backend toy_backend = {
+    .name = "toy",
+    .summary = "for tests",
+    .shared_bytes = sizeof(struct toy_shared),
+    .session_bytes = sizeof(struct toy_session),
+    .open = toy_open,
+    .close = toy_close,
+    .connect = toy_connect,
+    .disconnect = toy_disconnect,
+    .describe = toy_describe,
+};
+
+#define TOY_COMMON                                                                                           \
+    .summary = "for tests", .backend = &toy_backend, .waits = "poll, every 20 us", .arm = toy_arm,           \
+    .disarm = toy_disarm, .residue = toy_residue
+
+static const struct lb_lock toy_mutex = {
+    TOY_COMMON,
+    .name = "toy-mutex",
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_MULTI |
+            LB_CAP_SHARE | LB_CAP_FAIR,
+    .acquire = toy_acquire,
+    .release = toy_release,
+    .renew = toy_renew,
+    .settle = toy_settle,
+};
+
+static const struct lb_lock toy_rwlock = {
+    TOY_COMMON,
+    .name = "toy-rwlock",
+    .primitive = LB_RWLOCK,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED,
+    .acquire = toy_rw_acquire,
+    .release = toy_rw_release,
+};
+
+static const struct lb_lock toy_semaphore = {
+    TOY_COMMON,
+    .name = "toy-semaphore",
+    .primitive = LB_SEMAPHORE,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_PERMITS,
+    .acquire = toy_sem_acquire,
+    .release = toy_sem_release,
+};
+
+static const struct lb_lock toy_slots = {
+    TOY_COMMON,
+    .name = "toy-slots",
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SLOTS,
+    .acquire = toy_slot_acquire,
+    .release = toy_slot_release,
+};
+
+static const struct lb_lock toy_optimistic = {
+    TOY_COMMON,
+    .name = "toy-optimistic",
+    .primitive = LB_OPTIMISTIC,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT,
+    .acquire = toy_read,
+    .release = toy_write,
+};
+
+static const struct lb_lock toy_latch = {
+    TOY_COMMON,           .name = "toy-latch",       .primitive = LB_LATCH, .caps = LB_CAP_TRY | LB_CAP_WAIT,
+    .acquire = toy_await, .release = toy_count_down,
+};
+
+/* Runs a toy with these faults. The caller stage_frees. */
+static inline struct stage *run_toy(const struct lb_lock *lock, struct toy_faults faults,
+                                    struct stage_wish wish, const char *const *sets) {
+    toy = faults;
+    wish.instead = lock;
+    return run_stage_as("sim", &wish, sets);
+}
+
+#endif
