@@ -42,7 +42,12 @@ enum bad_redis_fault {
     BAD_REDIS_CERTAIN,   /* an acquire in doubt is called busy */
     BAD_REDIS_UNSETTLED, /* settle only says that it has settled */
     BAD_REDIS_UNCOUNTED, /* commands are not counted */
+    BAD_REDIS_SURE,      /* a release in doubt is called ok */
+    BAD_REDIS_HOLDS_ON,  /* the lease is a hundred times as long as asked for */
 };
+
+/* zk-lock that keeps the end of its session to itself. */
+struct lb_lock bad_zk_lock(void);
 
 struct lb_lock bad_redis_lock(enum bad_redis_fault fault);
 
