@@ -366,7 +366,10 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
         if (!join) http->opener = transfer;
         kick(transfer);
         if (transfer->busy || transfer->sent || !join || !http->refused) return;
-        /* The connection was found dead before anything was sent: once more, on a new one. */
+        /* The connection was found dead before anything was sent: once more, on a new one. curl does not tell
+         * of every socket that it closes: one that was given up while it connected, it does not. */
+        http->connected = false;
+        http->owner->traffic_fd = -1;
     }
 }
 

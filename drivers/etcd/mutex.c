@@ -36,12 +36,7 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
         grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
         return LB_OK;
     }
-    /* A session that is gone has taken the key along: nothing was held, and nothing is left. */
-    if (outcome == LB_LOST) return LB_BROKEN;
-    enum lb_outcome left = etcd_place_leave(session, place);
-    if (left != LB_OK && left != LB_LOST) return LB_UNKNOWN;
-    if (outcome == LB_BUSY || outcome == LB_TIMEOUT) session->err.code = 0;
-    return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* our key is surely gone */
+    return etcd_place_give_up(session, place, outcome);
 }
 
 static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,

@@ -98,15 +98,40 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
     return LB_OK;
 }
 
-enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place) {
+enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_place *place,
+                                int64_t *ret_revision) {
     struct etcd_session *e = etcd_session_of(session);
     Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
     get.key = bytes_of(place->key, place->key_len);
     enum lb_outcome outcome = etcd_read(e, &etcd_range, &get.base);
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
-    if (answer->n_kvs > 0 && answer->kvs[0]->create_revision == place->revision) return LB_OK;
-    return lb_fail(session, LB_LOST, "etcd: our key is gone, and so is its lease");
+    if (answer->n_kvs == 0) return lb_fail(session, LB_LOST, "etcd: our key is gone, and so is its lease");
+    *ret_revision = answer->kvs[0]->create_revision;
+    return LB_OK;
+}
+
+enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place) {
+    int64_t revision = 0;
+    enum lb_outcome outcome = etcd_place_find(session, place, &revision);
+    if (outcome != LB_OK || revision == place->revision) return outcome;
+    return lb_fail(session, LB_LOST, "etcd: our key is gone, another has its name");
+}
+
+enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_request *request,
+                                  const struct etcd_place *place, bool *ret_behind) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct oldest oldest;
+    int64_t revision = 0;
+    enum lb_outcome outcome = etcd_place_find(session, place, &revision);
+    *ret_behind = false;
+    if (outcome != LB_OK) return outcome == LB_LOST ? LB_OK : outcome;
+    ask_oldest(&oldest, request);
+    outcome = etcd_read(e, &etcd_range, &oldest.range.base);
+    if (outcome != LB_OK) return outcome;
+    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+    *ret_behind = answer->n_kvs > 0 && answer->kvs[0]->create_revision < revision;
+    return LB_OK;
 }
 
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
@@ -158,6 +183,16 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
         }
         lb_sleep_until(lb_now() + AGAIN_NS);
     }
+}
+
+enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
+                                   enum lb_outcome outcome) {
+    /* A session that is gone has taken the key along: nothing was held, and nothing is left. */
+    if (outcome == LB_LOST) return LB_BROKEN;
+    enum lb_outcome left = etcd_place_leave(session, place);
+    if (left != LB_OK && left != LB_LOST) return LB_UNKNOWN;
+    if (outcome == LB_BUSY || outcome == LB_TIMEOUT) session->err.code = 0;
+    return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* our key is surely gone */
 }
 
 enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place) {

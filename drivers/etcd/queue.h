@@ -31,6 +31,15 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
                                 const struct etcd_place *place, bool from_next);
 
+/* Our key's create revision, by its name alone. LB_OK; LB_LOST: it is not there; or the server does not
+ * answer. */
+enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_place *place,
+                                int64_t *ret_revision);
+
+/* Whether our key is there and behind an older one. LB_OK, or the server does not answer. */
+enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_request *request,
+                                  const struct etcd_place *place, bool *ret_behind);
+
 /* Whether our key is still there, as it was made: it goes with its lease (etcd#11456). LB_OK, LB_LOST, or the
  * server does not answer. */
 enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place);
@@ -38,6 +47,10 @@ enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd
 /* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more; LB_BROKEN: it
  * could not be asked for; LB_UNKNOWN. */
 enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_place *place);
+
+/* After an acquire that came to outcome instead of a grant: deletes the key. What to tell the core. */
+enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
+                                   enum lb_outcome outcome);
 
 /* After LB_UNKNOWN, on a new session: revokes the lease that the key hangs on. LB_OK = sure: what is still on
  * its way fails without the lease. */

@@ -1,6 +1,6 @@
-/* etcd-mutex against the real foreign client, `etcdctl lock`: each excludes the other, both ways, over both
- * transports; what stands on the server meanwhile; and what becomes of the lock when its lease or the server
- * goes.
+/* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the other, both
+ * ways, over both transports; what stands on the server meanwhile; and what becomes of the lock when its
+ * lease or the server goes.
  */
 #include "drivers/tests/live_help.h"
 
@@ -10,7 +10,8 @@
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
 #define KEY "orders/7 \"odd\" \xc3\xa9"
 
-static struct live_place grpc, json;
+static struct live_place grpc, json;                  /* etcd-mutex */
+static struct live_place service, service_json, bare; /* etcd-lock; bare: without its checks */
 
 static const char *endpoint(const struct live_place *live) {
     static char text[64];
@@ -304,24 +305,136 @@ static void users_and_passwords(void *arg) {
     CHECK(!*wrong, "%s", wrong);
 }
 
-static void on_both(void (*body)(void *)) {
-    LIVE_NEEDS(&grpc);
-    LIVE_NEEDS(&json);
-    live_run(body, &grpc);
-    live_run(body, &json);
+/* What a waiter is told whose lease ends in the queue, before the holder lets go. Its keeper asks far too
+ * rarely to notice. */
+struct dead_waiter {
+    const struct live_place *live;
+    struct live_client holder, waiter, third;
+    enum lb_outcome outcome; /* the waiter's */
+};
+
+static void revoke_then_let_go(void *arg) {
+    struct dead_waiter *dead = arg;
+    char lease[20];
+    CHECK(wait_for_keys(dead->live, 2), "the waiter never queued");
+    snprintf(lease, sizeof lease, "%llx", (unsigned long long)etcd_session_of(&dead->waiter.session)->lease);
+    ETCDCTL(dead->live, "lease", "revoke", lease);
+    CHECK(keys_there(dead->live) == 1, "the waiter's key outlived its lease");
+    CHECK(live_release(&dead->holder) == LB_OK, "%s", dead->holder.session.err.text);
 }
 
-#define TEST(body)                                                                                           \
+static void let_waiter_die(struct dead_waiter *dead) {
+    struct live_client *all[] = {&dead->holder, &dead->waiter, &dead->third};
+    for (int i = 0; i < 3; i++) {
+        live_client_init(all[i], dead->live, KEY);
+        all[i]->session.lease_ns = 60 * LB_S_NS;
+        live_connect(all[i]);
+    }
+    CHECK(live_acquire(&dead->holder, SOON) == LB_OK, "%s", dead->holder.session.err.text);
+    struct lb_fiber *helper = lb_spawn("revoke", revoke_then_let_go, dead);
+    dead->outcome = live_acquire(&dead->waiter, SOON);
+    lb_join(helper);
+    CHECK(live_acquire(&dead->third, 0) == LB_OK, "the lock is free: %s", dead->third.session.err.text);
+    CHECK(live_release(&dead->third) == LB_OK, "%s", dead->third.session.err.text);
+    for (int i = 0; i < 3; i++) live_client_done(all[i]);
+}
+
+static void the_dead_are_not_granted(void *arg) {
+    struct dead_waiter dead = {.live = arg};
+    let_waiter_die(&dead);
+    CHECK(dead.outcome == LB_BROKEN, "the waiter was told %s", lb_outcome_name(dead.outcome));
+}
+
+/* Why the key is looked up: etcd 3.4 grants to the dead. A lock of the third is held at the same time. */
+static void the_bare_service_grants_to_the_dead(void *arg) {
+    struct dead_waiter dead = {.live = arg};
+    let_waiter_die(&dead);
+    bool flawed = false;
+    for (int i = 0; i < dead.live->place->facts.count; i++) {
+        if (strcmp(dead.live->place->facts.item[i].name, "version") == 0)
+            flawed = strncmp(dead.live->place->facts.item[i].value, "3.4.", 4) == 0;
+    }
+    CHECK((dead.outcome == LB_OK) == flawed, "the waiter was told %s", lb_outcome_name(dead.outcome));
+}
+
+/* An own lease for each grant, which goes with it. */
+static void a_lease_for_each_grant(void *arg) {
+    const struct live_place *live = arg;
+    struct service_options {
+        int64_t lease, recheck;
+    } options = {1, 1};
+    struct live_client one, two;
+    struct lb_residue residue = {0};
+    struct lb_err err = {0};
+    live_client_init(&one, live, KEY);
+    live_client_init(&two, live, KEY);
+    one.session.options = two.session.options = &options;
+    live_connect(&one);
+    live_connect(&two);
+    CHECK(etcd_session_of(&one.session)->lease == 0, "a lease before there is a grant");
+    for (int i = 0; i < 3; i++) {
+        CHECK(live_acquire(&one, SOON) == LB_OK, "%s", one.session.err.text);
+        int64_t lease = etcd_session_of(&one.session)->lease;
+        CHECK(field(queue_of(live), "Lease") == lease);
+        CHECK(live_acquire(&two, i ? 50 * LB_MS_NS : 0) == (i ? LB_TIMEOUT : LB_BUSY), "%s",
+              two.session.err.text);
+        CHECK(keys_there(live) == 1);
+        CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
+    }
+    const struct lb_lock *lock = live->plan->locks[0].lock;
+    CHECK(lock->residue(&two.session, "", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
+    live_client_done(&one);
+    live_client_done(&two);
+}
+
+/* What somebody leaves is seen, and what is only the asker's own is not. */
+static void what_is_left_is_counted(void *arg) {
+    const struct live_place *live = arg;
+    const struct lb_lock *lock = live->plan->locks[0].lock;
+    struct lb_residue residue = {0};
+    struct lb_err err = {0};
+    struct live_client holder, asker;
+    live_client_init(&holder, live, KEY);
+    live_client_init(&asker, live, KEY);
+    live_connect(&asker);
+    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
+    live_connect(&holder);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 2, "%d things left", (int)residue.count);
+    CHECK(strstr(residue.example, KEY "/"), "example: %s", residue.example);
+    CHECK(lock->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 1 && strncmp(residue.example, "lease ", 6) == 0, "%s", residue.example);
+    live_client_done(&holder);
+    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
+    live_client_done(&asker);
+}
+
+static void on_all(void (*body)(void *), struct live_place *const *places) {
+    for (; *places; places++) {
+        LIVE_NEEDS(*places);
+        live_run(body, *places);
+    }
+}
+
+#define TEST(body, ...)                                                                                      \
     static void test_##body(void **state) {                                                                  \
         (void)state;                                                                                         \
-        on_both(body);                                                                                       \
+        on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                                       \
     }
-TEST(etcdctl_holds)
-TEST(ours_holds)
-TEST(a_lease_ends)
-TEST(an_attempt_is_settled)
-TEST(the_server_restarts)
-TEST(users_and_passwords)
+TEST(etcdctl_holds, &grpc, &json, &service, &service_json)
+TEST(ours_holds, &grpc, &json, &service, &service_json)
+TEST(a_lease_ends, &grpc, &json, &service, &service_json)
+TEST(an_attempt_is_settled, &grpc, &json, &service, &service_json)
+TEST(the_server_restarts, &grpc, &json)
+TEST(users_and_passwords, &grpc, &json)
+TEST(the_dead_are_not_granted, &grpc, &service, &service_json)
+TEST(the_bare_service_grants_to_the_dead, &bare)
+TEST(a_lease_for_each_grant, &service, &service_json)
+TEST(what_is_left_is_counted, &grpc, &json, &service)
 
 static int start(void **state) {
     (void)state;
@@ -329,8 +442,13 @@ static int start(void **state) {
     grpc = live_open("etcd-mutex", (const char *const[]){"etcd.command_timeout=3s", NULL});
     json = live_open("etcd-mutex",
                      (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
+    service = live_open("etcd-lock", (const char *const[]){"etcd.command_timeout=3s", NULL});
+    service_json =
+        live_open("etcd-lock", (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
+    bare = live_open("etcd-lock", (const char *const[]){"etcd-lock.recheck=no", NULL});
     if (!grpc.missing && system("etcdctl version >/dev/null 2>&1") != 0) {
-        grpc.missing = json.missing = "missing here: etcdctl, from the package etcd-client";
+        grpc.missing = json.missing = service.missing = service_json.missing = bare.missing =
+            "missing here: etcdctl, from the package etcd-client";
     }
     return 0;
 }
@@ -339,14 +457,24 @@ static int stop(void **state) {
     (void)state;
     live_close(&grpc);
     live_close(&json);
+    live_close(&service);
+    live_close(&service_json);
+    live_close(&bare);
     return 0;
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_etcdctl_holds),       cmocka_unit_test(test_ours_holds),
-        cmocka_unit_test(test_a_lease_ends),        cmocka_unit_test(test_an_attempt_is_settled),
-        cmocka_unit_test(test_the_server_restarts), cmocka_unit_test(test_users_and_passwords),
+        cmocka_unit_test(test_etcdctl_holds),
+        cmocka_unit_test(test_ours_holds),
+        cmocka_unit_test(test_a_lease_ends),
+        cmocka_unit_test(test_an_attempt_is_settled),
+        cmocka_unit_test(test_the_server_restarts),
+        cmocka_unit_test(test_users_and_passwords),
+        cmocka_unit_test(test_the_dead_are_not_granted),
+        cmocka_unit_test(test_the_bare_service_grants_to_the_dead),
+        cmocka_unit_test(test_a_lease_for_each_grant),
+        cmocka_unit_test(test_what_is_left_is_counted),
     };
     return cmocka_run_group_tests_name("etcd and its own client", tests, start, stop);
 }

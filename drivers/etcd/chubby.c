@@ -1,0 +1,340 @@
+/* etcd-chubby: the semantics of Chubby's locks on etcd, from Chubby's paper (OSDI 2006): shared and exclusive
+ * mode, a session lease that is kept alive, sequencers, lock-delay, jeopardy with a grace period. The keys
+ * are our own: Chubby has no public client to be compatible with.
+ *
+ * Below "chubby/NAME\0" stand "w", the writer, or "r/<lease>", a reader each, on their session's lease; and
+ * beside each its trace, "wd" or "rd/<lease>", on the session's second lease, which ends lock_delay later.
+ * Who takes the lock asks in one transaction that nobody is in its way. A release deletes both keys, so the
+ * lock is free at once. When a session expires its trace stays for the lock-delay: nobody gets the lock
+ * meanwhile whom the dead holder's late requests could hurt. All times are the server's.
+ *
+ * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1 + 1 round
+ * trips uncontended.
+ */
+#define _GNU_SOURCE
+#include "drivers/etcd/chubby.h"
+#include "drivers/etcd/queue.h"
+
+#ifdef LB_HAVE_ETCD
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+#define ROOT "chubby/"
+#define AGAIN_NS (50 * LB_MS_NS)
+
+struct chubby_options {
+    int64_t lock_delay_ns, grace_ns;
+};
+
+struct chubby_grant {
+    struct etcd_place place; /* in the queue, while we wait */
+    int64_t lease, trace;    /* of the session that asked; 0 = none */
+    int64_t generation;      /* the holder key's create revision; 0 = not held */
+    bool shared;
+};
+
+struct key {
+    size_t len;
+    char bytes[ETCD_KEY_MAX];
+};
+
+static ProtobufCBinaryData data_of(const struct key *key) {
+    return (ProtobufCBinaryData){key->len, (uint8_t *)(uintptr_t)key->bytes};
+}
+
+/* "chubby/NAME\0SUFFIX", and "/<lease>" unless it is 0. */
+static struct key key_of(const char *name, size_t len, const char *suffix, int64_t lease) {
+    struct key key = {.len = sizeof ROOT - 1};
+    memcpy(key.bytes, ROOT, key.len);
+    memcpy(key.bytes + key.len, name, len);
+    key.len += len;
+    key.bytes[key.len++] = '\0'; /* no name has one: so none begins another's keys */
+    key.len += (size_t)snprintf(key.bytes + key.len, 8, "%s", suffix);
+    if (lease) key.len += (size_t)snprintf(key.bytes + key.len, 18, "/%llx", (unsigned long long)lease);
+    return key;
+}
+
+/* No key in [from, end). */
+static void compare_none(Etcdserverpb__Compare *compare, const struct key *from, const struct key *end) {
+    *compare = (Etcdserverpb__Compare)ETCDSERVERPB__COMPARE__INIT;
+    compare->target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
+    compare->result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
+    compare->key = data_of(from);
+    compare->range_end = data_of(end);
+    compare->target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
+}
+
+static void op_put(Etcdserverpb__RequestOp *op, Etcdserverpb__PutRequest *put, const struct key *key,
+                   int64_t lease) {
+    *op = (Etcdserverpb__RequestOp)ETCDSERVERPB__REQUEST_OP__INIT;
+    *put = (Etcdserverpb__PutRequest)ETCDSERVERPB__PUT_REQUEST__INIT;
+    op->request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
+    op->request_put = put;
+    put->key = data_of(key);
+    put->lease = lease;
+}
+
+static void op_delete(Etcdserverpb__RequestOp *op, Etcdserverpb__DeleteRangeRequest *delete,
+                      ProtobufCBinaryData key) {
+    *op = (Etcdserverpb__RequestOp)ETCDSERVERPB__REQUEST_OP__INIT;
+    *delete = (Etcdserverpb__DeleteRangeRequest)ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
+    op->request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
+    op->request_delete_range = delete;
+    delete->key = key;
+}
+
+static struct key holder_key(const struct lb_request *request, const struct chubby_grant *mine) {
+    return key_of(request->key, request->key_len, mine->shared ? "r" : "w", mine->shared ? mine->lease : 0);
+}
+
+static struct key trace_key(const struct lb_request *request, const struct chubby_grant *mine) {
+    return key_of(request->key, request->key_len, mine->shared ? "rd" : "wd", mine->shared ? mine->lease : 0);
+}
+
+/* IF nobody is in our way THEN hold, ELSE tell who is. queued: we are the first of the queue, and leave it;
+ * else nobody may be in it. LB_OK: mine->generation is set if it is ours, else etcd_answer has the range. */
+static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
+                            struct chubby_grant *mine, bool queued) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct key from = key_of(request->key, request->key_len, mine->shared ? "w" : "r", 0);
+    struct key end = key_of(request->key, request->key_len, "x", 0);
+    struct key queue = key_of(request->key, request->key_len, "q", 0);
+    struct key queue_end = key_of(request->key, request->key_len, "r", 0);
+    struct key holder = holder_key(request, mine), trace = trace_key(request, mine);
+
+    Etcdserverpb__Compare free_of_holders, free_of_waiters;
+    Etcdserverpb__Compare *compares[] = {&free_of_holders, &free_of_waiters};
+    compare_none(&free_of_holders, &from, &end);
+    compare_none(&free_of_waiters, &queue, &queue_end);
+
+    Etcdserverpb__PutRequest put_holder, put_trace;
+    Etcdserverpb__DeleteRangeRequest delete_place;
+    Etcdserverpb__RequestOp ops[3], *success[3];
+    size_t count = 0;
+    op_put(&ops[count++], &put_holder, &holder, e->lease);
+    if (e->trace) op_put(&ops[count++], &put_trace, &trace, e->trace);
+    if (queued)
+        op_delete(&ops[count++], &delete_place,
+                  (ProtobufCBinaryData){mine->place.key_len, (uint8_t *)mine->place.key});
+    for (size_t i = 0; i < count; i++) success[i] = &ops[i];
+
+    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    Etcdserverpb__RequestOp look = ETCDSERVERPB__REQUEST_OP__INIT, *failure[] = {&look};
+    look.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
+    look.request_range = &range;
+    range.key = data_of(&from);
+    range.range_end = data_of(&end);
+    range.limit = 1;
+
+    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
+    txn.n_compare = queued ? 1 : 2;
+    txn.compare = compares;
+    txn.n_success = count;
+    txn.success = success;
+    txn.n_failure = 1;
+    txn.failure = failure;
+    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    if (outcome != LB_OK) {
+        if (e->call.status == ETCD_NOT_FOUND) etcd_lease_lost(e);
+        return outcome;
+    }
+    const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
+    if (!answer->header) return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
+    if (answer->succeeded) mine->generation = answer->header->revision;
+    return LB_OK;
+}
+
+/* Waits until the key in our way is deleted, or for a moment if the server tells none. */
+static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadline_ns) {
+    struct etcd_session *e = etcd_session_of(session);
+    const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
+    const Etcdserverpb__RangeResponse *range =
+        answer->n_responses > 0 &&
+                answer->responses[0]->response_case == ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE
+            ? answer->responses[0]->response_range
+            : NULL;
+    if (!range || range->n_kvs == 0) return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
+    enum lb_outcome outcome = etcd_watch_start(e, range->kvs[0]->key, answer->header->revision + 1);
+    if (outcome == LB_OK) outcome = etcd_watch_wait(e, deadline_ns);
+    etcd_watch_stop(e);
+    session->wakeups++;
+    if (outcome == LB_TIMEOUT || outcome == LB_REFUSED) return outcome;
+    if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
+    if (lb_stopping()) return lb_fail(session, LB_UNKNOWN, "etcd: cut off while waiting");
+    if (outcome != LB_OK) lb_sleep_until(lb_now() + AGAIN_NS); /* the watch broke: look again, not at once */
+    return LB_OK;
+}
+
+static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,
+                                     struct chubby_grant *mine) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct key name = key_of(request->key, request->key_len, "q", 0);
+    struct lb_request queue = *request;
+    bool first = false;
+    queue.key = name.bytes;
+    queue.key_len = name.len;
+    enum lb_outcome outcome = etcd_place_join(session, &queue, &mine->place, &first);
+    if (outcome != LB_OK) return outcome;
+    if (!first) outcome = etcd_place_wait(session, &queue, &mine->place, true);
+    while (outcome == LB_OK) {
+        outcome = take(session, request, mine, true);
+        if (outcome == LB_OK && mine->generation) return LB_OK;
+        if (outcome == LB_UNKNOWN) return outcome; /* held, or queued, or neither: settled later */
+        if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
+        if (outcome == LB_OK) outcome = wait_for_change(session, request->deadline_ns);
+    }
+    return etcd_place_give_up(session, &mine->place, outcome);
+}
+
+static enum lb_outcome chubby_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct chubby_grant *mine = grant->data;
+    bool once = request->deadline_ns <= lb_now();
+    mine->lease = mine->generation = 0;
+    if (request->key_len == 0) return lb_fail(session, LB_REFUSED, "etcd: a lock needs a name");
+    if (e->lost || e->lease == 0) return lb_fail(session, LB_BROKEN, "etcd: the session has ended");
+    mine->lease = e->lease;
+    mine->trace = e->trace;
+    mine->shared = request->shared;
+    enum lb_outcome outcome = take(session, request, mine, false);
+    if (outcome == LB_OK && !mine->generation)
+        outcome = once ? LB_BUSY : wait_in_queue(session, request, mine);
+    if (outcome != LB_OK) return outcome;
+    grant->token = (uint64_t)mine->generation;
+    grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
+    return LB_OK;
+}
+
+/* IF it is still ours THEN delete the holder and its trace. */
+static enum lb_outcome chubby_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct chubby_grant *mine = grant->data;
+    struct key holder = holder_key(request, mine), trace = trace_key(request, mine);
+    if (mine->generation == 0) return lb_fail(session, LB_LOST, "etcd: it was not held");
+
+    Etcdserverpb__Compare ours = ETCDSERVERPB__COMPARE__INIT, *compares[] = {&ours};
+    ours.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
+    ours.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
+    ours.key = data_of(&holder);
+    ours.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
+    ours.create_revision = mine->generation;
+
+    Etcdserverpb__DeleteRangeRequest delete_holder, delete_trace;
+    Etcdserverpb__RequestOp ops[2], *success[] = {&ops[0], &ops[1]};
+    op_delete(&ops[0], &delete_holder, data_of(&holder));
+    op_delete(&ops[1], &delete_trace, data_of(&trace));
+    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
+    txn.n_compare = 1;
+    txn.compare = compares;
+    txn.n_success = mine->trace ? 2 : 1;
+    txn.success = success;
+    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    /* Not asked in time: by our clock somebody else may hold it by now. */
+    if (outcome == LB_BROKEN && lb_now() >= lb_after(e->alive_until_ns, e->grace_ns)) return LB_LOST;
+    if (outcome != LB_OK) return outcome;
+    const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
+    if (!answer->succeeded) return lb_fail(session, LB_LOST, "etcd: the lock was gone before its release");
+    mine->generation = 0;
+    return LB_OK;
+}
+
+/* Both leases go, the trace's too: this was no expiry. */
+static enum lb_outcome chubby_settle(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    struct chubby_grant *mine = grant->data;
+    (void)request;
+    if (mine->lease == 0) return LB_OK;
+    enum lb_outcome outcome = mine->trace ? etcd_lease_drop(etcd_session_of(session), mine->trace) : LB_OK;
+    return outcome == LB_OK ? etcd_lease_drop(etcd_session_of(session), mine->lease) : outcome;
+}
+
+/* While the trace stands nobody else can have the lock: so long a session in jeopardy may be hoped for. */
+static int chubby_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct chubby_options *options = session->options;
+    struct etcd_session *e = etcd_session_of(session);
+    int64_t delay_s = (options->lock_delay_ns + LB_S_NS - 1) / LB_S_NS; /* etcd counts in seconds */
+    (void)deadline_ns;
+    e->grace_ns = options->grace_ns < delay_s * LB_S_NS ? options->grace_ns : delay_s * LB_S_NS;
+    return etcd_lease_start(e, delay_s, err);
+}
+
+static int chubby_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                          struct lb_err *err) {
+    return etcd_residue(session, ROOT, prefix, ret_residue, err);
+}
+
+size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant *grant,
+                        char out[CHUBBY_SEQUENCER_MAX]) {
+    const struct chubby_grant *mine = grant->data;
+    memcpy(out, request->key, request->key_len);
+    return request->key_len +
+           (size_t)snprintf(out + request->key_len, CHUBBY_SEQUENCER_MAX - request->key_len, ":%s:%lld",
+                            mine->shared ? "shared" : "exclusive", (long long)mine->generation);
+}
+
+enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer) {
+    struct etcd_session *e = etcd_session_of(session);
+    const char *number = strrchr(sequencer, ':');
+    const char *mode = number ? memrchr(sequencer, ':', (size_t)(number - sequencer)) : NULL;
+    size_t len = mode ? (size_t)(mode - sequencer) : 0;
+    bool shared = mode && strncmp(mode, ":shared:", 8) == 0;
+    bool exclusive = mode && strncmp(mode, ":exclusive:", 11) == 0;
+    char *rest = NULL;
+    long long generation = number ? strtoll(number + 1, &rest, 10) : 0;
+    if ((!shared && !exclusive) || len == 0 || len > LB_KEY_MAX || generation <= 0 || *rest)
+        return lb_fail(session, LB_REFUSED, "etcd-chubby: this is no sequencer: %.200s", sequencer);
+
+    /* The writer, or the readers, of just that create revision. */
+    struct key from = key_of(sequencer, len, shared ? "r/" : "w", 0);
+    struct key end = key_of(sequencer, len, "r0", 0);
+    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    range.key = data_of(&from);
+    if (shared) range.range_end = data_of(&end);
+    range.min_create_revision = range.max_create_revision = generation;
+    enum lb_outcome outcome = etcd_read(e, &etcd_range, &range.base);
+    if (outcome != LB_OK) return outcome;
+    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+    return answer->n_kvs > 0 ? LB_OK : lb_fail(session, LB_LOST, "etcd-chubby: a stale sequencer");
+}
+
+static const struct lb_option chubby_options[] = {
+    {"lock_delay", LB_OPT_DURATION, offsetof(struct chubby_options, lock_delay_ns), "5s", 0, 60e9, NULL,
+     "so long nobody gets a lock whose holder's session expired, in whole seconds; the default is as long as "
+     "a request of the dead may be on its way (etcd.command_timeout); 0 = no delay"},
+    {"grace", LB_OPT_DURATION, offsetof(struct chubby_options, grace_ns), "5s", 0, 60e9, NULL,
+     "so long after its lease's end by our clock a session that the server does not answer is hoped for "
+     "before it is lost; at most lock_delay"},
+    {0},
+};
+#endif
+
+const struct lb_lock lock_etcd_chubby = {
+    .name = "etcd-chubby",
+    .summary = "Chubby's locks on etcd: shared and exclusive, sequencers, a delay after a holder's expiry",
+    .backend = &backend_etcd,
+    .primitive = LB_RWLOCK,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION | LB_CAP_SHARED,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
+    .waits = "watch predecessor",
+    .about = {.compatible = "nothing else: Chubby has no public client",
+              .order =
+                  "first come, first served (create revision); readers that follow each other hold together",
+              .token = "create revision of the holder's key (the sequencer's generation)",
+              .hazards =
+                  "after a crash the lock stays shut for lock_delay more; without a check of sequencers a "
+                  "holder that is paused for longer than lease and delay goes on",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = 8 * LB_S_NS},
+    LB_IF_ETCD(.options = chubby_options, .options_bytes = sizeof(struct chubby_options),
+               .grant_bytes = sizeof(struct chubby_grant), .prepare = chubby_prepare,
+               .acquire = chubby_acquire, .release = chubby_release, .settle = chubby_settle,
+               .residue = chubby_residue, )};

@@ -1,0 +1,213 @@
+/* etcd-lock: the server's own lock service (v3lock), as clients in languages without a mutex of their own use
+ * it (jetcd, HTTP): Lock(name, lease) is answered when it is our turn, Unlock(key) deletes the key. The
+ * server makes the same keys as etcd-mutex and waits for us, so both exclude each other.
+ *
+ * The service says too little to be trusted alone. Lock of etcd 3.4 is answered OK for a waiter whose lease
+ * has ended meanwhile (etcd#11456), and never tells the key's create revision; Unlock succeeds for a key that
+ * is gone. So the key is looked up after each Lock, and before each Unlock: 2 + 2 round trips. recheck=no
+ * leaves that out, as plain clients do: 1 + 1, and a lock that may not be one.
+ *
+ * There is no Lock that does not wait: who wants to try, or has waited for long enough, finds its key in the
+ * queue behind another, and cancels the call; the server then deletes the key. That deletion comes at any
+ * time, and would hit the same name made anew, so it is waited for.
+ */
+#include "drivers/etcd/queue.h"
+
+#ifdef LB_HAVE_ETCD
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+#define LOOK_NS (2 * LB_MS_NS) /* between two looks at the queue */
+
+enum { PER_SESSION, PER_GRANT };
+
+struct service_options {
+    int64_t lease, recheck;
+};
+
+static bool per_grant(const struct lb_session *session) {
+    return ((const struct service_options *)session->options)->lease == PER_GRANT;
+}
+
+static int service_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    return per_grant(session) ? 0 : etcd_prepare_lease(session, deadline_ns, err);
+}
+
+/* The lease that the key will hang on. LB_OK, or why there is none. */
+static enum lb_outcome take_lease(struct lb_session *session) {
+    struct etcd_session *e = etcd_session_of(session);
+    if (per_grant(session) && etcd_lease_start(e, 0, &session->err) != 0)
+        return session->err.code == LB_EXIT_USAGE ? LB_REFUSED : LB_BROKEN; /* no key: nothing is held */
+    if (e->lost || e->lease == 0) return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
+    return LB_OK;
+}
+
+static enum lb_outcome call_lock(struct lb_session *session, const struct lb_request *request,
+                                 struct etcd_place *place) {
+    struct etcd_session *e = etcd_session_of(session);
+    Etcdserverpb__LockRequest lock = ETCDSERVERPB__LOCK_REQUEST__INIT;
+    place->lease = e->lease;
+    place->key_len = etcd_lock_key(request->key, request->key_len, e->lease, place->key);
+    lock.name = (ProtobufCBinaryData){request->key_len, (uint8_t *)(uintptr_t)request->key};
+    lock.lease = e->lease;
+    return etcd_long_start(e, &etcd_lock_method, &lock.base);
+}
+
+/* Lock was answered. LB_OK: it is ours, says the server, and so says its store. */
+static enum lb_outcome check_answer(struct lb_session *session, struct etcd_place *place) {
+    const struct service_options *options = session->options;
+    struct etcd_session *e = etcd_session_of(session);
+    enum lb_outcome outcome = etcd_long_end(e);
+    if (outcome != LB_OK) {
+        /* The service hides the status, not the words. */
+        if (!strstr(e->watch.transfer.message, "lease not found")) return outcome;
+        etcd_lease_lost(e);
+        return LB_BROKEN;
+    }
+    const Etcdserverpb__LockResponse *answer = etcd_answer(&e->watch);
+    if (!answer->header || answer->key.len != place->key_len ||
+        memcmp(answer->key.data, place->key, place->key_len) != 0) {
+        return lb_fail(session, LB_UNKNOWN, "etcd: Lock answered another key than ours");
+    }
+    place->revision = answer->header->revision;
+    if (!options->recheck) return LB_OK;
+    outcome = etcd_place_find(session, place, &place->revision);
+    if (outcome != LB_LOST) return outcome;
+    etcd_lease_lost(e);
+    return LB_BROKEN;
+}
+
+/* After the call was cancelled: waits until the server has deleted our key. */
+static enum lb_outcome wait_deleted(struct lb_session *session, const struct etcd_place *place) {
+    struct etcd_session *e = etcd_session_of(session);
+    int64_t until_ns = lb_after(lb_now(), e->patience_ns), ignored;
+    for (;;) {
+        enum lb_outcome outcome = etcd_place_find(session, place, &ignored);
+        if (outcome == LB_LOST) return LB_OK;
+        /* Granted at the last moment, and nobody deletes it: its lease goes, with a new session. */
+        if (outcome != LB_OK || lb_now() >= until_ns || lb_stopping())
+            return lb_fail(session, LB_UNKNOWN, "etcd: a cancelled Lock left its key");
+        lb_sleep_until(lb_now() + LOOK_NS);
+    }
+}
+
+/* The deadline has passed and Lock has not been answered: is it our turn, or somebody else's? LB_OK: it is
+ * ours after all; LB_TIMEOUT: it is not, and our key is gone. */
+static enum lb_outcome give_up(struct lb_session *session, const struct lb_request *request,
+                               struct etcd_place *place) {
+    struct etcd_session *e = etcd_session_of(session);
+    int64_t until_ns = lb_after(lb_now(), e->patience_ns);
+    while (!e->lost && !lb_stopping() && lb_now() < until_ns) {
+        bool behind = false;
+        if (etcd_long_wait(e, lb_now() + LOOK_NS)) return check_answer(session, place);
+        enum lb_outcome outcome = etcd_place_behind(session, request, place, &behind);
+        if (outcome != LB_OK) break;
+        if (!behind) continue; /* first, or not there yet: the answer is on its way */
+        etcd_watch_stop(e);
+        /* The lease takes along what the server would delete. */
+        outcome = per_grant(session) ? etcd_lease_stop(e) : wait_deleted(session, place);
+        if (outcome != LB_OK) return LB_UNKNOWN;
+        session->err.code = 0;
+        return LB_TIMEOUT;
+    }
+    etcd_watch_stop(e);
+    /* A lease that is gone has taken the key along, if the server says so too. */
+    int64_t ignored;
+    if (e->lost && etcd_place_find(session, place, &ignored) == LB_LOST)
+        return lb_fail(session, LB_BROKEN, "etcd: the lease ended while we waited");
+    return lb_fail(session, LB_UNKNOWN, "etcd: Lock was not answered, nor is our key in the queue");
+}
+
+static enum lb_outcome service_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    struct etcd_place *place = grant->data;
+    bool once = request->deadline_ns <= lb_now();
+    place->lease = place->revision = 0;
+    if (request->key_len == 0) return lb_fail(session, LB_REFUSED, "etcd: a lock needs a name");
+    enum lb_outcome outcome = take_lease(session);
+    if (outcome == LB_OK) outcome = call_lock(session, request, place);
+    if (outcome != LB_OK) return outcome;
+    bool answered = etcd_long_wait(etcd_session_of(session), request->deadline_ns);
+    outcome = answered ? check_answer(session, place) : give_up(session, request, place);
+    if (outcome != LB_OK) {
+        place->revision = 0;
+        return outcome == LB_TIMEOUT && once ? LB_BUSY : outcome;
+    }
+    grant->token = (uint64_t)place->revision;
+    grant->lease_end_ns = LB_NEVER; /* as long as the lease, which its keeper renews */
+    return LB_OK;
+}
+
+static enum lb_outcome service_release(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    const struct service_options *options = session->options;
+    struct etcd_session *e = etcd_session_of(session);
+    struct etcd_place *place = grant->data;
+    Etcdserverpb__UnlockRequest unlock = ETCDSERVERPB__UNLOCK_REQUEST__INIT;
+    (void)request;
+    if (place->revision == 0 || place->lease != e->lease)
+        return lb_fail(session, LB_LOST, "etcd: this session does not hold it");
+    enum lb_outcome outcome = options->recheck ? etcd_place_confirm(session, place) : LB_OK;
+    if (outcome == LB_LOST) etcd_lease_lost(e);
+    if (outcome == LB_OK) {
+        unlock.key = (ProtobufCBinaryData){place->key_len, (uint8_t *)place->key};
+        outcome = etcd_call(&e->call, &etcd_unlock, &unlock.base, &session->err);
+    }
+    /* Not asked in time: by our clock somebody else may hold it by now. */
+    if (outcome == LB_BROKEN && lb_now() >= e->alive_until_ns) outcome = LB_LOST;
+    if (outcome == LB_OK || outcome == LB_LOST) {
+        place->revision = 0;
+        if (e->lost) outcome = LB_LOST;
+        if (per_grant(session)) etcd_lease_stop(e); /* if it fails: it ends by itself, without a key */
+    }
+    return outcome;
+}
+
+static enum lb_outcome service_settle(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    (void)request;
+    return etcd_place_settle(session, grant->data);
+}
+
+static int service_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                           struct lb_err *err) {
+    return etcd_residue(session, "", prefix, ret_residue, err);
+}
+
+static const struct lb_option service_options[] = {
+    {"lease", LB_OPT_CHOICE, offsetof(struct service_options, lease), "session", 0, 0, "session,grant",
+     "the key hangs on its session's lease, or on one that is made for each grant and revoked after it "
+     "(1 + 1 requests more)"},
+    {"recheck", LB_OPT_BOOL, offsetof(struct service_options, recheck), "yes", 0, 0, NULL,
+     "look the key up after Lock and before Unlock; without it, as plain clients do, a waiter whose lease "
+     "has "
+     "ended is granted a lock by etcd 3.4"},
+    {0},
+};
+#endif
+
+const struct lb_lock lock_etcd_lock = {
+    .name = "etcd-lock",
+    .summary = "the server's lock service (v3lock: Lock, Unlock), each answer checked against the key",
+    .backend = &backend_etcd,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
+    .waits = "server queue",
+    .about = {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
+              .order = "first come, first served (create revision)",
+              .token = "create revision of the holder's key",
+              .hazards =
+                  "the bare service grants to the dead (etcd 3.4) and unlocks for anybody; one lease is "
+                  "one owner: its second Lock succeeds at once; giving up costs five requests",
+              .acquire_requests = 2,
+              .release_requests = 2,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = 3 * LB_S_NS},
+    LB_IF_ETCD(.options = service_options, .options_bytes = sizeof(struct service_options),
+               .grant_bytes = sizeof(struct etcd_place), .prepare = service_prepare,
+               .acquire = service_acquire, .release = service_release, .settle = service_settle,
+               .residue = service_residue, )};
