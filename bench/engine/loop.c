@@ -287,6 +287,8 @@ static void resume(struct loop *loop, struct lb_fiber *fiber) {
     if (loop->dead) bury(loop);
 }
 
+#define LOOP_AWAY_NS (100 * LB_MS_NS)
+
 void loop_run(struct loop *loop) {
     loop_current = loop;
     context_adopt(&loop->main);
@@ -294,6 +296,9 @@ void loop_run(struct loop *loop) {
     prctl(PR_SET_TIMERSLACK, 1UL);
     loop->now_ns = lb_now();
     while (loop->live > 0) {
+        /* After a pause of the process, sockets come before sleepers: a holder must hear from its session's
+         * helper that the session is over before it goes on. */
+        if (loop->now_ns - loop->polled_ns > LOOP_AWAY_NS) loop_poll(loop, 0);
         fire_timers(loop);
         cut_off(loop);
         if (!loop->ready_head) {

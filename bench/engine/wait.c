@@ -188,6 +188,8 @@ void loop_poll(struct loop *loop, int64_t wait_ns) {
     struct epoll_event events[POLL_EVENTS];
     if (wait_ns > 0 && wait_ns != LB_NEVER) arm_timer(loop, loop->now_ns + wait_ns);
     int count = epoll_wait(loop->epoll_fd, events, POLL_EVENTS, wait_ns > 0 ? -1 : 0);
+    /* The process was stopped and goes on: what came meanwhile is there. */
+    while (count < 0 && errno == EINTR) count = epoll_wait(loop->epoll_fd, events, POLL_EVENTS, 0);
     loop->now_ns = loop->polled_ns = lb_now();
     loop->stats.polls++;
     for (int i = 0; i < count; i++) {
