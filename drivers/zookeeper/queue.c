@@ -180,6 +180,11 @@ static int watch(struct zk_session *z, const struct zk_queue *queue, const char 
     return queue->base ? zk_watch_data(z, path, ret_watch) : zk_watch_exists(z, path, ret_watch);
 }
 
+enum lb_outcome zk_granted(struct lb_session *session) {
+    if (!zk_session_over(zk_session_of(session))) return LB_OK;
+    return lb_fail(session, LB_BROKEN, "zookeeper: the answer came when the session was over by our clock");
+}
+
 enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, int64_t deadline_ns) {
     struct zk_session *z = zk_session_of(session);
@@ -190,7 +195,7 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         char ahead[ZK_PATH_MAX];
         struct zk_watch waiting;
         int rc = who_is_ahead(z, queue, place, ahead);
-        if (rc == ZOK && ahead[0] == '\0') return LB_OK;
+        if (rc == ZOK && ahead[0] == '\0') return zk_granted(session);
         if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
         if (rc == ZOK) {
             rc = watch(z, queue, ahead, &waiting);

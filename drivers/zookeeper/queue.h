@@ -42,6 +42,10 @@ enum lb_outcome zk_place_at(struct lb_session *session, struct zk_place *place, 
 enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, const char *sequence, int64_t deadline_ns);
 
+/* LB_OK, or LB_BROKEN if the session has been over by our clock when the server's yes was read: we may have
+ * been paused since it was said, and somebody else been let in. */
+enum lb_outcome zk_granted(struct lb_session *session);
+
 /* Joins and waits for its turn, as lb_acquire_fn: LB_BUSY or LB_TIMEOUT leave nothing there. */
 enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, int64_t deadline_ns);

@@ -132,7 +132,7 @@ static enum lb_outcome zk_semaphore_acquire(struct lb_session *session, const st
         return outcome;
     }
     grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return zk_granted(session);
 }
 
 static enum lb_outcome zk_semaphore_release(struct lb_session *session, const struct lb_request *request,

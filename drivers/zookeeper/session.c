@@ -57,11 +57,15 @@ static void wake_idlers(struct zk_session *z) {
     }
 }
 
+bool zk_session_over(const struct zk_session *z) {
+    if (z->ignores_loss) return false;
+    return z->expired || z->lost || lb_now() >= z->heard_ns + z->timeout_ms * LB_MS_NS;
+}
+
 /* A holder must learn it before it writes again: after a pause this runs as soon as the closed connection is
  * seen, which the loop looks at before it wakes who has slept. */
 static void tell_if_over(struct zk_session *z) {
-    if (!z->stood || z->lost || z->ignores_loss) return;
-    if (!z->expired && lb_now() < zk_session_end_ns(z)) return;
+    if (!z->stood || z->lost || !zk_session_over(z)) return;
     z->lost = true;
     lb_session_lost(z->owner);
 }
@@ -137,10 +141,8 @@ static void pump(void *arg) {
         if (!z->lost && z->stood && zk_session_end_ns(z) < until_ns) until_ns = zk_session_end_ns(z);
         int ready = lb_wait_any(&poll, fd >= 0, until_ns);
         if (z->stop) break;
-        if (ready <= 0) {
-            tell_if_over(z);
-            continue;
-        }
+        tell_if_over(z); /* before anything that came meanwhile is read */
+        if (ready <= 0) continue;
         int events = ((poll.ready & (LB_READABLE | LB_HANGUP)) ? ZOOKEEPER_READ : 0) |
                      ((poll.ready & (LB_WRITABLE | LB_HANGUP)) ? ZOOKEEPER_WRITE : 0);
         errno = 0;

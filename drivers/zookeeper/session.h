@@ -108,6 +108,10 @@ void zk_session_sent(struct zk_session *z);
  * counts from when it noticed), and lb_session_lost has been called. */
 int64_t zk_session_end_ns(const struct zk_session *z);
 
+/* Whether it is over for us: the server said so, or has not been heard of for as long as a session lasts,
+ * also because we were paused ourselves and only now look. Never for one that ignores its loss. */
+bool zk_session_over(const struct zk_session *z);
+
 /* Puts an idler into the list, takes it out. */
 void zk_session_enlist(struct zk_session *z, struct zk_idler *idler);
 void zk_session_delist(struct zk_session *z, struct zk_idler *idler);
