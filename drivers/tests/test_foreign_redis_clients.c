@@ -1,0 +1,221 @@
+/* test_foreign_redis_clients: redis-setnx and redis-redlock against the clients whose protocol they speak:
+ * redis-py's Lock and node-redlock (drivers/tests/foreign), which hold and wait in processes of their own.
+ * Each excludes the other, both ways, by release and by the end of a lease. */
+#include "drivers/tests/conform_actor.h"
+#include "drivers/tests/conform_place.h"
+#include "drivers/tests/live_help.h"
+
+enum { REDIS_PY, NODE_ONE, NODE_FIVE, KINDS };
+
+static struct kind {
+    const char *name, *lock;
+    struct arena arena;
+    struct plan_lock planned;
+    struct place *place;
+    struct foreign client;
+    const char *missing; /* why there is none, or NULL */
+} kinds[KINDS] = {
+    [REDIS_PY] = {.name = "redis-py's Lock", .lock = "redis-setnx"},
+    [NODE_ONE] = {.name = "node-redlock with one server", .lock = "redis-setnx"},
+    [NODE_FIVE] = {.name = "node-redlock", .lock = "redis-redlock"},
+};
+static struct kind *now; /* the one that is played */
+
+/* --- the foreign client --- */
+
+static void tell(const char *line) {
+    char text[LB_KEY_MAX + 100];
+    int len = snprintf(text, sizeof text, "%s\n", line);
+    if (write(now->client.to, text, (size_t)len) != len) abort();
+}
+
+/* What it answers, of which only the first word counts if there is a blank. Blocks our loop meanwhile. */
+static const char *hear(void) {
+    static char word[300];
+    snprintf(word, sizeof word, "%s", foreign_hear(&now->client));
+    word[strcspn(word, " ")] = '\0';
+    return word;
+}
+
+static bool is_silent(void) {
+    struct pollfd wait = {.fd = now->client.from, .events = POLLIN};
+    return poll(&wait, 1, 0) == 0;
+}
+
+/* Tells it, with the key and a time if there are any. */
+#define MUST_ANSWER(trial, wanted, ...)                                                                      \
+    do {                                                                                                     \
+        char line_[LB_KEY_MAX + 64];                                                                         \
+        snprintf(line_, sizeof line_, __VA_ARGS__);                                                          \
+        tell(line_);                                                                                         \
+        const char *said_ = hear();                                                                          \
+        MUST((trial), strcmp(said_, (wanted)) == 0, "line %d: told '%s', it said '%s', not '%s'", __LINE__,  \
+             line_, said_, (wanted));                                                                        \
+    } while (0)
+
+/* --- the checks --- */
+
+static void theirs_excludes_ours(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    MUST_ANSWER(trial, "ok", "acquire %s 60000", key.name);
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(ours, actor_release(ours), LB_LOST);
+    MUST_GIVE(ours, actor_renew(ours, LB_S_NS), LB_LOST);
+    actor_begin_acquire(ours, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST(trial, actor_is_busy(ours), "ours does not wait for theirs");
+    MUST_ANSWER(trial, "ok", "extend 90000");
+    MUST_ANSWER(trial, "ok", "release");
+    MUST_GIVE(ours, actor_end(ours), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+}
+
+static void ours_excludes_theirs(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    char line[LB_KEY_MAX + 64];
+    if (!ours) return;
+    ours->request.lease_ns = 60 * LB_S_NS;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST_ANSWER(trial, "busy", "acquire %s 60000", key.name);
+    snprintf(line, sizeof line, "wait %s 60000", key.name);
+    tell(line);
+    trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    MUST(trial, is_silent(), "theirs does not wait for ours: %s", hear());
+    MUST_GIVE(ours, actor_renew(ours, 60 * LB_S_NS), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST(trial, strcmp(hear(), "ok") == 0, "theirs did not get what ours released");
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_BUSY);
+    MUST_ANSWER(trial, "ok", "release");
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+}
+
+/* The late one frees nothing of the next one's, whoever is late. */
+static void leases_end(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    ours->request.lease_ns = 60 * LB_S_NS;
+    MUST_ANSWER(trial, "ok", "acquire %s 300", key.name);
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST_ANSWER(trial, "lost", "release");
+    MUST_ANSWER(trial, "busy", "acquire %s 60000", key.name);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+
+    ours->request.lease_ns = 300 * LB_MS_NS;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST_ANSWER(trial, "ok", "wait %s 60000", key.name);
+    MUST_GIVE(ours, actor_release(ours), LB_LOST);
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_BUSY);
+    MUST_ANSWER(trial, "ok", "release");
+}
+
+/* --- setting up --- */
+
+/* The first python3 that has redis-py: Debian's module is its own interpreter's only. */
+static const char *python(void) {
+    static const char *const names[] = {"/usr/bin/python3", "python3"};
+    for (int i = 0; i < 2; i++) {
+        char command[100];
+        snprintf(command, sizeof command, "%s -c 'import redis' 2>/dev/null", names[i]);
+        if (system(command) == 0) return names[i];
+    }
+    return NULL;
+}
+
+/* Starts the foreign client on the place's servers. What is missing, or NULL. */
+static const char *start_foreign(struct kind *kind) {
+    static char script[600], ports[16][8], folder[512];
+    const char *argv[20] = {NULL, script};
+    struct lb_err err = {0};
+    if (home_path("drivers/tests/foreign", folder, sizeof folder, &err) != 0)
+        return "no drivers/tests/foreign";
+    if (kind == &kinds[REDIS_PY]) {
+        argv[0] = python();
+        if (!argv[0]) return "redis-py is missing: install python3-redis";
+        snprintf(script, sizeof script, "%s/redis_py.py", folder);
+    } else {
+        char command[600], installed[512] = "";
+        snprintf(command, sizeof command, "sh '%s/node_modules.sh'", folder);
+        FILE *out = popen(command, "r");
+        if (out && !fgets(installed, sizeof installed, out)) installed[0] = '\0';
+        if (!out || pclose(out) != 0 || !installed[0]) return "node-redlock can't be installed: see above";
+        installed[strcspn(installed, "\n")] = '\0';
+        argv[0] = "node";
+        snprintf(script, sizeof script, "%.500s/node_redlock.mjs", installed);
+    }
+    int count = topo_about(kind->place->topo)->nodes;
+    for (int i = 0; i < count; i++) {
+        snprintf(ports[i], sizeof ports[i], "%d", topo_port(kind->place->topo, i, 0));
+        argv[2 + i] = ports[i];
+    }
+    foreign_start(&kind->client, argv);
+    return strcmp(foreign_hear(&kind->client), "ready") == 0 ? NULL : "the foreign client does not start";
+}
+
+static int set_up(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    signal(SIGPIPE, SIG_IGN);
+    for (struct kind *kind = kinds; kind < kinds + KINDS; kind++) {
+        static char why[KINDS][400];
+        kind->missing = conform_lacks(registry_lock(kind->lock), NULL, why[kind - kinds], sizeof why[0]);
+        if (kind->missing) continue;
+        if (conform_lock(registry_lock(kind->lock), NULL, &kind->arena, &kind->planned, &err) != 0 ||
+            !(kind->place = conform_open(&kind->planned, &err))) {
+            print_error("%s\n", err.text);
+            return -1;
+        }
+        kind->missing = start_foreign(kind);
+    }
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    for (struct kind *kind = kinds; kind < kinds + KINDS; kind++) {
+        if (kind->client.pid > 0) foreign_end(&kind->client);
+        place_close(kind->place);
+        arena_done(&kind->arena);
+    }
+    return 0;
+}
+
+static void play(struct kind *kind, void (*script)(struct trial *)) {
+    now = kind;
+    LIVE_NEEDS(kind);
+    struct trial trial = {.lock = &kind->planned, .place = kind->place};
+    trial_run(&trial, script);
+    if (trial.failure[0]) fail_msg("%s: %s", kind->name, trial.failure);
+}
+
+#define TESTS(name, kind)                                                                                    \
+    static void test_##name##_excludes_ours(void **state) {                                                  \
+        (void)state;                                                                                         \
+        play(&kinds[kind], theirs_excludes_ours);                                                            \
+    }                                                                                                        \
+    static void test_ours_excludes_##name(void **state) {                                                    \
+        (void)state;                                                                                         \
+        play(&kinds[kind], ours_excludes_theirs);                                                            \
+    }                                                                                                        \
+    static void test_leases_end_with_##name(void **state) {                                                  \
+        (void)state;                                                                                         \
+        play(&kinds[kind], leases_end);                                                                      \
+    }
+
+TESTS(redis_py, REDIS_PY)
+TESTS(node_redlock_on_one, NODE_ONE)
+TESTS(node_redlock, NODE_FIVE)
+
+#define THREE(name)                                                                                          \
+    cmocka_unit_test(test_##name##_excludes_ours), cmocka_unit_test(test_ours_excludes_##name),              \
+        cmocka_unit_test(test_leases_end_with_##name)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {THREE(redis_py), THREE(node_redlock_on_one), THREE(node_redlock)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
