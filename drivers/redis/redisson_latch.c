@@ -1,0 +1,127 @@
+/* redis-latch: Redisson's RCountDownLatch: a counter that is deleted when it comes to zero. To await is to
+ * find it gone, so who comes late passes; to count down is one script, which tells the waiters at zero.
+ *
+ * It holds nothing, so there is nothing to settle; but a count-down whose answer was lost may or may not have
+ * counted. A latch that was never set is open.
+ */
+#include "drivers/redis/redisson_sc.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <stdlib.h>
+#include <string.h>
+
+/* KEYS name, channel; ARGV message, PUBLISH. */
+static const struct redis_script count_down = {
+    "local left=redis.call('decr',KEYS[1]) if left<=0 then redis.call('del',KEYS[1]) end "
+    "if left==0 then redis.call(ARGV[2],KEYS[2],ARGV[1]) end"};
+
+/* trySetCount. KEYS name, channel; ARGV message, PUBLISH, count. */
+static const struct redis_script set_count = {
+    "if redis.call('exists',KEYS[1])==1 then return 0 end "
+    "redis.call('set',KEYS[1],ARGV[3]) redis.call(ARGV[2],KEYS[2],ARGV[1]) return 1"};
+
+/* KEYS name, channel; ARGV message, PUBLISH. */
+static const struct redis_script clear = {
+    "if redis.call('del',KEYS[1])==0 then return 0 end redis.call(ARGV[2],KEYS[2],ARGV[1]) return 1"};
+
+#define OPEN "0"
+#define NEW_COUNT "1"
+
+/* In braces always, also where the name has some. */
+static void name_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
+    static const char before[] = "redisson_countdownlatch__channel__{";
+    memcpy(out, before, sizeof before - 1);
+    memcpy(out + sizeof before - 1, request->key, request->key_len);
+    memcpy(out + sizeof before - 1 + request->key_len, "}", 2);
+}
+
+/* A latch opens for all; a new count wakes nobody. */
+static int for_all_at_zero(const char *message, int waiters) {
+    return strcmp(message, OPEN) == 0 ? waiters : 0;
+}
+
+static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
+    const struct redis_word words[] = {{"GET", 3}, {one->request->key, one->request->key_len}};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redisson_run(one->session, NULL, NULL, 0, words, 2, &reply);
+    if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* it has changed nothing */
+    *ret_left_ns = LB_NEVER;
+    if (reply->value.type == REDIS_STRING && strtoll(reply->value.text, NULL, 10) > 0) return LB_BUSY;
+    one->grant->token = 0;
+    one->grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome latch_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    char channel[REDISSON_NAME_MAX];
+    name_channel(request, channel);
+    return redisson_await(&(struct redisson_try){.session = session,
+                                                 .request = request,
+                                                 .grant = grant,
+                                                 .ask = ask,
+                                                 .channel = channel,
+                                                 .count = for_all_at_zero});
+}
+
+static enum lb_outcome latch_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    (void)grant;
+    char channel[REDISSON_NAME_MAX];
+    name_channel(request, channel);
+    const struct redis_word words[] = {
+        {request->key, request->key_len}, {channel, 0}, {OPEN, 0}, {redisson_publish(session), 0}};
+    const struct redis_reply *reply = NULL;
+    return redisson_run(session, NULL, &count_down, 2, words, 4, &reply);
+}
+
+static int latch_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    char channel[REDISSON_NAME_MAX];
+    name_channel(request, channel);
+    struct redisson_number bound = redisson_number(request->bound);
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {NEW_COUNT, 0},
+                                       {redisson_publish(session), 0},
+                                       {bound.text, 0}};
+    return sc_set(session, &set_count, 2, words, 5, err);
+}
+
+static int latch_disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    char channel[REDISSON_NAME_MAX];
+    name_channel(request, channel);
+    const struct redis_word words[] = {
+        {request->key, request->key_len}, {channel, 0}, {NEW_COUNT, 0}, {redisson_publish(session), 0}};
+    return sc_set(session, &clear, 2, words, 4, err);
+}
+
+static int latch_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                         struct lb_err *err) {
+    static const char *const keys[] = {"", NULL}, *const none[] = {NULL};
+    if (redisson_residue(session, prefix, keys, none, ret_residue, err) != 0) return -1;
+    /* Its brace is there always. */
+    return redis_count_channels(session, "redisson_countdownlatch__channel__{", prefix, ret_residue, err);
+}
+
+static const struct lb_option latch_options[] = {REDISSON_OPTIONS, {0}};
+#endif
+
+const struct lb_lock lock_redis_latch = {
+    .name = "redis-latch",
+    .summary = "Redisson's RCountDownLatch: a counter that is deleted at zero, waiters told by PUBLISH",
+    .backend = &backend_redis,
+    .primitive = LB_LATCH,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARE,
+    .waits = "a message of its channel, for as long as it takes",
+    .about = {.compatible = REDISSON_COMPATIBLE("RCountDownLatch"),
+              .order = "all at once",
+              .hazards =
+                  "a waiter whose message is lost waits for ever; who dies before it counts down keeps it "
+                  "shut; a latch that was lost with its server is open",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ASYNC_REPLICA,
+              .crash = LB_CRASH_NEVER},
+    LB_IF_HIREDIS(.options = latch_options, .options_bytes = sizeof(struct redisson_options),
+                  .session_bytes = sizeof(struct redisson_session), .arm = latch_arm, .disarm = latch_disarm,
+                  .acquire = latch_acquire, .release = latch_release, .residue = latch_residue, )};

@@ -1,0 +1,199 @@
+/* redis-multi: Redisson's RedissonMultiLock: one RLock for each key on each server, taken one after the other
+ * in the same order by everybody, all or none: when one can't be had, all are freed and it begins again.
+ *
+ * Each is first taken for twice the time that the attempt may last, and when all are there each gets the
+ * lease, by a PEXPIRE that asks nobody who holds it, as the real one does. Where that finds one gone the real
+ * one goes on; this one frees all and begins again. It needs every server: one that is down stops everybody.
+ * The real one frees all at once; this one, one after the other.
+ */
+#include "drivers/redis/redisson_rlock.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include "drivers/wait.h"
+
+/* One of the locks: `key_count` for each server. */
+struct part {
+    struct redis_node *node; /* NULL: by the key */
+    struct lb_request request;
+};
+
+static int servers_of(const struct lb_session *session) {
+    return redis_is_cluster(session) ? 1 : redis_node_count(session);
+}
+
+static int parts_of(const struct lb_session *session, const struct lb_request *request) {
+    return servers_of(session) * (request->keys ? request->key_count : 1);
+}
+
+/* All keys of the first server, then of the second ... */
+static struct part part_of(struct lb_session *session, const struct lb_request *request, int index) {
+    int keys = request->keys ? request->key_count : 1;
+    struct part part = {.request = *request};
+    if (servers_of(session) > 1) part.node = redis_node_at(session, index / keys);
+    if (request->keys) {
+        const struct lb_key *key = &request->keys[index % keys];
+        part.request.key = key->name;
+        part.request.key_len = key->len;
+    }
+    return part;
+}
+
+/* Of two failures the one that leaves more in doubt. */
+static enum lb_outcome worse(enum lb_outcome one, enum lb_outcome other) {
+    static const enum lb_outcome order[] = {LB_UNKNOWN, LB_BROKEN, LB_REFUSED, LB_LOST};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (one == order[i] || other == order[i]) return order[i];
+    }
+    return one;
+}
+
+/* Frees the first `count`. LB_LOST if one of them was not ours. */
+static enum lb_outcome free_parts(struct lb_session *session, const struct lb_request *request,
+                                  const char *holder, int count, bool all_holds) {
+    enum lb_outcome result = LB_OK;
+    for (int i = 0; i < count; i++) {
+        struct part part = part_of(session, request, i);
+        enum lb_outcome outcome;
+        bool held = false;
+        do outcome = rlock_unlock_by(session, part.node, &part.request, holder, true, &held);
+        while (all_holds && outcome == LB_OK && held);
+        result = worse(result, outcome);
+    }
+    return result;
+}
+
+/* Gives all their lease. LB_LOST: one was gone. */
+static enum lb_outcome lease_parts(struct lb_session *session, const struct lb_request *request) {
+    char lease[24];
+    redis_lease_ms(request->lease_ns, lease);
+    enum lb_outcome result = LB_OK;
+    for (int i = 0; i < parts_of(session, request); i++) {
+        struct part part = part_of(session, request, i);
+        const struct redis_word words[] = {
+            {"PEXPIRE", 7}, {part.request.key, part.request.key_len}, {lease, 0}};
+        const struct redis_reply *reply = NULL;
+        enum lb_outcome outcome = redisson_run(session, part.node, NULL, 0, words, 3, &reply);
+        if (outcome == LB_OK && reply->value.integer != 1) outcome = LB_LOST;
+        result = worse(result, outcome);
+    }
+    return result;
+}
+
+/* tryLock: all by a deadline (in the past: ask each once), for lease_ns each to begin with. */
+static enum lb_outcome take_parts(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant, int64_t deadline_ns, int64_t lease_ns) {
+    const struct rlock_grant *mine = grant->data;
+    bool once = deadline_ns <= lb_now();
+    for (int i = 0; i < parts_of(session, request); i++) {
+        struct part part = part_of(session, request, i);
+        char channel[REDISSON_NAME_MAX];
+        struct lb_grant unused = {.data = grant->data};
+        part.request.deadline_ns = once ? 0 : deadline_ns;
+        part.request.lease_ns = lease_ns;
+        rlock_channel(&part.request, channel);
+        enum lb_outcome outcome = redisson_await(&(struct redisson_try){.session = session,
+                                                                        .request = &part.request,
+                                                                        .grant = &unused,
+                                                                        .node = part.node,
+                                                                        .ask = rlock_ask,
+                                                                        .channel = channel});
+        if (outcome == LB_OK) continue;
+        if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT; /* the time was up between two of them */
+        /* One that is in doubt is settled with all the others. */
+        enum lb_outcome freed = free_parts(session, request, mine->holder, i, false);
+        return freed == LB_OK || freed == LB_LOST ? outcome : LB_UNKNOWN;
+    }
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = lease_parts(session, request);
+    if (outcome != LB_OK) {
+        enum lb_outcome freed = free_parts(session, request, mine->holder, parts_of(session, request), false);
+        if (outcome != LB_LOST || (freed != LB_OK && freed != LB_LOST)) return LB_UNKNOWN;
+        return once ? LB_BUSY : LB_TIMEOUT;
+    }
+    grant->token = 0;
+    grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+/* How long lock(), which has no deadline, tries before it frees all and begins again. */
+static int64_t round_ns(struct lb_session *session, int parts, int64_t lease_ns) {
+    int64_t base_ns = parts * 1500 * LB_MS_NS;
+    if (lease_ns <= 2 * LB_S_NS) return 2 * LB_S_NS;
+    int64_t least_ns = lease_ns <= base_ns ? lease_ns / 2 : base_ns;
+    return least_ns + (int64_t)rng_below(&session->rng, (uint64_t)(lease_ns - least_ns));
+}
+
+static enum lb_outcome multi_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    struct rlock_grant *mine = grant->data;
+    redisson_holder(session, request, "", mine->holder);
+    int64_t now_ns = lb_now();
+    if (request->deadline_ns <= now_ns) return take_parts(session, request, grant, 0, request->lease_ns);
+    if (request->deadline_ns != LB_NEVER) {
+        int64_t wait_ns = request->deadline_ns - now_ns;
+        for (;;) {
+            enum lb_outcome outcome = take_parts(session, request, grant, request->deadline_ns, 2 * wait_ns);
+            if (outcome != LB_TIMEOUT || lb_now() >= request->deadline_ns || lb_stopping()) return outcome;
+        }
+    }
+    for (;;) {
+        int64_t wait_ns = round_ns(session, parts_of(session, request), request->lease_ns);
+        enum lb_outcome outcome = take_parts(session, request, grant, lb_now() + wait_ns, 2 * wait_ns);
+        if (outcome != LB_TIMEOUT || lb_stopping()) return outcome;
+    }
+}
+
+static enum lb_outcome multi_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    const struct rlock_grant *mine = grant->data;
+    return free_parts(session, request, mine->holder, parts_of(session, request), false);
+}
+
+static enum lb_outcome multi_renew(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    const struct rlock_grant *mine = grant->data;
+    enum lb_outcome result = LB_OK;
+    int64_t sent_ns = lb_now();
+    for (int i = 0; i < parts_of(session, request); i++) {
+        struct part part = part_of(session, request, i);
+        result = worse(result, rlock_extend(session, part.node, &part.request, mine->holder));
+    }
+    if (result == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
+    return result;
+}
+
+static enum lb_outcome multi_settle(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    const struct rlock_grant *mine = grant->data;
+    enum lb_outcome outcome = free_parts(session, request, mine->holder, parts_of(session, request), true);
+    return outcome == LB_LOST ? LB_OK : outcome;
+}
+
+static const struct lb_option multi_options[] = {REDISSON_OPTIONS, {0}};
+#endif
+
+static const char *const multi_topologies[] = {"redis-independents", "redis",         "redis-replicas",
+                                               "redis-sentinel",     "redis-cluster", NULL};
+
+const struct lb_lock lock_redis_multi = {
+    .name = "redis-multi",
+    .summary = "Redisson's MultiLock: an RLock for each key on each server, all or none",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_MULTI | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "a message of the channel of the first that is held, at most until its lease ends",
+    .topologies = multi_topologies,
+    .about = {.compatible = REDISSON_COMPATIBLE("RedissonMultiLock"),
+              .order = "none",
+              .hazards =
+                  "every server is needed: one that is down stops everybody; two that take the same locks "
+                  "in different orders may keep each other from them until their time is over",
+              .acquire_requests = 10,
+              .release_requests = 10,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE},
+    LB_IF_HIREDIS(.options = multi_options, .options_bytes = sizeof(struct redisson_options),
+                  .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
+                  .acquire = multi_acquire, .release = multi_release, .renew = multi_renew,
+                  .settle = multi_settle, .residue = rlock_residue, )};

@@ -1,0 +1,125 @@
+/* redisson_rlock: see redisson_rlock.h. */
+#include "drivers/redis/redisson_rlock.h"
+
+#ifdef LB_HAVE_HIREDIS
+
+/* KEYS name; ARGV lease, holder. */
+static const struct redis_script take = {
+    "if redis.call('exists',KEYS[1])==0 or redis.call('hexists',KEYS[1],ARGV[2])==1 then "
+    "redis.call('hincrby',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "
+    "return redis.call('pttl',KEYS[1])"};
+
+/* KEYS name, channel, latch; ARGV message, lease, holder, latch time, PUBLISH. */
+#define UNLOCK(publish)                                                                                      \
+    REDISSON_IF_DONE(3)                                                                                      \
+    "if redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "                                       \
+    "if redis.call('hincrby',KEYS[1],ARGV[3],-1)>0 then "                                                    \
+    "redis.call('pexpire',KEYS[1],ARGV[2]) " REDISSON_DONE(                                                  \
+        3, 0, 4) "return 0 end "                                                                             \
+                 "redis.call('del',KEYS[1]) " publish REDISSON_DONE(3, 1, 4) "return 1"
+static const struct redis_script unlock = {UNLOCK("redis.call(ARGV[5],KEYS[2],ARGV[1]) ")};
+static const struct redis_script unlock_silently = {UNLOCK("")};
+
+/* KEYS name; ARGV lease, holder. The real watchdog asks for up to 100 locks in one call; this is one. */
+static const struct redis_script extend = {"if redis.call('hexists',KEYS[1],ARGV[2])==0 then return 0 end "
+                                           "redis.call('pexpire',KEYS[1],ARGV[1]) return 1"};
+
+void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
+    redisson_name(request, "redisson_lock__channel:", "", out);
+}
+
+int64_t rlock_left_ns(long long pttl) {
+    return pttl < 0 ? LB_NEVER : pttl * LB_MS_NS;
+}
+
+enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
+    const struct lb_request *request = one->request;
+    const struct rlock_grant *mine = one->grant->data;
+    char lease[24];
+    redis_lease_ms(request->lease_ns, lease);
+    const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {mine->holder, 0}};
+    const struct redis_reply *reply = NULL;
+    bool synced = true, held = false;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, one->node, &take, 1, words, 3, &reply, &synced);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type == REDIS_INTEGER) {
+        *ret_left_ns = rlock_left_ns(reply->value.integer);
+        return LB_BUSY;
+    }
+    if (reply->value.type != REDIS_NIL) return redis_refuse(one->session, reply);
+    if (!synced) {
+        outcome = rlock_unlock_by(one->session, one->node, request, mine->holder, true, &held);
+        return outcome == LB_OK || outcome == LB_LOST ? redisson_not_synced(one->session) : outcome;
+    }
+    one->grant->token = 0;
+    one->grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
+                                const struct lb_request *request, const char *holder, bool publish,
+                                bool *ret_held) {
+    char channel[REDISSON_NAME_MAX], lease[24];
+    if (!holder[0]) return LB_LOST;
+    rlock_channel(request, channel);
+    redis_lease_ms(request->lease_ns, lease);
+    struct redis_word words[] = {{request->key, request->key_len},
+                                 {channel, 0},
+                                 {NULL, 0},
+                                 {"0", 1},
+                                 {lease, 0},
+                                 {holder, 0},
+                                 {REDISSON_LATCH_MS, 0},
+                                 {redisson_publish(session), 0}};
+    return redisson_unlock(session, node, request, publish ? &unlock : &unlock_silently, 3, words, 8,
+                           ret_held);
+}
+
+enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
+                             const struct lb_request *request, const char *holder) {
+    char lease[24];
+    if (!holder[0]) return LB_LOST;
+    redis_lease_ms(request->lease_ns, lease);
+    const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {holder, 0}};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redisson_run(session, node, &extend, 1, words, 3, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    return reply->value.integer == 1 ? LB_OK : LB_LOST;
+}
+
+static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant, bool *ret_held) {
+    const struct rlock_grant *mine = grant->data;
+    return rlock_unlock_by(session, NULL, request, mine->holder, true, ret_held);
+}
+
+enum lb_outcome rlock_release(struct lb_session *session, const struct lb_request *request,
+                              struct lb_grant *grant) {
+    bool held = false;
+    return unlock_once(session, request, grant, &held);
+}
+
+enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
+                            struct lb_grant *grant) {
+    const struct rlock_grant *mine = grant->data;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = rlock_extend(session, NULL, request, mine->holder);
+    if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
+    return outcome;
+}
+
+enum lb_outcome rlock_settle(struct lb_session *session, const struct lb_request *request,
+                             struct lb_grant *grant) {
+    return redisson_settle(session, request, grant, unlock_once);
+}
+
+int rlock_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                  struct lb_err *err) {
+    static const char *const keys[] = {"", "redisson_unlock_latch:{", NULL};
+    static const char *const channels[] = {"redisson_lock__channel:{", NULL};
+    return redisson_residue(session, prefix, keys, channels, ret_residue, err);
+}
+#endif

@@ -1,0 +1,40 @@
+/* redisson_rlock: the hash behind RLock, RSpinLock, RFencedLock and MultiLock: key = name, a field for the
+ * holder, its value how often it has taken it, the key's time to live the lease. */
+#ifndef DRIVERS_REDIS_REDISSON_RLOCK_H
+#define DRIVERS_REDIS_REDISSON_RLOCK_H
+
+#include "drivers/redis/redisson.h"
+
+struct rlock_grant {
+    char holder[REDISSON_HOLDER_MAX]; /* "" = never asked */
+};
+
+/* Where its messages go. */
+void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
+
+/* A redisson_try_fn: takes it for grant->data's holder, for request->lease_ns. */
+enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);
+
+/* By holder. publish: tell the waiters. */
+enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
+                                const struct lb_request *request, const char *holder, bool publish,
+                                bool *ret_held);
+
+/* Extends it by request->lease_ns if holder has it: LB_OK, or LB_LOST. */
+enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
+                             const struct lb_request *request, const char *holder);
+
+/* What the time to live in an answer means for a waiter. */
+int64_t rlock_left_ns(long long pttl);
+
+/* For the tables of those whose grant is a struct rlock_grant. */
+enum lb_outcome rlock_release(struct lb_session *session, const struct lb_request *request,
+                              struct lb_grant *grant);
+enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
+                            struct lb_grant *grant);
+enum lb_outcome rlock_settle(struct lb_session *session, const struct lb_request *request,
+                             struct lb_grant *grant);
+int rlock_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                  struct lb_err *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* redisson_sc: what Redisson's two semaphores share: a counter of the permits that are left, and a channel on
+ * which each change of it is told. */
+#ifndef DRIVERS_REDIS_REDISSON_SC_H
+#define DRIVERS_REDIS_REDISSON_SC_H
+
+#include "drivers/redis/redisson.h"
+
+void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
+
+/* A pubsub_count_fn: as many waiters as there are permits, which is what the message says. */
+int sc_count(const char *message, int waiters);
+
+/* trySetPermits(bound): unless it is there. */
+int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err);
+
+/* Runs a script or (NULL) command that makes ready or takes away. */
+int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
+           const struct redis_word *words, int count, struct lb_err *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* redis-spin: Redisson's RSpinLock: RLock's hash without its channel. A waiter asks again after a pause that
+ * doubles, so nothing is published: in a cluster of older servers each PUBLISH goes to every node.
+ */
+#include "drivers/redis/redisson_rlock.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include "drivers/wait.h"
+
+struct spin_options {
+    struct redisson_options common;
+    int64_t initial_delay_ns, max_delay_ns, multiplier;
+};
+
+/* initial * multiplier^fails, and a random 0 to fails - 1 times initial more. */
+static int64_t pause_ns(const struct spin_options *options, struct lb_rng *rng, int fails) {
+    int64_t delay_ns = options->initial_delay_ns;
+    for (int i = 0; i < fails && delay_ns < options->max_delay_ns; i++) delay_ns *= options->multiplier;
+    if (fails > 0) delay_ns += (int64_t)rng_below(rng, (uint64_t)fails) * options->initial_delay_ns;
+    return delay_ns < options->max_delay_ns ? delay_ns : options->max_delay_ns;
+}
+
+static enum lb_outcome spin_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    const struct spin_options *options = session->options;
+    struct rlock_grant *mine = grant->data;
+    struct redisson_try one = {.session = session, .request = request, .grant = grant};
+    redisson_holder(session, request, "", mine->holder);
+    bool once = request->deadline_ns <= lb_now();
+    for (int fails = 0;; fails++) {
+        int64_t left_ns;
+        enum lb_outcome outcome = rlock_ask(&one, &left_ns);
+        if (outcome != LB_BUSY || once) return outcome;
+        int64_t until_ns = lb_now() + pause_ns(options, &session->rng, fails);
+        if (until_ns < request->deadline_ns)
+            lb_sleep_until(until_ns);
+        else
+            lb_sleep_until(request->deadline_ns);
+        if (lb_now() >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
+        session->wakeups++;
+    }
+}
+
+static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant, bool *ret_held) {
+    const struct rlock_grant *mine = grant->data;
+    return rlock_unlock_by(session, NULL, request, mine->holder, false, ret_held);
+}
+
+static enum lb_outcome spin_release(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    bool held = false;
+    return unlock_once(session, request, grant, &held);
+}
+
+static enum lb_outcome spin_settle(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    return redisson_settle(session, request, grant, unlock_once);
+}
+
+static const struct lb_option spin_options[] = {
+    REDISSON_OPTION_CHECK_SYNCED,
+    {"initial_delay", LB_OPT_DURATION, offsetof(struct spin_options, initial_delay_ns), "1ms", 1e3, 60e9,
+     NULL, "first wait between two tries"},
+    {"max_delay", LB_OPT_DURATION, offsetof(struct spin_options, max_delay_ns), "128ms", 1e3, 60e9, NULL,
+     "longest wait between two tries"},
+    {"multiplier", LB_OPT_INT, offsetof(struct spin_options, multiplier), "2", 1, 10, NULL,
+     "each wait is this many times the one before"},
+    {0},
+};
+#endif
+
+const struct lb_lock lock_redis_spin = {
+    .name = "redis-spin",
+    .summary = "Redisson's RSpinLock: RLock's hash, waiters poll with a doubling pause, nothing is published",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .about = {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
+              .order = "none",
+              .hazards = "a waiter's pause grows to 128 ms while the lock may be free; who comes late polls "
+                         "faster than who waits long",
+              .acquire_requests = 1,
+              .release_requests = 2,
+              .guarantee = LB_ON_ASYNC_REPLICA,
+              .crash = LB_CRASH_LEASE},
+    LB_IF_HIREDIS(.options = spin_options, .options_bytes = sizeof(struct spin_options),
+                  .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
+                  .acquire = spin_acquire, .release = spin_release, .renew = rlock_renew,
+                  .settle = spin_settle, .residue = rlock_residue, )};
