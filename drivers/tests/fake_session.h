@@ -30,7 +30,7 @@ struct fake_session {
     int64_t sent_ns; /* right before acquire */
     int64_t renew_sent_ns;
     uint64_t commands; /* since the session stood */
-    char url[64];
+    char url[128];
 };
 
 static inline void fake_talk(void *arg) {
