@@ -6,7 +6,7 @@
 
 #include "drivers/wait.h"
 
-#define PATIENCE_NS (2 * LB_S_NS)
+#define PATIENCE_NS LB_S_NS
 #define LOOK_NS (20 * LB_MS_NS)
 
 #define POLL BACKOFF_OPTIONS(struct sql_options, poll, "1ms", "64ms")

@@ -141,7 +141,7 @@ int64_t *sql_number(struct sql_values *values, char letter);
 
 const char *sql_role_name(enum sql_role role); /* "lb_take", as ports name prepared statements */
 
-/* Counts until there is nothing or two seconds have passed: a server notices the end of a connection a moment
+/* Counts until there is nothing or a second has passed: a server notices the end of a connection a moment
  * later. For residue functions. */
 typedef int sql_count_fn(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                          struct lb_err *err);

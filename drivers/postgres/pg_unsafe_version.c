@@ -13,9 +13,9 @@ static const struct sql_recipe recipe = {
     .leaves = "a row of lockbench_version",
     .statement = {
         PG_VERSION_STATEMENTS,
-        [SQL_WRITE] = {"UPDATE lockbench_version SET value = $2::bigint, version = version + 1 "
+        [SQL_WRITE] = {"UPDATE lockbench_version SET value = $2::bigint, version = $3::bigint + 1 "
                        "WHERE name = $1::text AND version = version",
-                       "kx"},
+                       "kxv"},
     }};
 
 static int version_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {

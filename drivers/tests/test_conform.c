@@ -38,6 +38,8 @@ static const struct variant {
     {"mem-rwlock", "prefer=writer", 0},
     {"sqlite-immediate", "fence=yes", LB_CAP_FENCE},
     {"sqlite-immediate", "journal=delete", 0},
+    {"pg-row", "fence=yes", LB_CAP_FENCE},
+    {"mysql-row", "fence=yes", LB_CAP_FENCE},
 };
 
 /* What one process does: locks on one topology. */

@@ -1,0 +1,459 @@
+/* The lock algorithms of the SQL databases over a database that answers what it is told to: what is asked in
+ * which order, what is rolled back, what each answer makes of the attempt. The real databases are in
+ * test_foreign_sql and the conformance suite. */
+#include "drivers/sql_lock.h"
+
+#include "drivers/tests/live_help.h"
+
+#define STEPS_MAX 40
+
+/* What the database answers, in order; after the last it says LB_OK and a row. */
+struct step {
+    enum sql_role role; /* that must be asked now */
+    enum lb_outcome outcome;
+    uint64_t rows;
+    int64_t number[SQL_NUMBERS];
+};
+
+static struct {
+    const struct step *steps;
+    int step_count, asked;
+    char problem[300];
+    struct sql_values seen[STEPS_MAX]; /* the values at each step */
+    int prepared[SQL_ROLES];
+    int schema_runs, schema_fails, tables_missing; /* prepare fails until so many texts of the schema ran */
+    bool ended;
+} db;
+
+static int fake_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                        struct lb_err *err) {
+    (void)session;
+    (void)deadline_ns;
+    if (db.schema_runs < db.tables_missing) return err_set(err, LB_EXIT_USAGE, "no such table");
+    db.prepared[role]++;
+    return 0;
+}
+
+static enum lb_outcome fake_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
+                                struct sql_answer *ret_answer) {
+    struct sql_session *mine = session->lock_state;
+    (void)answer_by_ns;
+    int at = db.asked++;
+    if (at >= db.step_count || db.steps[at].role != role) {
+        if (!db.problem[0]) {
+            snprintf(db.problem, sizeof db.problem, "step %d asks for %s, not for %s", at + 1,
+                     sql_role_name(role), at < db.step_count ? sql_role_name(db.steps[at].role) : "nothing");
+        }
+        return lb_fail(session, LB_BROKEN, "not in the script");
+    }
+    if (at < STEPS_MAX) db.seen[at] = mine->values;
+    if (db.steps[at].outcome != LB_OK) return db.steps[at].outcome;
+    *ret_answer = (struct sql_answer){.rows = db.steps[at].rows,
+                                      .number = {db.steps[at].number[0], db.steps[at].number[1]}};
+    return LB_OK;
+}
+
+static int64_t fake_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
+    (void)session;
+    return lb_after(wait_until_ns, LB_S_NS);
+}
+
+static bool fake_ended(const struct lb_session *session) {
+    (void)session;
+    return db.ended;
+}
+
+static const struct sql_port port = {fake_prepare, fake_run, fake_answer_after, fake_ended};
+static const char *const schema[] = {"make one", "make another", NULL};
+#define SAYS                                                                                                 \
+    { "said", "" }
+
+static const struct sql_recipe row = {.port = &port,
+                                      .statement = {[SQL_BEGIN] = SAYS,
+                                                    [SQL_LOCK] = SAYS,
+                                                    [SQL_LOCK_UNTIL] = SAYS,
+                                                    [SQL_LOCK_NOW] = SAYS,
+                                                    [SQL_COMMIT] = SAYS,
+                                                    [SQL_ROLLBACK] = SAYS,
+                                                    [SQL_FENCE] = SAYS,
+                                                    [SQL_ADD] = SAYS}};
+static const struct sql_recipe poll_row = {
+    .port = &port,
+    .statement = {[SQL_BEGIN] = SAYS, [SQL_LOCK_NOW] = SAYS, [SQL_COMMIT] = SAYS, [SQL_ROLLBACK] = SAYS}};
+static const struct sql_recipe table = {
+    .port = &port,
+    .schema = schema,
+    .statement = {[SQL_TAKE] = SAYS, [SQL_FREE] = SAYS, [SQL_RENEW] = SAYS, [SQL_SWEEP] = SAYS}};
+static const struct sql_recipe version = {
+    .port = &port, .statement = {[SQL_READ] = SAYS, [SQL_WRITE] = SAYS, [SQL_ADD] = SAYS}};
+
+/* One client of the fake database. */
+struct fixture {
+    struct lb_lock lock;
+    struct sql_options options;
+    struct sql_session state;
+    struct sql_grant mine;
+    struct lb_session session;
+    struct lb_request request;
+    struct lb_grant grant;
+};
+
+static void fixture_init(struct fixture *f, const struct sql_recipe *recipe) {
+    struct lb_err err = {0};
+    memset(f, 0, sizeof *f);
+    memset(&db, 0, sizeof db);
+    f->lock.name = "fake";
+    f->options = (struct sql_options){.poll = {.min_ns = 1000, .max_ns = 1000, .factor = 1},
+                                      .sweep_every_ns = 3600 * LB_S_NS};
+    f->session = (struct lb_session){.lock = &f->lock, .options = &f->options, .lock_state = &f->state};
+    rng_seed(&f->session.rng, 1, 1);
+    f->grant.data = &f->mine;
+    f->request = (struct lb_request){
+        .key = "key", .key_len = 3, .key_number = 7, .deadline_ns = LB_NEVER, .lease_ns = 1500000001};
+    CHECK(sql_begin(&f->session, recipe, LB_NEVER, &err) == 0, "%s", err.text);
+}
+
+static void script(struct fixture *f, const struct step *steps, int count) {
+    db.steps = steps;
+    db.step_count = count;
+    db.asked = 0;
+    f->session.err.code = 0;
+}
+#define SCRIPT(f, ...)                                                                                       \
+    static const struct step steps[] = {__VA_ARGS__};                                                        \
+    script(f, steps, sizeof steps / sizeof *steps)
+
+/* The script was played to its end, and nothing else was asked. */
+static void played(int line) {
+    if (db.problem[0] || db.asked != db.step_count) {
+        check_note(__FILE__, line, "script", ": %s; asked %d of %d", db.problem, db.asked, db.step_count);
+    }
+}
+#define PLAYED() played(__LINE__)
+
+static enum lb_outcome tx_acquire(struct fixture *f) {
+    return sql_transaction_acquire(&f->session, &f->request, &f->grant);
+}
+static enum lb_outcome tx_release(struct fixture *f) {
+    return sql_transaction_release(&f->session, &f->request, &f->grant);
+}
+
+static void transaction_plain(void *arg) {
+    struct fixture f;
+    (void)arg;
+    fixture_init(&f, &row);
+    {
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(f.grant.lease_end_ns == LB_NEVER && f.grant.token == 0);
+        CHECK(strcmp(db.seen[1].key, "key") == 0 && db.seen[1].number == 7);
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+        CHECK(tx_release(&f) == LB_LOST, "a second release");
+        PLAYED(); /* asked nothing */
+    }
+    { /* what a session holds, and that it holds one */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_BROKEN, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(tx_acquire(&f) == LB_BUSY, "it does not nest");
+        f.request.key = "kez";
+        CHECK(tx_acquire(&f) == LB_REFUSED, "another key");
+        CHECK(tx_release(&f) == LB_LOST, "another key");
+        f.request.key = "key";
+        db.ended = true; /* the server says that it ended the session: rolled back */
+        CHECK(tx_release(&f) == LB_LOST);
+        PLAYED();
+    }
+}
+
+static void transaction_waits(void *arg) {
+    struct fixture f;
+    (void)arg;
+    fixture_init(&f, &row);
+    { /* a try that is refused leaves nothing: rolled back */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}});
+        f.request.deadline_ns = 0;
+        CHECK(tx_acquire(&f) == LB_BUSY);
+        PLAYED();
+        CHECK(tx_release(&f) == LB_LOST);
+    }
+    { /* so does a wait that took too long */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_TIMEOUT, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}});
+        f.request.deadline_ns = lb_now() + 10 * LB_S_NS;
+        CHECK(tx_acquire(&f) == LB_TIMEOUT);
+        PLAYED();
+        CHECK(db.seen[1].wait_us > 9000000 && db.seen[1].wait_us <= 10000000, "waits %lld us",
+              (long long)db.seen[1].wait_us);
+        CHECK(db.seen[1].wait_ms == db.seen[1].wait_us / 1000);
+    }
+    { /* a year is more than a server takes */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        f.request.deadline_ns = lb_now() + 365 * 24 * 3600 * LB_S_NS;
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(db.seen[1].wait_ms == INT32_MAX);
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+    }
+    { /* a deadlock's victim, and the server's own limit on what shall wait for ever: again */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        f.request.deadline_ns = LB_NEVER;
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+    }
+    fixture_init(&f, &poll_row);
+    { /* no SQL_LOCK: it polls; no SQL_ADD: no row means that somebody holds it */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        PLAYED();
+    }
+}
+
+static void transaction_rows(void *arg) {
+    struct fixture f;
+    (void)arg;
+    fixture_init(&f, &row);
+    { /* a row that is not there is made, outside the transaction that missed it */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
+               {SQL_COMMIT, LB_OK, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+    }
+    { /* the token comes when the lock is held; without it there is no grant */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_FENCE, LB_OK, 1, {42}},
+               {SQL_COMMIT, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
+               {SQL_FENCE, LB_REFUSED, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
+        f.options.fence = 1;
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(f.grant.token == 42);
+        CHECK(tx_release(&f) == LB_OK);
+        CHECK(tx_acquire(&f) == LB_REFUSED);
+        PLAYED();
+        CHECK(tx_release(&f) == LB_LOST);
+        f.options.fence = 0;
+    }
+    { /* a row that comes and goes: not for ever */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
+               {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_REFUSED);
+        PLAYED();
+    }
+}
+
+/* On a dead connection nothing more is asked: the server rolls back by itself. */
+static void transaction_dies(void *arg) {
+    struct fixture f;
+    (void)arg;
+    fixture_init(&f, &row);
+    {
+        SCRIPT(&f, {SQL_BEGIN, LB_UNKNOWN, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_UNKNOWN);
+        PLAYED();
+    }
+    {
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_UNKNOWN, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_UNKNOWN);
+        PLAYED();
+        CHECK(tx_release(&f) == LB_LOST);
+    }
+    {
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}},
+               {SQL_ROLLBACK, LB_UNKNOWN, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_UNKNOWN);
+        PLAYED();
+    }
+    {
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_UNKNOWN, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(tx_release(&f) == LB_UNKNOWN);
+        PLAYED();
+        CHECK(tx_release(&f) == LB_LOST);
+    }
+    memset(&f.state, 0, sizeof f.state); /* as the core does after a disconnect */
+    CHECK(tx_acquire(&f) == LB_BROKEN);
+    CHECK(tx_release(&f) == LB_BROKEN);
+    CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_BROKEN);
+    PLAYED();
+}
+
+static void lease(void *arg) {
+    struct fixture f;
+    char first[SQL_OWNER_CHARS + 1];
+    (void)arg;
+    fixture_init(&f, &table);
+    {
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 1, {5}}, {SQL_RENEW, LB_OK, 1, {0}}, {SQL_FREE, LB_OK, 1, {0}},
+               {SQL_FREE, LB_OK, 0, {0}}, {SQL_RENEW, LB_OK, 0, {0}}, {SQL_FREE, LB_OK, 0, {0}},
+               {SQL_TAKE, LB_OK, 1, {6}});
+        int64_t before_ns = lb_now();
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(f.grant.token == 5);
+        CHECK(f.grant.lease_end_ns >= before_ns + f.request.lease_ns &&
+              f.grant.lease_end_ns <= lb_now() + f.request.lease_ns);
+        CHECK(db.seen[0].lease_us == 1500001, "%lld us: rounded up", (long long)db.seen[0].lease_us);
+        CHECK(strlen(db.seen[0].owner) == SQL_OWNER_CHARS);
+        snprintf(first, sizeof first, "%s", db.seen[0].owner);
+        CHECK(sql_lease_renew(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(strcmp(db.seen[1].owner, first) == 0 && strcmp(db.seen[2].owner, first) == 0);
+        CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_LOST);
+        int64_t end_ns = f.grant.lease_end_ns;
+        CHECK(sql_lease_renew(&f.session, &f.request, &f.grant) == LB_LOST);
+        CHECK(f.grant.lease_end_ns == end_ns, "a refused renewal moves no end");
+        CHECK(sql_lease_settle(&f.session, &f.request, &f.grant) == LB_OK, "nothing is there: settled");
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(strcmp(db.seen[6].owner, first) != 0, "each attempt has an owner of its own");
+        PLAYED();
+    }
+    { /* a row that somebody held, or a deadlock: asked again; the victim of one at a release too */
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 0, {0}}, {SQL_TAKE, LB_BUSY, 0, {0}},
+               {SQL_TAKE, LB_OK, 1, {7}}, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_OK, 1, {0}},
+               {SQL_TAKE, LB_UNKNOWN, 0, {0}}, {SQL_FREE, LB_UNKNOWN, 0, {0}});
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
+        CHECK(sql_lease_settle(&f.session, &f.request, &f.grant) == LB_UNKNOWN, "not settled");
+        CHECK(strcmp(db.seen[7].owner, db.seen[6].owner) == 0, "settles what was tried");
+        PLAYED();
+    }
+    { /* a release that is never let through may have left it held */
+        SCRIPT(&f, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}},
+               {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}});
+        CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
+        PLAYED();
+    }
+}
+
+static void sweeps(void *arg) {
+    struct fixture f;
+    (void)arg;
+    fixture_init(&f, &table);
+    { /* a try sweeps too, else nobody might; and takes what that freed */
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 2, {0}}, {SQL_TAKE, LB_OK, 1, {0}});
+        f.request.deadline_ns = 0;
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+        PLAYED();
+    }
+    { /* sweep_every is an hour */
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}});
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
+        PLAYED();
+    }
+    fixture_init(&f, &table);
+    { /* it is no harm that others sweep as well */
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_BUSY, 0, {0}});
+        f.request.deadline_ns = 0;
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
+        PLAYED();
+    }
+    fixture_init(&f, &table);
+    {
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}});
+        f.options.sweep = SQL_SWEEP_NOBODY;
+        f.request.deadline_ns = 0;
+        CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
+        PLAYED();
+    }
+}
+
+static void optimistic(void *arg) {
+    struct fixture f;
+    (void)arg;
+    fixture_init(&f, &version);
+    SCRIPT(&f, {SQL_READ, LB_OK, 0, {0}}, {SQL_ADD, LB_BUSY, 0, {0}}, {SQL_READ, LB_OK, 1, {3, 90}},
+           {SQL_WRITE, LB_OK, 1, {0}}, {SQL_READ, LB_OK, 1, {4, 91}}, {SQL_WRITE, LB_OK, 0, {0}},
+           {SQL_WRITE, LB_BUSY, 0, {0}}, {SQL_WRITE, LB_UNKNOWN, 0, {0}});
+    CHECK(sql_optimistic_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(f.grant.token == 3 && f.grant.lease_end_ns == LB_NEVER);
+    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(db.seen[3].version == 3 && db.seen[3].value == 91, "writes if it is the version that was read");
+    CHECK(f.grant.token == 4, "the version written");
+    CHECK(sql_optimistic_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY);
+    CHECK(f.grant.token == 4, "nothing was written");
+    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY, "a serialization failure");
+    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
+    PLAYED();
+}
+
+static enum lb_outcome run_schema(struct lb_session *session, const char *text, int64_t deadline_ns) {
+    (void)deadline_ns;
+    CHECK(text == schema[db.schema_runs], "'%s'", text);
+    db.schema_runs++;
+    if (db.schema_runs > db.schema_fails) return LB_OK;
+    return lb_fail(session, LB_REFUSED, "no right to create");
+}
+
+static int begin(struct fixture *f, int tables_missing, int schema_fails, struct lb_err *err) {
+    fixture_init(f, &table);
+    memset(&f->state, 0, sizeof f->state);
+    memset(&db, 0, sizeof db);
+    db.tables_missing = tables_missing;
+    db.schema_fails = schema_fails;
+    *err = (struct lb_err){0};
+    return sql_begin_with(&f->session, &table, run_schema, LB_NEVER, err);
+}
+
+static void preparing(void *arg) {
+    struct fixture f;
+    struct lb_err err;
+    (void)arg;
+    CHECK(begin(&f, 0, 0, &err) == 0, "%s", err.text);
+    CHECK(db.schema_runs == 0, "the tables are there");
+    CHECK(db.prepared[SQL_TAKE] == 1 && db.prepared[SQL_RENEW] == 1 && db.prepared[SQL_SWEEP] == 0);
+    SCRIPT(&f, {SQL_SWEEP, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 0, {0}});
+    struct sql_answer answer;
+    CHECK(sql_run(&f.session, SQL_SWEEP, LB_NEVER, &answer) == LB_OK);
+    CHECK(sql_run(&f.session, SQL_SWEEP, LB_NEVER, &answer) == LB_OK);
+    CHECK(db.prepared[SQL_SWEEP] == 1, "at its first use, once");
+    PLAYED();
+    CHECK(begin(&f, 2, 0, &err) == 0, "%s", err.text);
+    CHECK(db.schema_runs == 2 && db.prepared[SQL_TAKE] == 1);
+    /* Another session made the table at the same moment: ours failed, and it is there. */
+    CHECK(begin(&f, 2, 1, &err) == 0, "%s", err.text);
+    CHECK(f.session.err.code == 0);
+    /* What stands in the way is said, not what follows from it. */
+    CHECK(begin(&f, 3, 2, &err) != 0);
+    CHECK(strcmp(err.text, "no right to create") == 0, "%s", err.text);
+    CHECK(begin(&f, 3, 0, &err) != 0);
+    CHECK(strcmp(err.text, "no such table") == 0, "%s", err.text);
+}
+
+#define ON_A_FIBER(name)                                                                                     \
+    static void test_##name(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        live_run(name, NULL);                                                                                \
+    }
+ON_A_FIBER(transaction_plain)
+ON_A_FIBER(transaction_waits)
+ON_A_FIBER(transaction_rows)
+ON_A_FIBER(transaction_dies)
+ON_A_FIBER(lease)
+ON_A_FIBER(sweeps)
+ON_A_FIBER(optimistic)
+ON_A_FIBER(preparing)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_transaction_plain),
+        cmocka_unit_test(test_transaction_waits),
+        cmocka_unit_test(test_transaction_rows),
+        cmocka_unit_test(test_transaction_dies),
+        cmocka_unit_test(test_lease),
+        cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_optimistic),
+        cmocka_unit_test(test_preparing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
