@@ -1,0 +1,318 @@
+/* etcd-chubby on a real server: readers together and writers alone, sequencers as a guarded server checks
+ * them, the lock-delay after a holder's expiry and none after its release, and what a lost session tells.
+ */
+#include "drivers/tests/live_help.h"
+
+#ifdef LB_HAVE_ETCD
+#include "drivers/etcd/chubby.h"
+
+#define SOON (30 * LB_S_NS) /* waits that ought to end do so by then */
+#define KEY "ls/cell/orders:7"
+
+static struct live_place grpc, json;
+
+static void open_client(struct live_client *client, const struct live_place *live) {
+    live_client_init(client, live, KEY);
+    client->session.lease_ns = 2 * LB_S_NS; /* the shortest that etcd has */
+    live_connect(client);
+}
+
+static const char *sequencer_of(const struct live_client *client) {
+    static char text[2][CHUBBY_SEQUENCER_MAX];
+    static int turn;
+    turn = 1 - turn;
+    chubby_sequencer(&client->request, &client->grant, text[turn]);
+    return text[turn];
+}
+
+static enum lb_outcome check(struct live_client *guard, const char *sequencer) {
+    guard->session.err.code = 0;
+    return chubby_check(&guard->session, sequencer);
+}
+
+/* What is on the server below the lock, and what leases. */
+static uint64_t things_left(struct live_client *client) {
+    struct lb_residue residue = {0};
+    struct lb_err err = {0};
+    CHECK(client->session.lock->residue(&client->session, "", &residue, &err) == 0, "%s", err.text);
+    return residue.count;
+}
+
+static void readers_together_writers_alone(void *arg) {
+    struct live_client one, two, writer;
+    open_client(&one, arg);
+    open_client(&two, arg);
+    open_client(&writer, arg);
+    one.request.shared = two.request.shared = true;
+    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
+    CHECK(live_acquire(&two, 0) == LB_OK, "a second reader: %s", two.session.err.text);
+    CHECK(live_acquire(&writer, 0) == LB_BUSY, "a writer among readers");
+    CHECK(live_acquire(&writer, 50 * LB_MS_NS) == LB_TIMEOUT, "%s", writer.session.err.text);
+    CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
+    CHECK(live_acquire(&writer, 0) == LB_BUSY, "a writer beside a reader");
+    CHECK(live_release(&two) == LB_OK, "%s", two.session.err.text);
+    CHECK(live_acquire(&writer, 0) == LB_OK, "%s", writer.session.err.text);
+    CHECK(live_acquire(&one, 0) == LB_BUSY, "a reader beside a writer");
+    CHECK(live_release(&writer) == LB_OK, "%s", writer.session.err.text);
+    CHECK(live_release(&writer) == LB_LOST, "a second release");
+    CHECK(live_release(&one) == LB_LOST, "a second release of a reader");
+    live_client_done(&two);
+    live_client_done(&one);
+    CHECK(things_left(&writer) == 0, "keys or leases are left");
+    live_client_done(&writer);
+}
+
+struct waiting {
+    struct live_client *client;
+    enum lb_outcome outcome;
+};
+
+static void wait_for_it(void *arg) {
+    struct waiting *waiting = arg;
+    waiting->outcome = live_acquire(waiting->client, SOON);
+}
+
+/* The writer that waits is not starved by readers who come later. */
+static void readers_queue_behind_a_writer(void *arg) {
+    struct live_client reader, writer, late;
+    open_client(&reader, arg);
+    open_client(&writer, arg);
+    open_client(&late, arg);
+    reader.request.shared = late.request.shared = true;
+    CHECK(live_acquire(&reader, 0) == LB_OK, "%s", reader.session.err.text);
+    struct waiting waiting = {&writer, LB_OUTCOMES}, also = {&late, LB_OUTCOMES};
+    struct lb_fiber *first = lb_spawn("writer", wait_for_it, &waiting);
+    while (!etcd_session_of(&writer.session)->watch.transfer.busy && waiting.outcome == LB_OUTCOMES)
+        lb_sleep_until(lb_now() + LB_MS_NS);
+    CHECK(live_acquire(&late, 0) == LB_BUSY, "a reader overtook a waiting writer");
+    struct lb_fiber *second = lb_spawn("late", wait_for_it, &also);
+    CHECK(live_release(&reader) == LB_OK, "%s", reader.session.err.text);
+    lb_join(first);
+    CHECK(waiting.outcome == LB_OK, "%s", writer.session.err.text);
+    CHECK(also.outcome == LB_OUTCOMES, "a reader beside a writer");
+    CHECK(live_release(&writer) == LB_OK, "%s", writer.session.err.text);
+    lb_join(second);
+    CHECK(also.outcome == LB_OK, "%s", late.session.err.text);
+    CHECK(late.grant.token > writer.grant.token, "tokens grow");
+    CHECK(live_release(&late) == LB_OK, "%s", late.session.err.text);
+    live_client_done(&reader);
+    live_client_done(&writer);
+    live_client_done(&late);
+}
+
+static void sequencers(void *arg) {
+    struct live_client one, two, guard;
+    open_client(&one, arg);
+    open_client(&two, arg);
+    open_client(&guard, arg);
+    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
+    char expected[200];
+    snprintf(expected, sizeof expected, KEY ":exclusive:%llu", (unsigned long long)one.grant.token);
+    const char *old = sequencer_of(&one);
+    CHECK(strcmp(old, expected) == 0, "the sequencer is '%s'", old);
+    CHECK(check(&guard, old) == LB_OK, "%s", guard.session.err.text);
+    uint64_t generation = one.grant.token;
+    CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
+    CHECK(check(&guard, expected) == LB_LOST, "released, and yet good");
+
+    two.request.shared = guard.request.shared = true;
+    CHECK(live_acquire(&two, 0) == LB_OK, "%s", two.session.err.text);
+    CHECK(live_acquire(&guard, 0) == LB_OK, "%s", guard.session.err.text);
+    CHECK(two.grant.token > generation, "generations grow");
+    CHECK(check(&one, sequencer_of(&two)) == LB_OK, "%s", one.session.err.text);
+    CHECK(check(&one, sequencer_of(&guard)) == LB_OK, "%s", one.session.err.text);
+    CHECK(live_release(&two) == LB_OK, "%s", two.session.err.text);
+    snprintf(expected, sizeof expected, KEY ":shared:%llu", (unsigned long long)two.grant.token);
+    CHECK(check(&one, expected) == LB_LOST, "one reader's for another's");
+    CHECK(check(&one, sequencer_of(&guard)) == LB_OK, "the other reader's is still good");
+    /* The right number in the wrong mode, or of another lock. */
+    snprintf(expected, sizeof expected, KEY ":exclusive:%llu", (unsigned long long)guard.grant.token);
+    CHECK(check(&one, expected) == LB_LOST);
+    snprintf(expected, sizeof expected, "ls/cell:shared:%llu", (unsigned long long)guard.grant.token);
+    CHECK(check(&one, expected) == LB_LOST);
+    CHECK(live_release(&guard) == LB_OK, "%s", guard.session.err.text);
+
+    static const char *const wrong[] = {
+        "",          ":",           "::",          "a:b",        "a:exclusive:", "a:exclusive:0",
+        ":shared:1", "a:shared:1x", "a:shared:-1", "a:Shared:1", "shared:1",     "a:exclusive:1:",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK(check(&guard, wrong[i]) == LB_REFUSED, "'%s' taken for a sequencer", wrong[i]);
+    live_client_done(&one);
+    live_client_done(&two);
+    live_client_done(&guard);
+}
+
+static int losses;
+
+static void note_loss(struct lb_session *session) {
+    (void)session;
+    losses++;
+}
+
+/* As if its machine were gone: the session is kept alive no more, and nothing else is heard of it. */
+static void vanish(struct live_client *client) {
+    etcd_session_of(&client->session)->keep_due_ns = LB_NEVER;
+    lb_wake(etcd_session_of(&client->session)->keeper);
+}
+
+/* Waits until the guard would refuse the holder. */
+static void wait_for_expiry(struct live_client *guard, const char *sequencer) {
+    int64_t until_ns = lb_now() + SOON;
+    while (check(guard, sequencer) == LB_OK && lb_now() < until_ns) lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    CHECK(check(guard, sequencer) == LB_LOST, "the session never expired");
+}
+
+static void delay_after_an_expiry(void *arg) {
+    struct live_client holder, other, reader;
+    open_client(&holder, arg);
+    open_client(&other, arg);
+    open_client(&reader, arg);
+    reader.request.shared = true;
+    /* None after a release, nor after the polite end of a session. */
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    live_hang_up(&holder);
+    CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+
+    live_connect(&holder);
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    uint64_t generation = holder.grant.token;
+    vanish(&holder);
+    wait_for_expiry(&other, sequencer_of(&holder));
+    /* The trace alone keeps everybody out, until the server ends it. */
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "a writer within the lock-delay");
+    CHECK(live_acquire(&reader, 0) == LB_BUSY, "a reader within the lock-delay");
+    CHECK(live_release(&holder) == LB_LOST, "the release of a lock that had expired");
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "the late release ended the lock-delay");
+    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(other.grant.token > generation, "generations grow");
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+
+    /* A dead reader keeps writers out so long, and no readers. */
+    live_hang_up(&holder);
+    live_connect(&holder);
+    holder.request.shared = true;
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    vanish(&holder);
+    wait_for_expiry(&other, sequencer_of(&holder));
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "a writer within the lock-delay of a reader");
+    CHECK(live_acquire(&reader, 0) == LB_OK, "%s", reader.session.err.text);
+    CHECK(live_release(&reader) == LB_OK, "%s", reader.session.err.text);
+    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    live_client_done(&holder);
+    live_client_done(&other);
+    live_client_done(&reader);
+}
+
+/* The server says that the session is gone: the holder is told at once. */
+static void a_lost_session_is_told(void *arg) {
+    struct live_client holder, other;
+    open_client(&holder, arg);
+    open_client(&other, arg);
+    losses = 0;
+    holder.session.on_lost = note_loss;
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    struct etcd_session *e = etcd_session_of(&holder.session);
+    CHECK(etcd_lease_drop(etcd_session_of(&other.session), e->lease) == LB_OK, "%s", other.session.err.text);
+    int64_t until_ns = lb_now() + SOON;
+    while (!losses && lb_now() < until_ns) lb_sleep_until(lb_now() + 10 * LB_MS_NS);
+    CHECK(losses == 1, "told %d times", losses);
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "no lock-delay");
+    CHECK(live_release(&holder) == LB_LOST, "%s", holder.session.err.text);
+    CHECK(live_acquire(&holder, 0) == LB_BROKEN, "a session that has ended");
+    CHECK(losses == 1, "told %d times", losses);
+    live_client_done(&holder);
+    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    live_client_done(&other);
+}
+
+/* The server falls silent: in jeopardy after the lease's end, lost after the grace period. */
+static void silence_is_jeopardy(void *arg) {
+    const struct live_place *live = arg;
+    struct live_client holder;
+    open_client(&holder, live);
+    losses = 0;
+    holder.session.on_lost = note_loss;
+    struct etcd_session *e = etcd_session_of(&holder.session);
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    CHECK(e->grace_ns > 0, "no grace period");
+    topo_signal(live->place->topo, 0, SIGSTOP);
+    int64_t until_ns = lb_now() + SOON;
+    while (!losses && lb_now() < until_ns) {
+        int64_t seen_ns = lb_now();
+        lb_sleep_until(seen_ns + 10 * LB_MS_NS);
+        /* Never before the grace period is over: nobody else can have it until then. */
+        CHECK(!losses || lb_now() >= e->alive_until_ns + e->grace_ns, "given up within the grace period");
+    }
+    CHECK(losses == 1, "told %d times", losses);
+    CHECK(live_acquire(&holder, 0) == LB_BROKEN, "a session that has ended");
+    topo_signal(live->place->topo, 0, SIGCONT);
+    live_client_done(&holder);
+}
+
+static void on_both(void (*body)(void *)) {
+    LIVE_NEEDS(&grpc);
+    LIVE_NEEDS(&json);
+    live_run(body, &grpc);
+    live_run(body, &json);
+}
+
+#define TEST(body)                                                                                           \
+    static void test_##body(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        on_both(body);                                                                                       \
+    }
+TEST(readers_together_writers_alone)
+TEST(readers_queue_behind_a_writer)
+TEST(sequencers)
+TEST(delay_after_an_expiry)
+TEST(a_lost_session_is_told)
+TEST(silence_is_jeopardy)
+
+static int start(void **state) {
+    (void)state;
+    grpc =
+        live_open("etcd-chubby", (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
+                                                       "etcd-chubby.grace=2s", NULL});
+    json = live_open("etcd-chubby",
+                     (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json",
+                                           "etcd-chubby.lock_delay=4s", "etcd-chubby.grace=2s", NULL});
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    live_close(&grpc);
+    live_close(&json);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readers_together_writers_alone),
+        cmocka_unit_test(test_readers_queue_behind_a_writer),
+        cmocka_unit_test(test_sequencers),
+        cmocka_unit_test(test_delay_after_an_expiry),
+        cmocka_unit_test(test_a_lost_session_is_told),
+        cmocka_unit_test(test_silence_is_jeopardy),
+    };
+    return cmocka_run_group_tests_name("etcd-chubby", tests, start, stop);
+}
+#else
+static void absent(void **state) {
+    (void)state;
+    print_message("skipped: %s\n", LB_WHY_ETCD);
+    if (getenv("CI")) fail();
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
+    return cmocka_run_group_tests_name("etcd-chubby", tests, NULL, NULL);
+}
+#endif
