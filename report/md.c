@@ -72,7 +72,9 @@ static void write_answers(FILE *out, const struct report *report) {
     struct answers answers;
     char text[NUMBER_TEXT_MAX];
     answer_make(report, &answers);
-    if (!answers.alone && !answers.contended) return;
+    bool any = false;
+    for (int d = 0; d < DURABILITIES; d++) any |= answers.has[d];
+    if (!any || (!answers.alone && !answers.contended)) return;
     fputs("| what the lock's state survives |", out);
     for (int q = 0; q < QUESTIONS; q++) {
         const struct report_group *group = answer_group(&answers, (enum question)q);

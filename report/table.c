@@ -258,7 +258,9 @@ static void write_answers(const struct screen *screen, const struct report *repo
     struct answers answers;
     char value[NUMBER_TEXT_MAX];
     answer_make(report, &answers);
-    if (!answers.alone && !answers.contended) return;
+    bool any = false;
+    for (int d = 0; d < DURABILITIES; d++) any |= answers.has[d];
+    if (!any || (!answers.alone && !answers.contended)) return;
     fputs("\nBest of each durability", screen->out);
     if (answers.contended) fprintf(screen->out, " (%.0f clients unless alone)", answers.contended->clients);
     fputc('\n', screen->out);

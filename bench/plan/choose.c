@@ -173,6 +173,7 @@ static bool is_one_of_each(int index) {
 static bool in_group(int index, const char *word) {
     const struct lb_lock *lock = registry_locks()[index];
     if (strcmp(word, "one-of-each") == 0) return is_one_of_each(index);
+    if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
     return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||
            strcmp(word, lb_primitive_name(lock->primitive)) == 0;
 }
@@ -182,7 +183,8 @@ static bool is_group(const char *word) {
     for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
         if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
     }
-    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 || registry_backend(word);
+    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 || strcmp(word, "controls") == 0 ||
+           registry_backend(word);
 }
 
 static int unknown_name(const char *name, struct lb_err *err) {
@@ -191,6 +193,7 @@ static int unknown_name(const char *name, struct lb_err *err) {
     nearest_init(&nearest, name);
     nearest_offer(&nearest, "all");
     nearest_offer(&nearest, "one-of-each");
+    nearest_offer(&nearest, "controls");
     for (int i = 0; registry_locks()[i]; i++) {
         nearest_offer(&nearest, registry_locks()[i]->name);
         nearest_offer(&nearest, registry_locks()[i]->backend->name);
@@ -200,17 +203,25 @@ static int unknown_name(const char *name, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
-static int add_word(struct draft *draft, const char *word, const struct plan_wish *wish, struct lb_err *err) {
+/* One lock as "all" brings it in. */
+static int add_unasked(struct draft *draft, int index, const struct plan_wish *wish, struct lb_err *err) {
+    const struct lb_lock *lock = registry_locks()[index];
+    bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
+    return elsewhere ? add_control(draft, lock, wish, err) : add(draft, index, false, wish, err);
+}
+
+/* A name, a name with a "?" behind (only if it can run here), or a group. */
+static int add_word(struct draft *draft, char *word, const struct plan_wish *wish, struct lb_err *err) {
+    size_t len = strlen(word);
+    bool perhaps = len > 1 && word[len - 1] == '?';
+    if (perhaps) word[len - 1] = '\0';
     if (*word == '\0') return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
     for (int i = 0; registry_locks()[i]; i++) {
-        if (strcmp(registry_locks()[i]->name, word) == 0) return add(draft, i, true, wish, err);
+        if (strcmp(registry_locks()[i]->name, word) == 0) return add(draft, i, !perhaps, wish, err);
     }
     if (!is_group(word)) return unknown_name(word, err);
     for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        if (!in_group(i, word)) continue;
-        bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
-        if (elsewhere ? add_control(draft, lock, wish, err) : add(draft, i, false, wish, err)) return -1;
+        if (in_group(i, word) && add_unasked(draft, i, wish, err)) return -1;
     }
     return 0;
 }

@@ -27,7 +27,7 @@ static const struct field table[] = {
      .offset = offsetof(struct plan, wished),
      .def = "all",
      .max = 4000,
-     .allowed = "all, one-of-each (backend), or names of locks, backends or primitives with commas between",
+     .allowed = "all, one-of-each (backend), controls, or names of locks, backends or primitives",
      .help = "which locks to run when the command line names none"},
 
     {.section = "load",

@@ -128,8 +128,9 @@ struct plan_set {
 struct plan_wish {
     const char *workload; /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
     const char *folder;   /* where the shipped workloads are: home_path("workloads", ...) */
-    const char *locks;    /* with commas between: names of locks, of backends, of primitives; "all";
-                             "one-of-each"    (the first of each backend). NULL: what the workload says, else all */
+    const char *locks;    /* with commas between: names of locks (with a "?": only if it can run here), of
+                             backends, of primitives; "all"; "one-of-each" (the first of each backend);
+                             "controls". NULL: what the workload says, else all */
     const char *const *sets;
     int set_count;
     /* Why a lock can't run here on this topology (NULL = embedded) with this durability (missing server), or

@@ -90,8 +90,8 @@ static void a_dry_run_prints_a_plan_that_gives_itself(void **state) {
         if (!dot || strcmp(dot, ".ini") != 0) continue;
         *dot = '\0';
         char *file = cli_path("plan-%s.ini", entry->d_name);
-        struct cli first = cli_run(NULL, ARGS("run", entry->d_name, "--lock", "sim,unsafe-none", "--set",
-                                              "load.seed=77", "--set", "sim.service=3ms", "--dry-run"));
+        struct cli first =
+            cli_run(NULL, ARGS("run", entry->d_name, "--lock", "null", "--set", "load.seed=77", "--dry-run"));
         assert_code(&first, 0);
         assert_has(first.out, "77");
         cli_write(file, first.out);
@@ -131,7 +131,7 @@ static void list_json_has_its_shape_and_every_lock(void **state) {
     }
     assert_int_equal(json_array_size(cli_get(list, "locks")), count);
     assert_true(json_array_size(cli_get(list, "backends")) >= 4);
-    assert_string_equal(cli_text_at(list, "workloads.0.name"), "compare");
+    assert_true(json_array_size(cli_get(list, "workloads")) >= 8);
     json_decref(list);
     struct cli text = cli_run(NULL, ARGS("list"));
     assert_code(&text, 0);

@@ -37,7 +37,8 @@ static void all_leaves_out_what_cannot_run(void **state) {
     struct plan *plan = plan_load(&wish, &err);
     if (!plan) fail_msg("%s", err.text);
     int locks = 0, listed = 0;
-    while (registry_locks()[locks]) locks++;
+    /* Controls with a workload of their own stay out: this one would not show them. */
+    for (int i = 0; registry_locks()[i]; i++) locks += registry_locks()[i]->about.exposed_by == NULL;
     assert_true(asked > 0);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), locks);
     for (int i = 0; i < plan->lock_count; i++) {
