@@ -13,13 +13,6 @@
 
 const struct lb_option sql_poll_options[] = {POLL, {0}};
 
-const struct lb_option sql_row_options[] = {
-    {"fence", LB_OPT_BOOL, offsetof(struct sql_options, fence), "no", 0, 0, NULL,
-     "draw a fencing token from a sequence with each grant: one round trip more"},
-    POLL,
-    {0},
-};
-
 const struct lb_option sql_table_options[] = {
     {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0, "waiters,nobody",
      "who deletes the rows of dead owners: whoever finds the lock held, or a job of your own"},
@@ -34,9 +27,8 @@ const char *sql_role_name(enum sql_role role) {
         [SQL_BEGIN] = "lb_begin",       [SQL_LOCK] = "lb_lock",     [SQL_LOCK_UNTIL] = "lb_lock_until",
         [SQL_LOCK_NOW] = "lb_lock_now", [SQL_COMMIT] = "lb_commit", [SQL_ROLLBACK] = "lb_rollback",
         [SQL_TAKE] = "lb_take",         [SQL_FREE] = "lb_free",     [SQL_RENEW] = "lb_renew",
-        [SQL_READ] = "lb_read",         [SQL_WRITE] = "lb_write",   [SQL_FENCE] = "lb_fence",
-        [SQL_SWEEP] = "lb_sweep",       [SQL_ADD] = "lb_add",       [SQL_REMOVE] = "lb_remove",
-        [SQL_LEFT] = "lb_left",
+        [SQL_READ] = "lb_read",         [SQL_WRITE] = "lb_write",   [SQL_SWEEP] = "lb_sweep",
+        [SQL_ADD] = "lb_add",           [SQL_REMOVE] = "lb_remove", [SQL_LEFT] = "lb_left",
     };
     return names[role];
 }

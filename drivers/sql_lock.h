@@ -17,7 +17,7 @@
 enum sql_role {
     /* sql_transaction. A lock without SQL_LOCK polls. */
     SQL_BEGIN,
-    SQL_LOCK,       /* waits for ever. A row = it is ours; no row = there is nothing to lock */
+    SQL_LOCK,       /* waits for ever. A row = it is ours, its number is the token; no row = none to lock */
     SQL_LOCK_UNTIL, /* waits as long as wait_us or wait_ms says; then the outcome is LB_TIMEOUT */
     SQL_LOCK_NOW,   /* does not wait: LB_TIMEOUT, LB_BUSY or no row = somebody holds it */
     SQL_COMMIT,
@@ -31,8 +31,7 @@ enum sql_role {
     SQL_WRITE, /* changes a row if the version is still the one given */
     /* From here on statements are prepared at their first use, those above when the session begins. */
     SQL_SELDOM,
-    SQL_FENCE = SQL_SELDOM, /* gives the next token, while the lock is held */
-    SQL_SWEEP,              /* deletes all rows whose lease has ended */
+    SQL_SWEEP = SQL_SELDOM, /* deletes all rows whose lease has ended */
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
     SQL_LEFT,               /* how much is left under keys that begin with the given one: a number */
@@ -105,12 +104,10 @@ struct sql_grant {
 /* Every recipe's lock has these options, as far as its table shows them. */
 struct sql_options {
     struct backoff_options poll;
-    int64_t fence;
     int64_t sweep, sweep_every_ns;
 };
 enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
-extern const struct lb_option sql_row_options[];   /* fence; polling, for a deadlock's victim */
-extern const struct lb_option sql_poll_options[];  /* polling only */
+extern const struct lb_option sql_poll_options[];  /* polling; where the server queues, a deadlock's victim */
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 
 /* The rest of a port's prepare: takes the recipe on and prepares what is used often. 0, or -1 with err. */

@@ -34,9 +34,8 @@ static enum lb_outcome give_up(struct lb_session *session) {
 /* One try. LB_OK: held. *ret_missing: there is no row to lock. */
 static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                                uint64_t *ret_token, bool *ret_missing) {
-    const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
-    struct sql_answer answer = {0}, fence = {0};
+    struct sql_answer answer = {0};
     *ret_missing = false;
     enum lb_outcome outcome = sql_run(session, SQL_BEGIN, sql_soon(session), &answer);
     if (outcome != LB_OK) return outcome;
@@ -46,9 +45,8 @@ static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, i
         *ret_missing = sql_has(session, SQL_ADD);
         outcome = LB_BUSY;
     }
-    if (outcome == LB_OK && options->fence) outcome = sql_run(session, SQL_FENCE, sql_soon(session), &fence);
     if (outcome == LB_OK) {
-        *ret_token = (uint64_t)fence.number[0];
+        *ret_token = (uint64_t)answer.number[0];
         return LB_OK;
     }
     if (is_dead(outcome)) {

@@ -29,7 +29,11 @@ int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recip
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
 
 /* Rows of mysql-row and mysql-nowait, which are one lock. */
-#define MARIA_ROW_SCHEMA "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") ENGINE=InnoDB"
+#define MARIA_ROW_SCHEMA                                                                                     \
+    "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") ENGINE=InnoDB",                               \
+        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence"
+/* A row is locked as it is read, before what is selected of it: the number is drawn under the lock. */
+#define MARIA_ROW_LOCKED "SELECT NEXTVAL(lockbench_fence) FROM lockbench_row WHERE name = ? FOR UPDATE"
 #define MARIA_ROW_STATEMENTS                                                                                 \
     [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES (?)", "k"},                                        \
     [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = ?", "k"},                                        \

@@ -1,21 +1,20 @@
-/* mysql-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets error 1205
- * (MariaDB) or 3572 (MySQL 8) at once, rolls back and asks again later. The same lock as mysql-row, row for
- * row, without InnoDB's queue.
+/* mysql-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets error 1205 at
+ * once (MySQL 8 says 3572), rolls back and asks again later. The same lock as mysql-row, row for row, without
+ * InnoDB's queue. On MariaDB: MySQL has no sequence for the tokens.
  *
  * A failed try costs three round trips: BEGIN, SELECT, ROLLBACK.
  */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
-static const struct sql_recipe recipe = {
-    .port = &maria_port,
-    .schema = (const char *const[]){MARIA_ROW_SCHEMA, NULL},
-    .leaves = "a row of lockbench_row",
-    .statement = {
-        MARIA_TRANSACTION,
-        MARIA_ROW_STATEMENTS,
-        [SQL_LOCK_NOW] = {"SELECT 1 FROM lockbench_row WHERE name = ? FOR UPDATE NOWAIT", "k"},
-    }};
+static const struct sql_recipe recipe = {.port = &maria_port,
+                                         .schema = (const char *const[]){MARIA_ROW_SCHEMA, NULL},
+                                         .leaves = "a row of lockbench_row",
+                                         .statement = {
+                                             MARIA_TRANSACTION,
+                                             MARIA_ROW_STATEMENTS,
+                                             [SQL_LOCK_NOW] = {MARIA_ROW_LOCKED " NOWAIT", "k"},
+                                         }};
 
 static int nowait_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     return maria_sql_prepare(session, &recipe, deadline_ns, err);
@@ -27,12 +26,13 @@ const struct lb_lock lock_mysql_nowait = {
     .summary = "SELECT FOR UPDATE NOWAIT of an InnoDB row, tried again and again",
     .backend = &backend_mariadb,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .durability_note = "nothing is written: a row lock is in memory, and the COMMIT flushes nothing",
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "none",
+              .token = "a sequence, drawn under the lock",
               .hazards = "waiters may starve; a hold is a transaction, which holds back the purge",
               .acquire_requests = 2,
               .release_requests = 1,

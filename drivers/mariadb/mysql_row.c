@@ -1,30 +1,27 @@
 /* mysql-row: a row locked by SELECT … FOR UPDATE until its transaction ends: the way programs guard a row of
- * their own. Compatible with everything that locks the same row of lockbench_row. On MariaDB: MySQL has no
- * time limit for a single statement's wait but whole seconds, so there it is refused.
+ * their own. Compatible with everything that locks the same row of lockbench_row. On MariaDB: MySQL counts
+ * the time of a wait in whole seconds and has no sequences, so there it is refused.
  *
  * Two round trips to take (BEGIN, SELECT), one to free (COMMIT). InnoDB keeps the waiters and promises no
  * order. The lock ends with its connection. innodb_lock_wait_timeout is taken out of the way (its default
  * ends every wait after 50 s); a timed wait is cut by max_statement_time, which counts microseconds.
  *
- * With fence=yes each grant draws a number from a sequence: it grows whatever is rolled back.
+ * Each grant draws a token from a sequence, in the same round trip: it grows whatever is rolled back.
  */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
 static const struct sql_recipe recipe = {
     .port = &maria_port,
-    .schema = (const char *const[]){MARIA_ROW_SCHEMA, "CREATE SEQUENCE IF NOT EXISTS lockbench_fence", NULL},
+    .schema = (const char *const[]){MARIA_ROW_SCHEMA, NULL},
     .session = (const char *const[]){"SET SESSION innodb_lock_wait_timeout = 100000000", NULL},
     .leaves = "a row of lockbench_row",
     .statement = {
         MARIA_TRANSACTION,
         MARIA_ROW_STATEMENTS,
-        [SQL_LOCK] = {"SELECT 1 FROM lockbench_row WHERE name = ? FOR UPDATE", "k"},
-        [SQL_LOCK_UNTIL] = {"SET STATEMENT max_statement_time = ? / 1e6 FOR "
-                            "SELECT 1 FROM lockbench_row WHERE name = ? FOR UPDATE",
-                            "wk"},
-        [SQL_LOCK_NOW] = {"SELECT 1 FROM lockbench_row WHERE name = ? FOR UPDATE NOWAIT", "k"},
-        [SQL_FENCE] = {"SELECT NEXTVAL(lockbench_fence)", ""},
+        [SQL_LOCK] = {MARIA_ROW_LOCKED, "k"},
+        [SQL_LOCK_UNTIL] = {"SET STATEMENT max_statement_time = ? / 1e6 FOR " MARIA_ROW_LOCKED, "wk"},
+        [SQL_LOCK_NOW] = {MARIA_ROW_LOCKED " NOWAIT", "k"},
     }};
 
 static int row_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -37,19 +34,20 @@ const struct lb_lock lock_mysql_row = {
     .summary = "SELECT FOR UPDATE of an InnoDB row, in a transaction that lasts as long as the hold",
     .backend = &backend_mariadb,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
     .durability_note = "nothing is written: a row lock is in memory, and the COMMIT flushes nothing",
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "the server's queue: nearly first come, first served, not promised",
+              .token = "a sequence, drawn under the lock",
               .hazards = "a hold is a transaction: it holds back the purge of old row versions; "
                          "a missing row locks the gap that it would be in",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    LB_IF_MARIADB(.options = sql_row_options, .options_bytes = sizeof(struct sql_options),
+    LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
                   .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
                   .prepare = row_prepare, .arm = sql_arm, .disarm = sql_disarm,
                   .acquire = sql_transaction_acquire, .release = sql_transaction_release,

@@ -14,7 +14,7 @@ static const struct sql_recipe recipe = {
     .statement = {
         PG_TRANSACTION,
         PG_ROW_STATEMENTS,
-        [SQL_LOCK_NOW] = {"SELECT FROM lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT", "k"},
+        [SQL_LOCK_NOW] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT"), "k"},
     }};
 
 static int nowait_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -27,12 +27,13 @@ const struct lb_lock lock_pg_nowait = {
     .summary = "SELECT FOR UPDATE NOWAIT of a row, tried again and again",
     .backend = &backend_postgres,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .durability_note = "a row lock is written into the row: each COMMIT waits for the log to be flushed",
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "none",
+              .token = "a sequence, drawn under the lock",
               .hazards = "each failed try is an error in the server's log; waiters may starve; "
                          "a hold is a transaction, which holds back VACUUM",
               .acquire_requests = 2,

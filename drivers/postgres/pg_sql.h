@@ -19,7 +19,11 @@ int pg_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, 
     "AND a.application_name = current_setting('application_name') AND l.pid <> pg_backend_pid()"
 
 /* Rows of pg-row and pg-nowait, which are one lock. */
-#define PG_ROW_SCHEMA "CREATE TABLE IF NOT EXISTS lockbench_row (name text PRIMARY KEY)"
+#define PG_ROW_SCHEMA                                                                                        \
+    "CREATE TABLE IF NOT EXISTS lockbench_row (name text PRIMARY KEY)",                                      \
+        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence"
+/* A subquery that locks is run before what is selected from it: the number is drawn under the lock. */
+#define PG_ROW_LOCKED(rows) "SELECT nextval('lockbench_fence') FROM (SELECT 1 FROM " rows ") AS locked"
 #define PG_ROW_STATEMENTS                                                                                    \
     [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES ($1::text) ON CONFLICT DO NOTHING", "k"},          \
     [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = $1::text", "k"},                                 \

@@ -38,8 +38,13 @@ static const struct variant {
     {"mem-rwlock", "prefer=writer", 0},
     {"sqlite-immediate", "fence=yes", LB_CAP_FENCE},
     {"sqlite-immediate", "journal=delete", 0},
-    {"pg-row", "fence=yes", LB_CAP_FENCE},
-    {"mysql-row", "fence=yes", LB_CAP_FENCE},
+};
+
+/* Locks that get servers of their own, and why. */
+static const struct solo {
+    const char *lock, *reason;
+} solos[] = {
+    {"zk-herd", "its node has the name of the node that the other recipes have theirs under"},
 };
 
 /* What one process does: locks on one topology. */
@@ -224,14 +229,21 @@ static bool wanted(const struct lb_lock *lock) {
     return !only_lock || strcmp(only_lock, lock->name) == 0;
 }
 
+static bool is_solo(const struct lb_lock *lock) {
+    for (size_t i = 0; i < sizeof solos / sizeof *solos; i++) {
+        if (strcmp(solos[i].lock, lock->name) == 0) return true;
+    }
+    return false;
+}
+
 /* The job that takes one more lock on a topology. */
 static struct job *job_for(const struct lb_lock *lock, const char *topology, bool further) {
-    for (int i = 0; i < job_count; i++) {
+    for (int i = 0; i < job_count && !is_solo(lock); i++) {
         struct job *job = &jobs[i];
         bool same =
             topology && job->topology ? strcmp(topology, job->topology) == 0 : topology == job->topology;
         if (job->locks[0]->backend == lock->backend && same && job->further == further && !job->variant &&
-            job->lock_count < JOB_LOCKS)
+            !is_solo(job->locks[0]) && job->lock_count < JOB_LOCKS)
             return job;
     }
     if (job_count == LOCKS_MAX) abort();

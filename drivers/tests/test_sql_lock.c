@@ -75,7 +75,6 @@ static const struct sql_recipe row = {.port = &port,
                                                     [SQL_LOCK_NOW] = SAYS,
                                                     [SQL_COMMIT] = SAYS,
                                                     [SQL_ROLLBACK] = SAYS,
-                                                    [SQL_FENCE] = SAYS,
                                                     [SQL_ADD] = SAYS}};
 static const struct sql_recipe poll_row = {
     .port = &port,
@@ -227,18 +226,15 @@ static void transaction_rows(void *arg) {
         CHECK(tx_release(&f) == LB_OK);
         PLAYED();
     }
-    { /* the token comes when the lock is held; without it there is no grant */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_FENCE, LB_OK, 1, {42}},
-               {SQL_COMMIT, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
-               {SQL_FENCE, LB_REFUSED, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
-        f.options.fence = 1;
+    { /* what the locking statement gives is the token */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {42}}, {SQL_COMMIT, LB_OK, 0, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_REFUSED, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(f.grant.token == 42);
         CHECK(tx_release(&f) == LB_OK);
         CHECK(tx_acquire(&f) == LB_REFUSED);
         PLAYED();
         CHECK(tx_release(&f) == LB_LOST);
-        f.options.fence = 0;
     }
     { /* a row that comes and goes: not for ever */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
