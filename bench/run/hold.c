@@ -15,6 +15,7 @@ static void sleep_holding(struct client *client, int64_t end_ns) {
 static enum lb_outcome pass(struct client *client, int64_t from_ns) {
     const struct shared *shared = client->worker->shared;
     const struct plan *plan = shared->plan;
+    if (shared->no_hold) return client->told;
     int64_t hold_ns = plan->hold.mean_ns ? dist_draw(&plan->hold, &client->rng) : 0;
     if (hold_ns > 0) {
         sleep_holding(client, from_ns + hold_ns);
@@ -64,7 +65,6 @@ static enum lb_outcome free_inner(struct client *client) {
 
 enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;
-    client->request.held = 1;
     if (shared->depth <= 1) return pass(client, acquired_ns);
     enum lb_outcome outcome = take_inner(client, shared->depth);
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) {

@@ -84,6 +84,7 @@ static void count_down(struct client *client, const struct round *round) {
     enum lb_outcome inner = LB_OK, outcome = LB_BROKEN;
     int64_t from_ns = lb_now();
     client->told = LB_OK;
+    client->request.held = 1;
     hold(client, from_ns, &inner);
     bool joined = session_join(client);
     int64_t invoked_ns = lb_now();

@@ -69,7 +69,9 @@ static uint64_t bytes_of(const struct session *session) {
 /* Adds the bytes since the last time; the next connection counts from nothing. */
 static void take_bytes(struct session *session) {
     if (session->lb.traffic_fd < 0) return;
-    stats_of(session)->bytes += bytes_of(session) - session->bytes_begin;
+    /* A client library may have connected anew by itself: its new socket counts from nothing too. */
+    uint64_t bytes = bytes_of(session);
+    stats_of(session)->bytes += bytes >= session->bytes_begin ? bytes - session->bytes_begin : 0;
     stats_of(session)->bytes_known = true;
     session->bytes_begin = session->lb.more_bytes;
 }
@@ -158,8 +160,7 @@ void session_part_last(struct session *session) {
     if (!session->moving) session_close(session);
 }
 
-void session_begin_window(struct session *session) {
-    if (session->in_window) return;
+void session_first_in_window(struct session *session) {
     session->in_window = true;
     session->commands_begin = session->lb.commands;
     session->wakeups_begin = session->lb.wakeups;

@@ -68,6 +68,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->stock = parts.stock;
     shared->latest_started = parts.latest_started;
     shared->worker = parts.worker;
+    shared->more_to_enter = shared->latest_started || shared->stock;
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
     }
@@ -90,6 +91,11 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     shape.cell_count = shape.own_cells ? (uint32_t)clients : shape.key_count * shape.slots;
     if ((lock->lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape.depth = (uint32_t)plan->depth;
     shape.churn = plan->churn && plan->clients_per_session <= 1 && lock->lock->primitive != LB_LATCH;
+    bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
+    shape.no_hold = plan->hold.mean_ns == 0 && shape.depth == 1 &&
+                    (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
+    shape.one_key = (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && plan->stock == 0 &&
+                    shape.guard != GUARD_CELLS;
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);

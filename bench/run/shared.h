@@ -44,24 +44,26 @@ enum phase {
 
 /* One client's own figures; the client writes, others read at the end. */
 struct client_stats {
+    /* One line of the cache for what each attempt touches. */
     _Alignas(64) uint64_t grants; /* in the window */
     uint64_t longest_run;
     int64_t max_wait_ns;
-    int64_t connect_ns; /* opening the first session; -1 = never opened */
-    int inside; /* cells that it is in, or about to be, or hardly out of: what a killed client leaves is
-                   excused */
-    bool dead;  /* its process was killed; the supervisor writes this one */
-    bool drained, closed;              /* how far it came, for when it is killed */
-    uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
-    bool bytes_known;
-    bool guest;             /* its session's figures are with another client */
-    uint64_t shared_grants; /* in the window, as a reader */
-    uint64_t retries;       /* optimistic: tries in the window that somebody else was faster than */
-    uint64_t inversions;    /* grants that somebody who came later got before */
-    int64_t detect_max_ns;  /* the longest time from the end of a lease to learning of it */
     /* What it waits for, for the watch over keys that nobody gets; 0 = nothing. A try that is busy waits on.
      */
     _Atomic int64_t waiting_ns;
+    uint64_t shared_grants; /* in the window, as a reader */
+    uint64_t inversions;    /* grants that somebody who came later got before */
+    int inside; /* cells that it is in, or about to be, or hardly out of: what a killed client leaves is
+                   excused */
+    bool dead;  /* its process was killed; the supervisor writes this one */
+    bool drained, closed; /* how far it came, for when it is killed */
+
+    bool guest; /* its session's figures are with another client */
+    bool bytes_known;
+    uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
+    int64_t connect_ns;                /* opening the first session; -1 = never opened */
+    uint64_t retries;      /* optimistic: tries in the window that somebody else was faster than */
+    int64_t detect_max_ns; /* the longest time from the end of a lease to learning of it */
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
 };
 
@@ -96,6 +98,9 @@ struct shared {
     uint32_t key_count;
     uint32_t depth;      /* of re-entry */
     bool churn;          /* a session for each attempt */
+    bool one_key;        /* each attempt of a client takes the same one, and alike */
+    bool more_to_enter;  /* order is watched, or goods are sold */
+    bool no_hold;        /* nothing passes between the grant and the release */
     uint32_t slots;      /* cells of a key */
     uint32_t cell_count; /* key_count * slots */
     char key_prefix[48];

@@ -389,6 +389,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     shared->server = ask->server;
     shared->seed = ask->seed;
     shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
+    shared->one_key &= shared->readers == 0;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());

@@ -25,6 +25,7 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
         if (outcome != LB_OK) return outcome;
         enum lb_outcome inner = LB_OK;
         client->told = LB_OK;
+        client->request.held = 1;
         hold(client, tries->read_ns, &inner);
         tries->writing_ns = lb_now();
         outcome = lock->release(session, &client->request, &client->grant);
