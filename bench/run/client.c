@@ -84,23 +84,6 @@ static void ping(struct client *client) {
     session_part(client);
 }
 
-void client_count(struct client *client, enum lb_outcome outcome) {
-    struct worker_stats *stats = client->worker->stats;
-    _Atomic uint64_t *counters[] = {&stats->attempts, &stats->outcomes[outcome]};
-    for (int i = 0; i < 2; i++) {
-        /* One writer: no locked instruction is needed. */
-        atomic_store_explicit(counters[i], atomic_load_explicit(counters[i], memory_order_relaxed) + 1,
-                              memory_order_relaxed);
-    }
-}
-
-void client_granted(struct client *client, int64_t waited_ns) {
-    recorder_add(&client->worker->stats->recorder, METRIC_ACQUIRE, waited_ns);
-    client->stats->grants++;
-    if (client->request.shared) client->stats->shared_grants++;
-    if (waited_ns > client->stats->max_wait_ns) client->stats->max_wait_ns = waited_ns;
-}
-
 void client_failed(struct client *client, int64_t waited_ns) {
     recorder_add(&client->worker->stats->recorder, METRIC_WAIT_FAILED, waited_ns);
     if (waited_ns > client->stats->max_wait_ns) client->stats->max_wait_ns = waited_ns;
@@ -152,36 +135,49 @@ static void note_order(struct client *client, int64_t started_ns) {
     }
 }
 
+/* Whether the holder knows that it lost the grant: then it does not write. A loss that nothing explains is no
+ * excuse: then it does, and the damage shows. */
+static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t now_ns) {
+    if (client->told == LB_LOST) return true;
+    if (outcome == LB_OK || now_ns < client->grant.lease_end_ns) return false;
+    client->told_ns = now_ns;
+    return true;
+}
+
+/* What few plans ask for on the way in. */
+static void enter_more(struct client *client, int64_t started_ns) {
+    if (client->worker->shared->latest_started && !client->request.shared) note_order(client, started_ns);
+    if (client->sold_out) sell_look(client);
+}
+
 /* Granted: guard, hold, release, record. Returns how the attempt ended. */
 static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t started_ns, int64_t acquired_ns,
                            bool measured) {
-    const struct lb_lock *lock = client->session->lb.lock;
-    struct shared *shared = client->worker->shared;
+    const struct shared *shared = client->worker->shared;
+    struct session *session = client->session;
     struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns, client->grant.token};
     client->told = LB_OK;
     guard_enter(client, &me);
     client->holding = true;
-    if (shared->latest_started && !client->request.shared) note_order(client, started_ns);
-    if (client->sold_out) sell_look(client);
+    client->request.held = 1;
+    if (__builtin_expect(shared->more_to_enter, 0)) enter_more(client, started_ns);
 
-    enum lb_outcome inner = LB_OK, outcome = hold(client, acquired_ns, &inner);
+    enum lb_outcome inner = LB_OK, outcome = LB_OK;
+    if (!shared->no_hold) outcome = hold(client, acquired_ns, &inner);
 
     client_calls(client);
-    if (outcome == LB_OK) outcome = client->told;
     client->holding = false;
+    if (outcome == LB_OK) outcome = client->told;
     int64_t releasing_ns = lb_now();
-    /* Who knows that it lost the grant does not write. A loss that nothing explains is no excuse: then it
-     * does, and the damage shows. */
-    bool over = releasing_ns >= client->grant.lease_end_ns;
-    if (client->told == LB_LOST || (outcome != LB_OK && over)) {
-        if (client->told == LB_OK) client->told_ns = releasing_ns;
+    if (__builtin_expect(outcome == LB_OK, 1)) {
+        if (__builtin_expect(client->sold_out != NULL, 0)) sell_one(client);
+        guard_leave(client, releasing_ns);
+        outcome = session->lb.lock->release(&session->lb, &client->request, &client->grant);
+    } else if (knows_loss(client, outcome, releasing_ns)) {
         leave_lost(client);
     } else {
-        if (client->sold_out) sell_one(client);
         guard_leave(client, releasing_ns);
     }
-    bool released = outcome == LB_OK;
-    if (released) outcome = lock->release(&client->session->lb, &client->request, &client->grant);
     client_called(client);
     int64_t released_ns = lb_now();
     client->ended_ns = released_ns;
@@ -216,10 +212,11 @@ static int64_t connect_anew(struct client *client, int64_t started_ns, bool meas
 /* One attempt, due and started at these moments. */
 static void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
     struct session *session = client->session;
+    const struct shared *shared = client->worker->shared;
     enum lb_outcome outcome = LB_BROKEN;
     bool joined = session_join(client);
     if (joined) {
-        client_choose(client);
+        if (!shared->one_key || client->key_index == UINT32_MAX) client_choose(client);
         begin_waiting(client, started_ns);
         client->request.held = 0;
         client->request.deadline_ns = client_deadline_ns(client, started_ns);
@@ -285,15 +282,17 @@ static void load(struct client *client) {
     struct shared *shared = worker->shared;
     const struct dist *think = &shared->plan->think;
     bool closed = !worker->schedule;
-    /* What an attempt is: with most locks acquire, hold, release. */
-    void (*run)(struct client *, int64_t, int64_t, bool) =
-        shared->lock->lock->primitive == LB_OPTIMISTIC ? update_attempt : attempt;
+    bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
     int64_t due_ns, started_ns;
     while (!lb_stopping() && next(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
         if (shared->churn) started_ns = connect_anew(client, started_ns, measured);
-        run(client, due_ns, started_ns, measured);
+        if (optimistic) {
+            update_attempt(client, due_ns, started_ns, measured);
+        } else {
+            attempt(client, due_ns, started_ns, measured);
+        }
         if (shared->churn && client->session->connected) session_close(client->session);
         if (closed && think->mean_ns) client->next_ns = client->ended_ns + dist_draw(think, &client->rng);
         client_turn(client);

@@ -91,11 +91,28 @@ void client_choose(struct client *client);
 /* When an attempt that started then has to give up. */
 int64_t client_deadline_ns(const struct client *client, int64_t started_ns);
 
-/* Counts the outcome of an attempt in the window. */
-void client_count(struct client *client, enum lb_outcome outcome);
+static inline void client_count_one(_Atomic uint64_t *counter) {
+    /* One writer: no locked instruction is needed. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
 
-/* Records a grant that was waited for, and one that was not given. */
-void client_granted(struct client *client, int64_t waited_ns);
+/* Counts the outcome of an attempt in the window. */
+static inline void client_count(struct client *client, enum lb_outcome outcome) {
+    struct worker_stats *stats = client->worker->stats;
+    client_count_one(&stats->attempts);
+    client_count_one(&stats->outcomes[outcome]);
+}
+
+/* Records a grant that was waited for, and an attempt that was given none. */
+static inline void client_granted(struct client *client, int64_t waited_ns) {
+    struct client_stats *stats = client->stats;
+    recorder_add(&client->worker->stats->recorder, METRIC_ACQUIRE, waited_ns);
+    stats->grants++;
+    if (client->request.shared) stats->shared_grants++;
+    if (waited_ns > stats->max_wait_ns) stats->max_wait_ns = waited_ns;
+}
+
 void client_failed(struct client *client, int64_t waited_ns);
 
 /* What follows an attempt that ended otherwise than well: the error is kept, the session given up or the
