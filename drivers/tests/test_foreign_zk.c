@@ -10,6 +10,7 @@
 #include "drivers/tests/proxy.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
+#include "drivers/tests/zk_stranger.h"
 #include "drivers/zookeeper/queue.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
@@ -18,110 +19,12 @@
 
 static struct live_place zk;
 
-/* The foreign client: one request at a time, pumped by poll(2) while it waits; it blocks the loop meanwhile.
- */
-struct stranger {
-    zhandle_t *handle;
-    bool answered, event;
-    int rc, count;
-    struct Stat stat;
-    char text[8][ZK_PATH_MAX]; /* children's names, a path, data */
-};
-
-static void pump_once(struct stranger *stranger, int wait_ms) {
-    struct pollfd ready = {.fd = -1};
-    struct timeval tv = {0, 0};
-    int interest = 0;
-    if (zookeeper_interest(stranger->handle, &ready.fd, &interest, &tv) != ZOK) return;
-    ready.events =
-        (short)(((interest & ZOOKEEPER_READ) ? POLLIN : 0) | ((interest & ZOOKEEPER_WRITE) ? POLLOUT : 0));
-    if (poll(&ready, ready.fd >= 0, wait_ms) <= 0) return;
-    zookeeper_process(stranger->handle, ((ready.revents & ~POLLOUT) ? ZOOKEEPER_READ : 0) |
-                                            ((ready.revents & POLLOUT) ? ZOOKEEPER_WRITE : 0));
-}
-
-static void on_event(zhandle_t *handle, int type, int state, const char *path, void *context) {
-    (void)handle;
-    (void)state;
-    (void)path;
-    struct stranger *stranger = context;
-    if (type == ZOO_DELETED_EVENT) stranger->event = true;
-}
-
-static struct stranger *stranger_of(const void *data) {
-    return (struct stranger *)(uintptr_t)data;
-}
-
-static void on_path(int rc, const char *path, const struct Stat *stat, const void *data) {
-    struct stranger *stranger = stranger_of(data);
-    if (rc == ZOK) snprintf(stranger->text[0], sizeof stranger->text[0], "%s", path);
-    if (rc == ZOK) stranger->stat = *stat;
-    stranger->rc = rc;
-    stranger->answered = true;
-}
-
-static void on_void(int rc, const void *data) {
-    stranger_of(data)->rc = rc;
-    stranger_of(data)->answered = true;
-}
-
-static void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
-    struct stranger *stranger = stranger_of(data);
-    if (rc == ZOK) snprintf(stranger->text[0], sizeof stranger->text[0], "%.*s", len, value);
-    if (rc == ZOK) stranger->stat = *stat;
-    stranger->rc = rc;
-    stranger->answered = true;
-}
-
-static void on_names(int rc, const struct String_vector *names, const void *data) {
-    struct stranger *stranger = stranger_of(data);
-    stranger->count = rc == ZOK ? names->count : 0;
-    for (int i = 0; i < stranger->count && i < 8; i++) {
-        snprintf(stranger->text[i], sizeof stranger->text[i], "%s", names->data[i]);
-    }
-    stranger->rc = rc;
-    stranger->answered = true;
-}
-
-static int answer(struct stranger *stranger, int rc) {
-    int64_t until_ns = lb_now() + 20 * LB_S_NS;
-    if (rc != ZOK) return rc;
-    while (!stranger->answered && lb_now() < until_ns) pump_once(stranger, 100);
-    CHECK(stranger->answered, "the server does not answer the foreigner");
-    return stranger->rc;
-}
-
-#define ASK(stranger, call) ((stranger)->answered = false, answer((stranger), (call)))
-
-static void stranger_comes(struct stranger *stranger, const clientid_t *previous) {
-    char host[40];
-    int64_t until_ns = lb_now() + 20 * LB_S_NS;
-    memset(stranger, 0, sizeof *stranger);
-    snprintf(host, sizeof host, "127.0.0.1:%d", topo_port(zk.place->topo, 0, 0));
-    stranger->handle = zookeeper_init(host, on_event, 10000, previous, stranger, 0);
-    while (zoo_state(stranger->handle) != ZOO_CONNECTED_STATE && lb_now() < until_ns)
-        pump_once(stranger, 100);
-    CHECK(zoo_state(stranger->handle) == ZOO_CONNECTED_STATE, "the foreigner cannot connect");
-}
-
-static void stranger_goes(struct stranger *stranger) {
-    zookeeper_close(stranger->handle);
-}
-
-/* How many nodes are queued; their names are in text. 0 when there is no parent either. */
 static int queued(struct stranger *stranger) {
-    int rc = ASK(stranger, zoo_aget_children(stranger->handle, PATH, 0, on_names, stranger));
-    CHECK(rc == ZOK || rc == ZNONODE, "%s", zerror(rc));
-    return stranger->count;
+    return stranger_counts(stranger, PATH);
 }
 
 static bool wait_for_queued(struct stranger *stranger, int count) {
-    int64_t until_ns = lb_now() + 20 * LB_S_NS;
-    while (queued(stranger) != count) {
-        if (lb_now() > until_ns) return false;
-        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
-    }
-    return true;
+    return stranger_awaits(stranger, PATH, count);
 }
 
 /* Queues as Curator would; the new node's path into own. */
@@ -179,7 +82,7 @@ static void nodes_are_curators(void *arg) {
     struct stranger stranger;
     struct live_client ours;
     char path[ZK_PATH_MAX];
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
     live_connect(&ours);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
@@ -216,7 +119,7 @@ static void exclude_each_other(void *arg) {
     struct stranger stranger;
     struct live_client ours;
     char path[ZK_PATH_MAX], ahead[ZK_PATH_MAX];
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
     live_connect(&ours);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
@@ -256,7 +159,7 @@ static void exclude_each_other(void *arg) {
     /* A foreigner that goes frees it; so does ours. */
     stranger_goes(&stranger);
     CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     CHECK(queued(&stranger) == 1);
     live_hang_up(&ours);
     CHECK(queued(&stranger) == 0, "the end of our session leaves nothing");
@@ -269,7 +172,7 @@ static void other_recipes_nodes(void *arg) {
     (void)arg;
     struct stranger stranger;
     struct live_client ours;
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
     live_connect(&ours);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
@@ -287,7 +190,7 @@ static void other_recipes_nodes(void *arg) {
 static void end_session_of(const struct live_client *client) {
     struct stranger thief;
     clientid_t id = *zoo_client_id(zk_session_of(&client->session)->handle);
-    stranger_comes(&thief, &id);
+    stranger_comes(&zk, &thief, &id);
     stranger_goes(&thief);
     shutdown(client->session.traffic_fd, SHUT_RDWR); /* an expiry would hang up too */
 }
@@ -308,7 +211,7 @@ static void a_session_ends(void *arg) {
     (void)arg;
     struct stranger stranger;
     struct live_client holder, waiter;
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&holder, &zk, KEY);
     live_client_init(&waiter, &zk, KEY);
     live_connect(&holder);
@@ -348,7 +251,7 @@ static void an_attempt_is_settled(void *arg) {
     CHECK(doubt == LB_UNKNOWN, "%s: %s", lb_outcome_name(doubt), ours.session.err.text);
     live_hang_up(&ours);
     topo_signal(zk.place->topo, 0, SIGCONT);
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_connect(&ours);
     CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
     CHECK(queued(&stranger) == 0);
@@ -359,7 +262,7 @@ static void an_attempt_is_settled(void *arg) {
     struct stranger lost;
     struct zk_place place = {0};
     char path[ZK_PATH_MAX];
-    stranger_comes(&lost, NULL);
+    stranger_comes(&zk, &lost, NULL);
     stranger_queues(&lost, path);
     CHECK(queued(&stranger) == 1);
     place.session = *zoo_client_id(lost.handle);
@@ -377,7 +280,7 @@ static void a_connection_breaks(void *arg) {
     (void)arg;
     struct stranger stranger;
     struct live_client ours;
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
     live_connect(&ours);
     for (int i = 0; i < 3; i++) {
@@ -460,7 +363,7 @@ static void answers_lost_within_a_session(void *arg) {
     struct lb_server server;
     snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d", proxy_port(proxy));
     open_by(&server, urls);
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
     ours.session.server = &server;
     live_connect(&ours);
@@ -499,7 +402,7 @@ static void a_chroot(void *arg) {
     struct lb_server server;
     snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d/team/app/", topo_port(zk.place->topo, 0, 0));
     open_by(&server, urls);
-    stranger_comes(&stranger, NULL);
+    stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
     live_client_init(&apart, &zk, KEY);
     apart.session.server = &server;
