@@ -1,0 +1,300 @@
+/* test_crowd: the checks of what is not a cell: readers and permits by known histories, versions, goods; and
+ * what a holder that learned its loss moves. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/crowd.h"
+#include "bench/measure/stock.h"
+#include "bench/measure/versions.h"
+
+#define CLIENTS 8
+
+static struct crowd crowd[2];
+static struct presence presence[CLIENTS];
+static struct found holders[CLIENTS];
+static struct findings findings;
+static const struct crowds crowds = {crowd, presence, CLIENTS};
+
+static int setup(void **state) {
+    (void)state;
+    memset(crowd, 0, sizeof crowd);
+    memset(presence, 0, sizeof presence);
+    memset(holders, 0, sizeof holders);
+    memset(&findings, 0, sizeof findings);
+    findings.holders = holders;
+    return 0;
+}
+
+static void enter(uint32_t client, uint32_t units, uint32_t bound, int64_t acquired_ns,
+                  int64_t lease_end_ns) {
+    struct holding me = {client, acquired_ns, lease_end_ns, 0};
+    crowd_enter(&crowds, &findings, 0, units, bound, &me);
+}
+
+static void assert_found(uint64_t doubled, uint64_t expired) {
+    assert_int_equal(atomic_load(&findings.double_holders), doubled);
+    assert_int_equal(atomic_load(&findings.expired_holders), expired);
+}
+
+static void test_permits_within_the_bound(void **state) {
+    (void)state;
+    enter(0, 2, 3, 100, LB_NEVER);
+    enter(1, 1, 3, 110, LB_NEVER);
+    assert_true(crowd_inside(&crowds, &findings, 0));
+    assert_false(crowd_inside(&crowds, &findings, 1));
+    crowd_leave(&crowds, 0, 120);
+    enter(2, 2, 3, 130, LB_NEVER);
+    crowd_leave(&crowds, 1, 140);
+    crowd_leave(&crowds, 2, 150);
+    assert_found(0, 0);
+    assert_false(crowd_inside(&crowds, &findings, 0));
+    struct exclusion x = {0};
+    crowds_judge(&x, &crowds, 2);
+    assert_int_equal(x.grants, 3);
+    assert_int_equal(x.counter, 3);
+}
+
+static void test_one_permit_too_many(void **state) {
+    (void)state;
+    enter(0, 2, 3, 100, 1000);
+    enter(1, 2, 3, 110, 1000);
+    assert_found(1, 0);
+    assert_int_equal(findings.first_holder.client, 0);
+    assert_int_equal(findings.first_intruder.client, 1);
+}
+
+static void test_past_its_lease_is_told_apart(void **state) {
+    (void)state;
+    enter(0, 2, 3, 100, 200);
+    enter(1, 2, 3, 210, 1000); /* the first one's lease is over */
+    assert_found(0, 1);
+    enter(2, 2, 3, 220, 1000); /* the second one's is not */
+    assert_found(1, 1);
+    /* Renewed in time it is inside its lease. */
+    setup(NULL);
+    enter(0, 2, 3, 100, 200);
+    crowd_renewed(&crowds, 0, 300);
+    enter(1, 2, 3, 210, 1000);
+    assert_found(1, 0);
+}
+
+static void test_readers_and_writers(void **state) {
+    (void)state;
+    enter(0, 1, CROWD_ALL, 100, LB_NEVER);
+    enter(1, 1, CROWD_ALL, 110, LB_NEVER);
+    assert_found(0, 0);
+    enter(2, CROWD_ALL, CROWD_ALL, 120, LB_NEVER);
+    assert_found(1, 0);
+    setup(NULL);
+    enter(2, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
+    enter(0, 1, CROWD_ALL, 110, LB_NEVER);
+    assert_found(1, 0);
+    /* Two writers are found in the cell, once. */
+    setup(NULL);
+    enter(2, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
+    enter(3, CROWD_ALL, CROWD_ALL, 110, LB_NEVER);
+    assert_found(0, 0);
+}
+
+/* A sum that is off only makes it look; nobody is accused who was not there. */
+static void test_a_wrong_sum_accuses_nobody(void **state) {
+    (void)state;
+    atomic_store(&crowd[0].inside, 100);
+    enter(0, 2, 3, 100, LB_NEVER);
+    enter(1, 1, 3, 110, LB_NEVER);
+    assert_found(0, 0);
+}
+
+/* Two that were never inside at one moment are not added up: the first had let go before the third came, by
+ * its own stamp, though its units are still in the sum. */
+static void test_only_one_moment_counts(void **state) {
+    (void)state;
+    enter(0, 2, 3, 100, LB_NEVER);
+    atomic_store(&presence[0].left_ns, 105);
+    enter(1, 2, 3, 110, LB_NEVER);
+    assert_found(0, 0);
+}
+
+/* Whoever is added up last looks at the moment when the other came. */
+static void test_the_last_one_added_sees_who_came_later(void **state) {
+    (void)state;
+    enter(1, 2, 3, 200, LB_NEVER);
+    enter(0, 2, 3, 190, LB_NEVER);
+    assert_found(1, 0);
+}
+
+static void test_the_dead_are_buried(void **state) {
+    (void)state;
+    enter(0, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
+    atomic_store(&holders[0].gone, true);
+    enter(1, 1, CROWD_ALL, 110, LB_NEVER);
+    assert_found(0, 0);
+    crowd_bury(&crowds, 0, 120);
+    assert_int_equal(atomic_load(&crowd[0].inside), 1);
+    /* Killed in the middle of writing itself down: who looks does not wait for it. */
+    atomic_store(&presence[3].version, 7);
+    crowd_bury(&crowds, 3, 130);
+    enter(2, CROWD_ALL, CROWD_ALL, 140, LB_NEVER);
+    assert_found(1, 0); /* the living reader */
+}
+
+static void test_a_loss_learned_in_time(void **state) {
+    (void)state;
+    struct cell cell = {0};
+    struct holding me = {1, 100, 1000, 0}, other = {2, 150, 1000, 0};
+    struct entry mine = cell_enter(&cell, &findings, 0, &me);
+    struct entry others = cell_enter(&cell, &findings, 0, &other);
+    assert_found(1, 0);
+    (void)mine;
+    cell_abandon(&cell, 1);
+    findings_detected(&findings, 1, 0, 1);
+    assert_found(0, 1);
+    assert_true(cell_leave(&cell, 2, &others, 170));
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.verdict, VERDICT_EXPIRED);
+    assert_int_equal(x.grants, 2);
+    assert_int_equal(x.counter, 1);
+    assert_int_equal(x.detected, 1);
+    assert_int_equal(x.lost_updates, 0);
+    /* What it was found at in earlier grants stays found. */
+    atomic_store(&holders[1].doubled, 5);
+    atomic_store(&findings.double_holders, 5);
+    findings_detected(&findings, 1, 5, 1);
+    assert_int_equal(atomic_load(&findings.double_holders), 5);
+}
+
+static void test_versions(void **state) {
+    (void)state;
+    struct versions versions = {0};
+    struct exclusion x = {0};
+    for (uint64_t v = 7; v < 12; v++) versions_add(&versions, v);
+    versions_add(&versions, 15); /* others may have written between */
+    versions_add(&versions, 0);  /* not said which */
+    versions_judge(&x, &versions, 1);
+    assert_int_equal(x.grants, 6);
+    assert_int_equal(x.lost_updates, 0);
+    for (uint64_t v = 12; v < 15; v++) versions_add(&versions, v);
+    versions_add(&versions, 9); /* again */
+    x = (struct exclusion){0};
+    versions_judge(&x, &versions, 1);
+    assert_int_equal(x.lost_updates, 1);
+    assert_int_equal(x.counter, 9);
+    assert_int_equal(exclusion_verdict(&x), VERDICT_VIOLATED);
+}
+
+static void test_stock(void **state) {
+    (void)state;
+    struct stock stock[3];
+    memset(stock, 0, sizeof stock);
+    stock_fill(stock, 3, 11);
+    assert_int_equal(stock[0].stock, 5);
+    assert_int_equal(stock[1].stock, 3);
+    stock_sell(&stock[1], stock_read(&stock[1]));
+    struct stock_sum sum = stock_judge(stock, 3);
+    assert_int_equal(sum.stock, 11);
+    assert_int_equal(sum.sold, 1);
+    assert_int_equal(sum.left, 10);
+    assert_int_equal(sum.oversold + sum.astray, 0);
+    stock_sell(&stock[2], 3);
+    stock_sell(&stock[2], 3); /* two sell the same piece */
+    sum = stock_judge(stock, 3);
+    assert_int_equal(sum.oversold, 0);
+    assert_int_equal(sum.astray, 1);
+    for (int i = 0; i < 3; i++) stock_sell(&stock[2], 1);
+    assert_int_equal(stock_judge(stock, 3).oversold, 2);
+}
+
+/* The order of badness. */
+static void test_verdicts(void **state) {
+    (void)state;
+    struct exclusion x = {.grants = 10};
+    assert_int_equal(exclusion_verdict(&x), VERDICT_CLEAN);
+    x.expired_holders = 1;
+    assert_int_equal(exclusion_verdict(&x), VERDICT_EXPIRED);
+    x.stuck = 1;
+    assert_int_equal(exclusion_verdict(&x), VERDICT_STUCK);
+    x.early = 1;
+    assert_int_equal(exclusion_verdict(&x), VERDICT_VIOLATED);
+    x = (struct exclusion){.stuck = 1}; /* nobody got it even once */
+    assert_int_equal(exclusion_verdict(&x), VERDICT_STUCK);
+    x = (struct exclusion){.grants = 1, .oversold = 1};
+    assert_int_equal(exclusion_verdict(&x), VERDICT_VIOLATED);
+}
+
+struct visitor {
+    pthread_mutex_t *mutex;
+    uint32_t client;
+    uint32_t units, bound;
+};
+
+static int permits_out;
+
+/* Takes a permit rightly (mutex) or not, many times. */
+static void *come_and_go(void *arg) {
+    struct visitor *visitor = arg;
+    for (int i = 0; i < 20000; i++) {
+        while (visitor->mutex) {
+            pthread_mutex_lock(visitor->mutex);
+            bool room = permits_out < 2;
+            if (room) permits_out++;
+            pthread_mutex_unlock(visitor->mutex);
+            if (room) break;
+        }
+        enter(visitor->client, 1, 2, lb_now(), LB_NEVER);
+        crowd_leave(&crowds, visitor->client, lb_now());
+        if (!visitor->mutex) continue;
+        pthread_mutex_lock(visitor->mutex);
+        permits_out--;
+        pthread_mutex_unlock(visitor->mutex);
+    }
+    return NULL;
+}
+
+static void visit(pthread_mutex_t *mutex) {
+    pthread_t threads[4];
+    struct visitor visitors[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        visitors[i] = (struct visitor){.mutex = mutex, .client = i};
+        pthread_create(&threads[i], NULL, come_and_go, &visitors[i]);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&crowd[0].inside), 0);
+}
+
+static void test_threads_with_permits_are_clean(void **state) {
+    (void)state;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    visit(&mutex);
+    assert_found(0, 0);
+}
+
+static void test_threads_without_are_caught(void **state) {
+    (void)state;
+    visit(NULL);
+    assert_true(atomic_load(&findings.double_holders) > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_permits_within_the_bound, setup),
+        cmocka_unit_test_setup(test_one_permit_too_many, setup),
+        cmocka_unit_test_setup(test_past_its_lease_is_told_apart, setup),
+        cmocka_unit_test_setup(test_readers_and_writers, setup),
+        cmocka_unit_test_setup(test_a_wrong_sum_accuses_nobody, setup),
+        cmocka_unit_test_setup(test_only_one_moment_counts, setup),
+        cmocka_unit_test_setup(test_the_last_one_added_sees_who_came_later, setup),
+        cmocka_unit_test_setup(test_the_dead_are_buried, setup),
+        cmocka_unit_test_setup(test_a_loss_learned_in_time, setup),
+        cmocka_unit_test_setup(test_versions, setup),
+        cmocka_unit_test_setup(test_stock, setup),
+        cmocka_unit_test_setup(test_verdicts, setup),
+        cmocka_unit_test_setup(test_threads_with_permits_are_clean, setup),
+        cmocka_unit_test_setup(test_threads_without_are_caught, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
