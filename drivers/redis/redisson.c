@@ -90,13 +90,13 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
     struct redisson_number wanted = redisson_number(replicas);
     const struct redis_word wait[] = {{"WAIT", 4}, {wanted.text, 0}, {REDISSON_SYNC_MS, 0}};
     const struct redis_command commands[] = {{script, words, count, keys}, {.words = wait, .count = 3}};
-    const struct redis_reply *replies[2];
-    outcome = redis_pipe(session, node, commands, 2, replies);
+    const struct redis_reply *replies = NULL;
+    outcome = redis_pipe(session, node, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
-    if (replies[0]->value.type == REDIS_ERROR) return redis_refuse(session, replies[0]);
+    if (replies[0].value.type == REDIS_ERROR) return redis_refuse(session, &replies[0]);
     /* One of many is enough for Redisson, whatever its documentation says. */
-    *ret_synced = replies[1]->value.type != REDIS_INTEGER || replies[1]->value.integer > 0;
-    *ret_reply = replies[0];
+    *ret_synced = replies[1].value.type != REDIS_INTEGER || replies[1].value.integer > 0;
+    *ret_reply = &replies[0];
     return LB_OK;
 }
 

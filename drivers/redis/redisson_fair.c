@@ -226,7 +226,7 @@ const struct lb_lock lock_redis_fair = {
                   "told tells nobody; each grant costs as much as the queue is long",
               .acquire_requests = 1,
               .release_requests = 2,
-              .guarantee = LB_ON_ASYNC_REPLICA,
+              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = fair_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct fair_grant),

@@ -77,7 +77,7 @@ const struct lb_lock lock_redis_fenced = {
                   "failover or an eviction may take the counter back",
               .acquire_requests = 1,
               .release_requests = 2,
-              .guarantee = LB_ON_ASYNC_REPLICA,
+              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = fenced_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),

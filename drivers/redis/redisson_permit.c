@@ -243,7 +243,7 @@ const struct lb_lock lock_redis_permit = {
                   "ended permit goes back only when somebody asks",
               .acquire_requests = 1,
               .release_requests = 1,
-              .guarantee = LB_ON_ASYNC_REPLICA,
+              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = permit_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session),

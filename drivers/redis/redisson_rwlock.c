@@ -234,7 +234,7 @@ const struct lb_lock lock_redis_rwlock = {
                   "wait until its lease ends; a writer's second hold adds up the leases",
               .acquire_requests = 1,
               .release_requests = 2,
-              .guarantee = LB_ON_ASYNC_REPLICA,
+              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = rw_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rw_grant),

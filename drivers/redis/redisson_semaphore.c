@@ -110,7 +110,7 @@ const struct lb_lock lock_redis_semaphore = {
                   "not his",
               .acquire_requests = 1,
               .release_requests = 1,
-              .guarantee = LB_ON_ASYNC_REPLICA,
+              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_NEVER},
     LB_IF_HIREDIS(.options = semaphore_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session),

@@ -83,7 +83,7 @@ const struct lb_lock lock_redis_spin = {
                          "faster than who waits long",
               .acquire_requests = 1,
               .release_requests = 2,
-              .guarantee = LB_ON_ASYNC_REPLICA,
+              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = spin_options, .options_bytes = sizeof(struct spin_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),

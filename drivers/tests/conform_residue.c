@@ -103,7 +103,8 @@ void conform_armed_residue(struct trial *trial) {
     if (!client || !actor_use_key(client, &key)) return;
     enum lb_outcome outcome = actor_take(client, TRIAL_TRY);
     MUST(trial, outcome == LB_OK || outcome == LB_BUSY, "acquire gave %s", lb_outcome_name(outcome));
-    MUST_GIVE(client, actor_release(client), LB_OK);
+    /* A latch is shut still; counted down to zero it may be gone by itself. */
+    if (outcome == LB_OK) MUST_GIVE(client, actor_release(client), LB_OK);
     if (!residue(trial, &key, &count)) return;
     MUST(trial, count > 0, "nothing is found where a key is armed");
     if (!clear(trial, client)) return;

@@ -1,0 +1,203 @@
+/* test_redisson: Redisson's mutexes on a real server: what each script leaves there, field by field, and
+ * another client, played by hand, that holds while ours waits and waits while ours holds. */
+#include "drivers/tests/redisson_help.h"
+
+#ifdef LB_HAVE_HIREDIS
+
+/* As Redisson 3 and 4 have them: KEYS name; ARGV lease, holder. */
+#define THEIR_LOCK                                                                                           \
+    "if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then "      \
+    "redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; " \
+    "return redis.call('pttl', KEYS[1]);"
+/* As clients before the latch have it, which may be on the same server. KEYS name, channel; ARGV message,
+ * lease, holder. */
+#define THEIR_OLD_UNLOCK                                                                                     \
+    "if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil; end; "                               \
+    "local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); "                                          \
+    "if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); return 0; "                              \
+    "else redis.call('del', KEYS[1]); redis.call('publish', KEYS[2], ARGV[1]); return 1; end;"
+#define THEM "8743c9c0-0795-4907-87fd-6c719a6b4586:1"
+
+static const char *they_lock(const char *key, int lease_ms) {
+    return SAY("EVAL %s 1 %s %d %s", THEIR_LOCK, key, lease_ms, THEM);
+}
+
+static const char *they_unlock(const char *key) {
+    const char *channel = text_of("redisson_lock__channel:{%s}", key);
+    return SAY("EVAL %s 2 %s %s 0 30000 %s", THEIR_OLD_UNLOCK, key, channel, THEM);
+}
+
+/* --- RLock --- */
+
+static void rlock_state(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    ours->request.lease_ns = 60 * LB_S_NS;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST_HAVE(trial, key.name);
+    MUST_SAY(trial, "hash", "TYPE %s", key.name);
+    MUST_LIE(trial, 50000, 60000, "PTTL %s", key.name);
+    char holder[100];
+    snprintf(holder, sizeof holder, "%s", SAY("HKEYS %s", key.name));
+    MUST(trial, is_holder(holder, ""), "the holder is '%s'", holder);
+    MUST_SAY(trial, "1", "HGET %s %s", key.name, holder);
+    /* Once more, and half of it back: no message, and the lease begins anew. */
+    ours->request.held = 1;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST_SAY(trial, "2", "HGET %s %s", key.name, holder);
+    MUST_SAY(trial, "1", "PEXPIRE %s 20000", key.name);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST_SAY(trial, "1", "HGET %s %s", key.name, holder);
+    MUST_LIE(trial, 50000, 60000, "PTTL %s", key.name);
+    MUST_HEAR(trial, "%s", "");
+    /* The watchdog's renewal. */
+    MUST_GIVE(ours, actor_renew(ours, 120 * LB_S_NS), LB_OK);
+    MUST_LIE(trial, 110000, 120000, "PTTL %s", key.name);
+    ours->request.held = 0;
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST_HEAR(trial, "redisson_lock__channel:{%s}=0", key.name);
+    MUST_SAY_SOON(trial, "", "KEYS *");
+    /* What the keys of a name with a brace are called. */
+    struct trial_key tagged = trial_key_named("a{b}c", 5);
+    MUST_GIVE(ours, actor_acquire(ours, &tagged, trial_soon()), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST_HEAR(trial, "redisson_lock__channel:a{b}c=0");
+}
+
+/* Each unlock notes its answer under a name of its own, which is deleted after it. */
+static void unlock_latch(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    char last[200] = "";
+    for (int i = 0; i < 2; i++) {
+        char name[200];
+        MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+        MUST_GIVE(ours, actor_release(ours), LB_OK);
+        const char *line = seen(text_of("\"set\" \"redisson_unlock_latch:{%s}:", key.name));
+        const char *at = strstr(line, "redisson_unlock_latch");
+        MUST(trial, at, "no latch was set");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\""), at);
+        const char *id = strrchr(name, ':') + 1;
+        MUST(trial, strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32, "the latch's id is '%s'", id);
+        MUST(trial, strcmp(name, last) != 0, "the same latch twice");
+        MUST(trial, strstr(at, "\" \"1\" \"px\" \"18000\""), "the latch was set so: %s", at);
+        /* It was sent after the unlock's answer, without a wait: it is there by the next answer. */
+        MUST_GIVE(ours, actor_ping(ours), LB_OK);
+        MUST(trial, seen(text_of("\"DEL\" \"%s\"", name))[0], "the latch was not deleted");
+        snprintf(last, sizeof last, "%s", name);
+    }
+    MUST_HAVE(trial, "");
+}
+
+static void they_hold_ours_waits(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    char channel[200];
+    snprintf(channel, sizeof channel, "%s", text_of("redisson_lock__channel:{%s}", key.name));
+    MUST(trial, strcmp(they_lock(key.name, 60000), "(nil)") == 0, "they can't lock");
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_BUSY);
+    MUST_SAY(trial, "", "PUBSUB CHANNELS");
+    MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 50 * LB_MS_NS), LB_TIMEOUT);
+    MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
+    MUST(trial, actor_release(ours) == LB_LOST, "ours freed what they hold");
+    uint64_t before = ours->session.wakeups;
+    actor_begin_acquire(ours, &key, trial_soon());
+    MUST_SAY_SOON(trial, text_of("%s 1", channel), "PUBSUB NUMSUB %s", channel);
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    MUST(trial, actor_is_busy(ours), "ours does not wait for them");
+    MUST(trial, strcmp(they_unlock(key.name), "1") == 0, "they can't unlock");
+    MUST_GIVE(ours, actor_end(ours), LB_OK);
+    MUST(trial, ours->session.wakeups == before + 1, "one message woke it %d times",
+         (int)(ours->session.wakeups - before));
+    MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
+    /* No message: by the end of their lease. */
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    they_lock(key.name, 300);
+    MUST_GIVE(ours, actor_acquire(ours, &key, LB_NEVER), LB_OK);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+}
+
+static void ours_holds_they_wait(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    ours->request.lease_ns = 60 * LB_S_NS;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    long long left_ms = strtoll(they_lock(key.name, 30000), NULL, 10);
+    MUST(trial, left_ms > 50000 && left_ms <= 60000, "they are told to wait %lld ms", left_ms);
+    MUST(trial, strcmp(they_unlock(key.name), "(nil)") == 0, "they freed what is ours");
+    MUST_HEAR(trial, "%s", "");
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST_HEAR(trial, "redisson_lock__channel:{%s}=0", key.name);
+    MUST(trial, strcmp(they_lock(key.name, 30000), "(nil)") == 0, "they can't lock what was freed");
+    MUST_GIVE(ours, actor_release(ours), LB_LOST);
+    MUST_GIVE(ours, actor_renew(ours, LB_S_NS), LB_LOST);
+    MUST_LIE(trial, 20000, 30000, "PTTL %s", key.name);
+    /* Another type under the same name is no lock. */
+    MUST_SAY(trial, "OK", "SET %s x", key.name);
+    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_REFUSED);
+    MUST(trial, strstr(ours->session.err.text, "WRONGTYPE"), "says '%s'", ours->session.err.text);
+}
+
+static void spin_is_silent(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    they_lock(key.name, 60000);
+    actor_begin_acquire(ours, &key, trial_soon());
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    MUST(trial, actor_is_busy(ours), "ours does not wait for them");
+    MUST_SAY(trial, "", "PUBSUB CHANNELS");
+    MUST(trial, strcmp(they_unlock(key.name), "1") == 0, "they can't unlock");
+    MUST_GIVE(ours, actor_end(ours), LB_OK);
+    MUST_HEAR(trial, "redisson_lock__channel:{%s}=0", key.name); /* theirs */
+    MUST_SAY(trial, "hash", "TYPE %s", key.name);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST_HEAR(trial, "%s", "");
+    MUST_SAY_SOON(trial, "", "KEYS *");
+}
+
+static void fenced_token(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial), *other = actor_new(trial);
+    if (!ours || !other) return;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST(trial, ours->grant.token == 1, "the first token is %d", (int)ours->grant.token);
+    MUST_HAVE(trial, text_of("%s redisson_lock_token:{%s}", key.name, key.name));
+    MUST_SAY(trial, "1", "GET redisson_lock_token:{%s}", key.name);
+    MUST_SAY(trial, "-1", "PTTL redisson_lock_token:{%s}", key.name);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    MUST_SAY(trial, "1", "GET redisson_lock_token:{%s}", key.name);
+    ours->request.held = 1;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST(trial, ours->grant.token == 2, "re-entry gives token %d", (int)ours->grant.token);
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    ours->request.held = 0;
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    MUST_HEAR(trial, "redisson_lock__channel:{%s}=0", key.name);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_OK);
+    MUST(trial, other->grant.token == 3, "the third token is %d", (int)other->grant.token);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    MUST_SAY_SOON(trial, text_of("redisson_lock_token:{%s}", key.name), "KEYS *");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        REDISSON_TEST("RLock: what is on the server", "redis-reentrant", rlock_state),
+        REDISSON_TEST("RLock: the latch of an unlock", "redis-reentrant", unlock_latch),
+        REDISSON_TEST("RLock: they hold, ours waits", "redis-reentrant", they_hold_ours_waits),
+        REDISSON_TEST("RLock: ours holds, they wait", "redis-reentrant", ours_holds_they_wait),
+        REDISSON_TEST("RFencedLock: they hold, ours waits", "redis-fenced", they_hold_ours_waits),
+        REDISSON_TEST("RFencedLock: the token", "redis-fenced", fenced_token),
+        REDISSON_TEST("RSpinLock: nothing is published", "redis-spin", spin_is_silent),
+        REDISSON_TEST("MultiLock of one: they hold, ours waits", "redis-multi", they_hold_ours_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+REDISSON_LEFT_OUT
+#endif
