@@ -27,14 +27,14 @@ int available_init(struct available *available, const char *folder, struct lb_er
     }
     snprintf(available->folder, sizeof available->folder, "%s", folder);
     available->item = calloc((size_t)topologies + 1, sizeof *available->item);
-    available->has_url = calloc((size_t)locks + 1, sizeof *available->has_url);
-    if (!available->item || !available->has_url) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    available->url = calloc((size_t)locks + 1, sizeof *available->url);
+    if (!available->item || !available->url) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     return 0;
 }
 
 void available_done(struct available *available) {
     free(available->item);
-    free(available->has_url);
+    free(available->url);
     *available = (struct available){0};
 }
 
@@ -50,17 +50,17 @@ static struct available_topology *ask(struct available *available, const char *n
     return item;
 }
 
-void available_url(struct available *available, const struct lb_backend *backend) {
+void available_url(struct available *available, const struct lb_backend *backend, const char *url) {
     for (int i = 0; registry_backends()[i]; i++) {
-        if (registry_backends()[i] == backend) available->has_url[i] = true;
+        if (registry_backends()[i] == backend) available->url[i] = url;
     }
 }
 
-static bool has_url(const struct available *available, const struct lb_backend *backend) {
+static const char *url_of(const struct available *available, const struct lb_backend *backend) {
     for (int i = 0; registry_backends()[i]; i++) {
-        if (registry_backends()[i] == backend) return available->has_url[i];
+        if (registry_backends()[i] == backend) return available->url[i];
     }
-    return false;
+    return NULL;
 }
 
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
@@ -70,7 +70,7 @@ const char *available_why_not(struct available *available, const struct lb_backe
         *ret_install = backend->install;
         return backend->unavailable;
     }
-    if (!backend->topologies || has_url(available, backend)) return NULL;
+    if (!backend->topologies || url_of(available, backend)) return NULL;
     struct available_topology *item = ask(available, topology ? topology : backend->topologies[0]);
     if (item->no_script.code) return item->no_script.text;
     if (*item->info.missing) {
@@ -95,7 +95,23 @@ const struct topo_info *available_info(struct available *available, const char *
     return item->no_script.code ? NULL : &item->info;
 }
 
+/* Whether both begin with the same "scheme://". */
+static bool same_scheme(const char *a, const char *b) {
+    size_t len = strcspn(a, ":");
+    return len == strcspn(b, ":") && strncmp(a, b, len) == 0;
+}
+
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const char *durability, const char **ret_install) {
-    return available_why_not(context, lock->backend, topology, durability, ret_install);
+    const char *reason = available_why_not(context, lock->backend, topology, durability, ret_install);
+    const char *url = url_of(context, lock->backend);
+    if (reason || !url || !lock->topologies) return reason;
+    for (const char *const *name = lock->topologies; *name; name++) {
+        const struct available_topology *fit = ask(context, *name);
+        if (fit->no_script.code || same_scheme(fit->info.url, url)) return NULL;
+    }
+    struct available_topology *item = ask(context, lock->topologies[0]);
+    snprintf(item->reason, sizeof item->reason, "needs other servers than that URL's: %.*s://",
+             (int)strcspn(item->info.url, ":"), item->info.url);
+    return item->reason;
 }

@@ -19,15 +19,15 @@ struct available {
     char folder[PATH_MAX];           /* compose/local */
     struct available_topology *item; /* those that were asked */
     int count;
-    bool *has_url; /* of each backend, in the registry's order */
+    const char **url; /* of each backend, in the registry's order; NULL = we start its servers */
 };
 
 /* folder: home_path("compose/local"). 0, or -1 with err when out of memory. */
 int available_init(struct available *available, const char *folder, struct lb_err *err);
 void available_done(struct available *available);
 
-/* The backend's server runs already (--url): no script is needed. */
-void available_url(struct available *available, const struct lb_backend *backend);
+/* The backend's server runs already (--url, borrowed): no script is needed. */
+void available_url(struct available *available, const struct lb_backend *backend, const char *url);
 
 /* Why a backend can't run here on a topology of its locks (NULL = its default) with this durability (NULL =
  * any), or NULL if it can. ret_install: what to install, or NULL when that would not help. */
@@ -41,7 +41,8 @@ const char *available_lock(struct available *available, const struct lb_lock *lo
  * lock's table has. */
 const struct topo_info *available_info(struct available *available, const char *topology);
 
-/* As struct plan_wish wants it: context is the struct available. */
+/* As struct plan_wish wants it: context is the struct available. A lock that needs servers of its own kind
+ * can't run on another kind's URL. */
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const char *durability, const char **ret_install);
 

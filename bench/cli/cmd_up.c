@@ -75,8 +75,9 @@ static void take_all(struct wish *wish, const char *folder) {
     }
 }
 
-/* An unknown name gets the nearest of the scripts that are there. */
-static int check_names(const struct wish *wish, const char *folder, struct lb_err *err) {
+/* A backend's name means its default topology, an unknown one gets the nearest of the scripts that are there.
+ */
+static int check_names(struct wish *wish, const char *folder, struct lb_err *err) {
     DIR *dir = opendir(folder);
     if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
     int result = 0;
@@ -95,9 +96,12 @@ static int check_names(const struct wish *wish, const char *folder, struct lb_er
                 nearest.best = best;
             }
         }
-        if (!known) {
+        const struct lb_backend *backend = registry_backend(wish->names[i]);
+        if (!known && backend && backend->topologies) {
+            wish->names[i] = backend->topologies[0];
+        } else if (!known) {
             result =
-                err_set(err, LB_EXIT_USAGE, "up: no topology '%.60s'%s ('lockbench list' shows backends)",
+                err_set(err, LB_EXIT_USAGE, "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)",
                         wish->names[i], nearest_hint(&nearest, hint, sizeof hint));
         }
     }
@@ -128,7 +132,7 @@ static struct topo *start(const char *folder, const char *name, const struct wis
 static void print_urls(struct topo *const *topos, const struct wish *wish) {
     for (int i = 0; i < wish->count; i++) {
         for (int u = 0; u < topo_url_count(topos[i]); u++) {
-            printf("%-12s %-50s %s\n", wish->names[i], topo_url(topos[i], u),
+            printf("%-17s %-50s %s\n", wish->names[i], topo_url(topos[i], u),
                    u ? "" : topo_durability(topos[i]));
         }
     }
@@ -158,11 +162,13 @@ int cmd_up(int argc, char **argv) {
     int result = -1;
     if (read_args(argc, argv, &wish, &err) != 0) goto out;
     if (wish.help) {
-        args_help("up [TOPOLOGY…] [OPTIONS]",
-                  "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C; "
-                  "nothing is left behind.\n"
-                  "Without names: all that this machine can run. `lockbench list` names them.",
-                  options, stdout);
+        args_help(
+            "up [TOPOLOGY|BACKEND…] [OPTIONS]",
+            "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C; "
+            "nothing is left behind.\n"
+            "Without names: the default one of each backend that can run here. `lockbench list BACKEND` "
+            "names them.",
+            options, stdout);
         return LB_EXIT_OK;
     }
     if (home_path("compose/local", folder, sizeof folder, &err) != 0) goto out;

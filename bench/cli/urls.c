@@ -52,5 +52,7 @@ int urls_add(struct urls *urls, const char *text, struct lb_err *err) {
 }
 
 void urls_tell(const struct urls *urls, struct available *available) {
-    for (int i = 0; i < urls->count; i++) available_url(available, urls->item[i].backend);
+    for (int i = 0; i < urls->count; i++) {
+        available_url(available, urls->item[i].backend, urls->item[i].url);
+    }
 }

@@ -4,7 +4,7 @@
 #include "bench/tests/cli_help.h"
 
 struct mistake {
-    const char *args[6];
+    const char *args[10]; /* ends with NULL */
     int code;
     const char *says[4]; /* parts of the line */
 };
@@ -91,13 +91,34 @@ static void what_is_left_out_or_too_much_is_named(void **state) {
           {{"run", "smoke", "--lock", ""}, 1, {"lock's name is missing"}},
           {{"run", "smoke", "--lock", "sim,,null"}, 1, {"lock's name is missing"}},
           {{"run", "smoke", "--dry-run=yes"}, 1, {"takes no value"}},
-          {{"list", "a", "b"}, 1, {"one name at a time"}}, {{"doctor", "me"}, 1, {"takes no names"}},
+          {{"list", "a", "b"}, 1, {"one name at a time"}},
+          {{"list", "--table", "--json"}, 1, {"--table is every lock"}},
+          {{"run", "smoke", "--lock", "mem-mutex", "--set", "acquire.readers=50"}, 1, {"'shared'"}},
+          {{"run", "crash", "--lock", "mem-mutex", "--set", "load.processes=1"}, 1, {"load.processes"}},
+          {{"doctor", "me"}, 1, {"takes no names"}},
           {{"report", "/nonexistent"}, 1, {"/nonexistent", "run.json"}},
           {{"run", "smoke", "--url", "redis"}, 1, {"BACKEND=URL"}},
           {{"run", "smoke", "--url", "redis=http://h"}, 1, {"begins with redis://"}},
           {{"run", "smoke", "--url", "sim=sim://h"}, 1, {"'sim'"}},
           {{"run", "/nonexistent.ini"}, 1, {"/nonexistent.ini", "No such file"}},
           {{"run", "/tmp/"}, 1, {"/tmp/"}});
+}
+
+/* A lock that needs five servers is not sent to one. */
+static void a_url_of_other_servers_is_no_use(void **state) {
+    (void)state;
+    if (registry_backend("redis")->unavailable) {
+        print_message("SKIP: redis: %s\n", registry_backend("redis")->unavailable);
+        skip();
+    }
+    CHECK({{"run", "smoke", "--lock", "redis-redlock", "--url", "redis=redis://127.0.0.1:1"},
+           2,
+           {"redis-redlock can't run", "redis+independents://"}});
+    struct cli cli =
+        cli_run(NULL, (const char *const[]){"run", "smoke", "--lock", "redis-redlock", "--dry-run", "--url",
+                                            "redis=redis+independents://127.0.0.1:1", NULL});
+    assert_int_equal(cli.code, 0);
+    cli_free(&cli);
 }
 
 /* A file's mistake is named with its line. */
@@ -204,6 +225,7 @@ int main(void) {
         cmocka_unit_test(an_unknown_name_gets_the_nearest),
         cmocka_unit_test(a_number_out_of_range_is_told_what_is_allowed),
         cmocka_unit_test(what_is_left_out_or_too_much_is_named),
+        cmocka_unit_test(a_url_of_other_servers_is_no_use),
         cmocka_unit_test(a_malformed_file_is_told_by_its_line),
         cmocka_unit_test(a_missing_server_is_named_with_its_package),
     };

@@ -90,7 +90,7 @@ static void a_missing_server_says_why_and_what_to_install(void **state) {
     assert_int_equal(found->status, CHECK_MISSING);
     assert_non_null(strstr(found->fix, "apt-get install toyd"));
     /* A server that runs elsewhere needs nothing here. */
-    available_url(&list.available, served);
+    available_url(&list.available, served, "toy://here");
     assert_null(available_why_not(&list.available, served, NULL, "sync", &install));
     free_list(&list);
 }
