@@ -55,14 +55,17 @@ struct live_place {
 
 static inline const char *live_missing(const char *name) {
     static char why[400];
-    const struct lb_backend *backend = registry_lock(name)->backend;
+    char first[64];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ","), name);
+    const struct lb_lock *lock = registry_lock(first);
+    const struct lb_backend *backend = lock->backend;
     if (backend->unavailable) return backend->unavailable;
     if (!backend->topologies) return NULL;
     struct topo_info info;
     struct lb_err err = {0};
     char folder[512];
     if (home_path("compose/local", folder, sizeof folder, &err) != 0 ||
-        topo_info(folder, lb_topologies(registry_lock(name))[0], &info, &err) != 0) {
+        topo_info(folder, lb_topologies(lock)[0], &info, &err) != 0) {
         return "no topology script";
     }
     if (!info.missing[0]) return NULL;
@@ -70,7 +73,8 @@ static inline const char *live_missing(const char *name) {
     return why;
 }
 
-/* Starts the server of a lock, with these settings ("backend.option=value", ended by NULL). */
+/* Starts the server of a lock (or of the first of "a,b"), with these settings ("backend.option=value", ended
+ * by NULL). */
 static inline struct live_place live_open(const char *lock, const char *const *sets) {
     static char topologies[512];
     struct live_place live = {.missing = live_missing(lock)};
@@ -119,15 +123,16 @@ struct live_client {
     size_t state_bytes, lock_bytes;
 };
 
-static inline void live_client_init(struct live_client *client, const struct live_place *live,
-                                    const char *key) {
-    const struct lb_lock *lock = live->plan->locks[0].lock;
+/* Of the place's plan, which may name several locks of the backend, the which-th. */
+static inline void live_client_init_as(struct live_client *client, const struct live_place *live, int which,
+                                       const char *key) {
+    const struct lb_lock *lock = live->plan->locks[which].lock;
     memset(client, 0, sizeof *client);
     client->state_bytes = lock->backend->session_bytes;
     client->lock_bytes = lock->session_bytes;
     client->session = (struct lb_session){.server = &live->place->server,
                                           .lock = lock,
-                                          .options = live->plan->locks[0].options,
+                                          .options = live->plan->locks[which].options,
                                           .lease_ns = 10 * LB_S_NS,
                                           .traffic_fd = -1,
                                           .state = calloc(1, client->state_bytes + 1),
@@ -136,6 +141,11 @@ static inline void live_client_init(struct live_client *client, const struct liv
     rng_seed(&client->session.rng, (uint64_t)lb_now(), 0);
     client->request =
         (struct lb_request){.key = key, .key_len = strlen(key), .key_number = 4711, .lease_ns = 10 * LB_S_NS};
+}
+
+static inline void live_client_init(struct live_client *client, const struct live_place *live,
+                                    const char *key) {
+    live_client_init_as(client, live, 0, key);
 }
 
 /* Ends the session; it may be opened again. */

@@ -1,0 +1,497 @@
+/* The locks that live in rows against people who use the same rows by hand, through psql and the mariadb
+ * shell: each excludes the other, both ways; the rows look as they should; a dead owner's row is swept; who
+ * deadlocks with us is served. And the controls fail in the way that they are there for. */
+#include "drivers/postgres/pg_session.h"
+#include "drivers/sql_lock.h"
+#include "drivers/tests/sql_help.h"
+
+enum { ROW, NOWAIT, TABLE, LEASE, VERSION, XACT, UNSAFE_OWNER, UNSAFE_VERSION };
+
+/* The same tests in two dialects. Every statement is about the key "it's"; those that are asked give a line.
+ */
+struct dialect {
+    struct live_place sql;
+    const char *locks; /* in the order above */
+    const char *home;
+    const char *last_error, *is_locked, *is_there; /* asks for the last error, and what it says */
+    const char *lock_row, *lock_row_now;           /* gives "held" */
+    const char *waiters;                           /* how many wait for a row */
+    const char *row, *version;                     /* how many rows; "version/value" */
+    const char *table;                             /* "owner/held" */
+    const char *insert, *insert_dead;              /* as "stranger", for an hour; long ago */
+    const char *lease;                             /* "owner/fence/held" */
+    const char *take_over; /* gives the number of rows that the stranger could take, for an hour */
+};
+
+static struct dialect pg = {
+    .locks = "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-advisory-xact,unsafe-sql-owner-is-host,"
+             "unsafe-sql-version-compares-itself",
+    .home = "SELECT 1",
+    .last_error = "\\echo :SQLSTATE",
+    .is_locked = "55P03",
+    .is_there = "23505",
+    .lock_row = "SELECT 'held' FROM lockbench_row WHERE name = 'it''s' FOR UPDATE",
+    .lock_row_now = "SELECT 'held' FROM lockbench_row WHERE name = 'it''s' FOR UPDATE NOWAIT",
+    .waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted",
+    .row = "SELECT count(*) FROM lockbench_row WHERE name = 'it''s'",
+    .version = "SELECT version || '/' || value FROM lockbench_version WHERE name = 'it''s'",
+    .table = "SELECT coalesce(max(owner || '/' || CASE WHEN expire_at > now() AND expire_at <= now() + "
+             "interval '10 s' THEN 'held' ELSE 'odd' END), 'none') FROM lockbench_table WHERE name = 'it''s'",
+    .insert = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', now() + interval '1 h')",
+    .insert_dead = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', now() - interval '1 s')",
+    .lease = "SELECT owner || '/' || fence || '/' || CASE WHEN expire_at > now() THEN 'held' ELSE 'free' END "
+             "FROM lockbench_lease WHERE name = 'it''s'",
+    .take_over =
+        "WITH taken AS (UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
+        "now() + interval '1 h' WHERE name = 'it''s' AND expire_at <= now() RETURNING 1) "
+        "SELECT count(*) FROM taken",
+};
+
+static struct dialect my = {
+    .locks = "mysql-row,mysql-nowait,mysql-table,mysql-lease,mysql-optimistic",
+    .home = "USE lockbench; SELECT 1",
+    .last_error = "SHOW ERRORS",
+    .is_locked = "Error\t1205",
+    .is_there = "Error\t1062",
+    .lock_row = "SELECT 'held' FROM lockbench_row WHERE name = 'it''s' FOR UPDATE",
+    .lock_row_now = "SELECT 'held' FROM lockbench_row WHERE name = 'it''s' FOR UPDATE NOWAIT",
+    .waiters = "SELECT COUNT(*) FROM information_schema.innodb_lock_waits",
+    .row = "SELECT COUNT(*) FROM lockbench_row WHERE name = 'it''s'",
+    .version = "SELECT CONCAT(version, '/', value) FROM lockbench_version WHERE name = 'it''s'",
+    .table = "SELECT COALESCE(MAX(CONCAT(owner, '/', IF(expire_at > UTC_TIMESTAMP(6) AND expire_at <= "
+             "UTC_TIMESTAMP(6) + INTERVAL 10 SECOND, 'held', 'odd'))), 'none') FROM lockbench_table "
+             "WHERE name = 'it''s'",
+    .insert = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)",
+    .insert_dead =
+        "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', UTC_TIMESTAMP(6) - INTERVAL 1 SECOND)",
+    .lease = "SELECT CONCAT(owner, '/', fence, '/', IF(expire_at > UTC_TIMESTAMP(6), 'held', 'free')) "
+             "FROM lockbench_lease WHERE name = 'it''s'",
+    .take_over = "UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
+                 "UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE name = 'it''s' AND expire_at <= UTC_TIMESTAMP(6); "
+                 "SELECT ROW_COUNT()",
+};
+
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void come(struct live_client *ours, const struct dialect *words, int which) {
+    live_client_init_as(ours, &words->sql, which, "it's");
+    live_connect(ours);
+}
+
+static void stranger_comes(struct foreign *foreign, const struct dialect *words) {
+    foreign_shell(foreign, &words->sql);
+    CHECK(strcmp(foreign_ask(foreign, words->home), "1") == 0);
+}
+
+#define SAYS(foreign, statement, wanted)                                                                     \
+    do {                                                                                                     \
+        const char *said_ = foreign_ask((foreign), (statement));                                             \
+        CHECK(begins(said_, (wanted)), "said '%s', not '%s'", said_, (wanted));                              \
+    } while (0)
+
+struct handover {
+    const struct dialect *words;
+    struct foreign *foreign;
+    const char *waiters; /* how many the server must have seen before */
+};
+
+static void commit_when_waited_for(void *arg) {
+    const struct handover *handover = arg;
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (strcmp(foreign_ask(handover->foreign, handover->words->waiters), handover->waiters) != 0 &&
+           lb_now() < until_ns) {
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    }
+    CHECK(lb_now() < until_ns, "ours never waited");
+    foreign_say(handover->foreign, "COMMIT");
+}
+
+static void rows(void *arg) {
+    struct dialect *words = arg;
+    struct foreign foreign;
+    struct live_client ours, other;
+    struct lb_err err = {0};
+    struct lb_residue left = {0};
+    come(&ours, words, ROW);
+    come(&other, words, NOWAIT);
+    stranger_comes(&foreign, words);
+    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "twice: %s", err.text);
+    SAYS(&foreign, words->row, "1");
+    CHECK(ours.session.lock->residue(&ours.session, "it", &left, &err) == 0, "%s", err.text);
+    CHECK(left.count == 1, "%d left", (int)left.count);
+
+    CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "the two are one lock");
+    CHECK(live_acquire(&other, 30 * LB_MS_NS) == LB_TIMEOUT);
+    foreign_say(&foreign, words->lock_row_now);
+    SAYS(&foreign, words->last_error, words->is_locked);
+    CHECK(live_release(&other) == LB_LOST, "it is not its");
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+
+    foreign_say(&foreign, "BEGIN");
+    SAYS(&foreign, words->lock_row, "held");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT);
+    CHECK(live_acquire(&other, 0) == LB_BUSY);
+    SAYS(&foreign, words->waiters, "0");
+    struct handover handover = {words, &foreign, "1"};
+    struct lb_fiber *helper = lb_spawn("foreign", commit_when_waited_for, &handover);
+    CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
+    lb_join(helper);
+    uint64_t token = ours.grant.token;
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
+    CHECK(token > 0 && other.grant.token > token, "one sequence for both");
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+
+    /* A foreigner that dies frees it, and so does our own end. */
+    foreign_say(&foreign, "BEGIN");
+    SAYS(&foreign, words->lock_row, "held");
+    foreign_end(&foreign);
+    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
+    live_hang_up(&ours);
+    CHECK(live_acquire(&other, 20 * LB_S_NS) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+
+    CHECK(other.session.lock->disarm(&other.session, &other.request, &err) == 0, "%s", err.text);
+    CHECK(other.session.lock->residue(&other.session, "it", &left, &err) == 0, "%s", err.text);
+    CHECK(left.count == 0, "%d left: %s", (int)left.count, left.example);
+    live_client_done(&ours);
+    live_client_done(&other);
+}
+
+/* The owner that a grant of ours stands for in the row, then "/" and more. */
+static const char *as_ours(const struct live_client *ours, const char *more) {
+    static char text[100];
+    const struct sql_grant *mine = ours->grant.data;
+    snprintf(text, sizeof text, "%s/%s", mine->owner, more);
+    return text;
+}
+
+static void table(void *arg) {
+    struct dialect *words = arg;
+    struct foreign foreign;
+    struct live_client ours;
+    come(&ours, words, TABLE);
+    stranger_comes(&foreign, words);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    SAYS(&foreign, words->table, as_ours(&ours, "held"));
+    foreign_say(&foreign, words->insert);
+    SAYS(&foreign, words->last_error, words->is_there);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    SAYS(&foreign, words->table, "none");
+    CHECK(live_release(&ours) == LB_LOST);
+
+    foreign_say(&foreign, words->insert);
+    SAYS(&foreign, words->table, "stranger/");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    SAYS(&foreign, words->table, "stranger/");
+    foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
+
+    /* What others delete is lost to us, and we are told. */
+    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
+    foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
+    SAYS(&foreign, words->table, "none");
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    CHECK(live_release(&ours) == LB_LOST);
+
+    /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
+    struct sql_options patient = *(const struct sql_options *)ours.session.options, diligent = patient;
+    patient.sweep = SQL_SWEEP_NOBODY;
+    diligent.sweep_every_ns = 0;
+    foreign_say(&foreign, words->insert_dead);
+    SAYS(&foreign, words->table, "stranger/odd");
+    ours.session.options = &patient;
+    CHECK(live_acquire(&ours, 100 * LB_MS_NS) == LB_TIMEOUT, "nobody sweeps");
+    SAYS(&foreign, words->table, "stranger/odd");
+    ours.session.options = &diligent;
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    SAYS(&foreign, words->table, as_ours(&ours, "held"));
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    foreign_end(&foreign);
+    live_client_done(&ours);
+}
+
+static void lease(void *arg) {
+    struct dialect *words = arg;
+    struct foreign foreign;
+    struct live_client ours;
+    char text[64];
+    come(&ours, words, LEASE);
+    stranger_comes(&foreign, words);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.token == 1, "a new key's first");
+    SAYS(&foreign, words->lease, as_ours(&ours, "1/held"));
+    SAYS(&foreign, words->take_over, "0");
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_OK);
+    SAYS(&foreign, words->lease, as_ours(&ours, "1/held"));
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    snprintf(text, sizeof text, "%s", as_ours(&ours, "1/free"));
+    SAYS(&foreign, words->lease, text); /* the row stays: it has the fence */
+    CHECK(live_release(&ours) == LB_LOST);
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    SAYS(&foreign, words->lease, text);
+
+    SAYS(&foreign, words->take_over, "1");
+    SAYS(&foreign, words->lease, "stranger/2/held");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST);
+    SAYS(&foreign, words->lease, "stranger/2/held");
+    /* It dies, that is: nobody renews. */
+    foreign_say(&foreign, "UPDATE lockbench_lease SET expire_at = '2001-01-01' WHERE name = 'it''s'");
+    SAYS(&foreign, words->lease, "stranger/2/free");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.token == 3, "token %llu, on top of the stranger's",
+          (unsigned long long)ours.grant.token);
+    SAYS(&foreign, words->lease, as_ours(&ours, "3/held"));
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    foreign_end(&foreign);
+    live_client_done(&ours);
+}
+
+static void versions(void *arg) {
+    struct dialect *words = arg;
+    struct foreign foreign;
+    struct live_client ours;
+    struct lb_err err = {0};
+    come(&ours, words, VERSION);
+    stranger_comes(&foreign, words);
+    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    SAYS(&foreign, words->version, "1/0");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    SAYS(&foreign, words->version, "2/1");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.token == 2);
+    foreign_say(&foreign, "UPDATE lockbench_version SET value = 70, version = version + 1 "
+                          "WHERE name = 'it''s' AND version = 2");
+    SAYS(&foreign, words->version, "3/70");
+    CHECK(live_release(&ours) == LB_BUSY, "the stranger wrote since");
+    SAYS(&foreign, words->version, "3/70");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.token == 4);
+    SAYS(&foreign, words->version, "4/71");
+    CHECK(ours.session.lock->disarm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    foreign_end(&foreign);
+    live_client_done(&ours);
+}
+
+static void advisory(void *arg) {
+    struct foreign foreign;
+    struct live_client ours;
+    (void)arg;
+    come(&ours, &pg, XACT);
+    stranger_comes(&foreign, &pg);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    SAYS(&foreign, "SELECT pg_try_advisory_lock(4711)", "f");
+    SAYS(&foreign, "SELECT pg_try_advisory_xact_lock(4711)", "f");
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST);
+    SAYS(&foreign, "SELECT pg_try_advisory_lock(4711)", "t");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "a session's lock is in the way of a transaction's");
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT);
+    SAYS(&foreign, "SELECT pg_advisory_unlock(4711)", "t");
+    foreign_say(&foreign, "BEGIN");
+    SAYS(&foreign, "SELECT pg_try_advisory_xact_lock(4711)", "t");
+    struct handover handover = {&pg, &foreign, "1"};
+    struct lb_fiber *helper = lb_spawn("foreign", commit_when_waited_for, &handover);
+    CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
+    lb_join(helper);
+    foreign_end(&foreign);
+    live_client_done(&ours);
+}
+
+#ifdef LB_HAVE_PQ
+static void query(struct live_client *ours, const char *sql) {
+    PGresult *result = NULL;
+    CHECK(pg_query(&ours->session, sql, lb_now() + 20 * LB_S_NS, &result) == LB_OK, "%s",
+          ours->session.err.text);
+    PQclear(result);
+}
+
+/* A holds "mine", the stranger holds "it's" and waits for "mine"; A asks for "it's". The server finds the
+ * circle and ends A's attempt, since the stranger looks for none; A's transaction goes, with "mine" in it, so
+ * that the stranger comes to its end, and then A to its turn. */
+static void deadlock(void *arg) {
+    struct foreign foreign, watcher;
+    struct live_client ours;
+    struct lb_err err = {0};
+    (void)arg;
+    come(&ours, &pg, ROW);
+    stranger_comes(&foreign, &pg);
+    stranger_comes(&watcher, &pg);
+    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    query(&ours, "INSERT INTO lockbench_row VALUES ('mine')");
+    query(&ours, "SET deadlock_timeout = '100ms'");
+    query(&ours, "BEGIN");
+    query(&ours, "SELECT 1 FROM lockbench_row WHERE name = 'mine' FOR UPDATE");
+    foreign_say(&foreign, "SET deadlock_timeout = '10min'");
+    foreign_say(&foreign, "BEGIN");
+    SAYS(&foreign, pg.lock_row, "held");
+    foreign_say(&foreign, "SELECT 'got mine' FROM lockbench_row WHERE name = 'mine' FOR UPDATE");
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (strcmp(foreign_ask(&watcher, pg.waiters), "1") != 0 && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(lb_now() < until_ns, "the stranger does not wait");
+    foreign_say(&foreign, "COMMIT");
+    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
+    const char *said = foreign_hear(&foreign);
+    CHECK(strcmp(said, "got mine") == 0, "the stranger heard '%s'", said);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    query(&ours, "DELETE FROM lockbench_row");
+    foreign_end(&foreign);
+    foreign_end(&watcher);
+    live_client_done(&ours);
+}
+#endif
+
+struct inserter {
+    struct live_client client;
+    enum lb_outcome outcome;
+    bool *first;
+};
+
+static void insert(void *arg) {
+    struct inserter *inserter = arg;
+    inserter->outcome = live_acquire(&inserter->client, 20 * LB_S_NS);
+    if (inserter->outcome == LB_OK) {
+        CHECK(*inserter->first, "both were let in");
+        *inserter->first = false;
+        lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+        CHECK(live_release(&inserter->client) == LB_OK, "%s", inserter->client.session.err.text);
+        *inserter->first = true;
+    }
+}
+
+/* Two inserters that wait for a row which is then rolled back: each has a shared lock on its place, each
+ * wants to insert there. InnoDB ends one with error 1213. Both must get the lock in the end, one after the
+ * other. */
+static void insert_deadlock(void *arg) {
+    static const char count[] =
+        "SELECT variable_value FROM information_schema.global_status WHERE variable_name='Innodb_deadlocks'";
+    struct foreign foreign;
+    struct inserter one, two;
+    bool free_ = true;
+    (void)arg;
+    stranger_comes(&foreign, &my);
+    int before = atoi(foreign_ask(&foreign, count));
+    one.first = two.first = &free_;
+    come(&one.client, &my, TABLE);
+    come(&two.client, &my, TABLE);
+    foreign_say(&foreign, "BEGIN");
+    foreign_say(&foreign, my.insert);
+    SAYS(&foreign, my.table, "stranger/");
+    struct lb_fiber *first = lb_spawn("one", insert, &one), *second = lb_spawn("two", insert, &two);
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (atoi(foreign_ask(&foreign, my.waiters)) < 2 && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(lb_now() < until_ns, "they do not wait");
+    foreign_say(&foreign, "ROLLBACK");
+    lb_join(first);
+    lb_join(second);
+    CHECK(one.outcome == LB_OK, "%s: %s", lb_outcome_name(one.outcome), one.client.session.err.text);
+    CHECK(two.outcome == LB_OK, "%s: %s", lb_outcome_name(two.outcome), two.client.session.err.text);
+    int deadlocks = atoi(foreign_ask(&foreign, count)) - before;
+    CHECK(deadlocks > 0, "there was no deadlock: this test shows nothing");
+    foreign_end(&foreign);
+    live_client_done(&one.client);
+    live_client_done(&two.client);
+}
+
+static void controls(void *arg) {
+    struct foreign foreign;
+    struct live_client one, two;
+    struct lb_err err = {0};
+    (void)arg;
+    come(&one, &pg, UNSAFE_OWNER);
+    come(&two, &pg, UNSAFE_OWNER);
+    stranger_comes(&foreign, &pg);
+    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
+    SAYS(&foreign, pg.table, "127.0.0.1/held");
+    CHECK(live_acquire(&two, 0) == LB_OK, "both are on one host: taken for a re-entry");
+    CHECK(live_release(&one) == LB_OK);
+    SAYS(&foreign, pg.table, "none");
+    CHECK(live_release(&two) == LB_LOST, "the other has freed it");
+    foreign_say(&foreign, pg.insert); /* who is elsewhere does exclude them */
+    SAYS(&foreign, pg.table, "stranger/");
+    CHECK(live_acquire(&one, 0) == LB_BUSY);
+    CHECK(live_release(&one) == LB_LOST);
+    foreign_say(&foreign, "DELETE FROM lockbench_table");
+    live_client_done(&one);
+    live_client_done(&two);
+
+    come(&one, &pg, UNSAFE_VERSION);
+    come(&two, &pg, UNSAFE_VERSION);
+    CHECK(one.session.lock->arm(&one.session, &one.request, &err) == 0, "%s", err.text);
+    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
+    CHECK(live_acquire(&two, 0) == LB_OK, "%s", two.session.err.text);
+    CHECK(live_release(&one) == LB_OK);
+    CHECK(live_release(&two) == LB_OK, "its condition is always true");
+    SAYS(&foreign, pg.version, "2/1"); /* two updates, of which one is lost */
+    CHECK(one.session.lock->disarm(&one.session, &one.request, &err) == 0, "%s", err.text);
+    foreign_end(&foreign);
+    live_client_done(&one);
+    live_client_done(&two);
+}
+
+static void run(struct dialect *words, void (*body)(void *)) {
+    LIVE_NEEDS(&words->sql);
+    live_run(body, words);
+}
+
+#define ON(words, body)                                                                                      \
+    static void words##_##body(void **state) {                                                               \
+        (void)state;                                                                                         \
+        run(&words, body);                                                                                   \
+    }
+ON(pg, rows)
+ON(pg, table)
+ON(pg, lease)
+ON(pg, versions)
+ON(pg, advisory)
+#ifdef LB_HAVE_PQ
+ON(pg, deadlock)
+#endif
+ON(pg, controls)
+ON(my, rows)
+ON(my, table)
+ON(my, lease)
+ON(my, versions)
+ON(my, insert_deadlock)
+
+static int start(void **state) {
+    (void)state;
+    static const char *const none[] = {NULL};
+    signal(SIGPIPE, SIG_IGN); /* of the foreign shell's pipe */
+    pg.sql = live_open(pg.locks, none);
+    my.sql = live_open(my.locks, none);
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    live_close(&pg.sql);
+    live_close(&my.sql);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pg_rows),     cmocka_unit_test(pg_table),    cmocka_unit_test(pg_lease),
+        cmocka_unit_test(pg_versions), cmocka_unit_test(pg_advisory),
+#ifdef LB_HAVE_PQ
+        cmocka_unit_test(pg_deadlock),
+#endif
+        cmocka_unit_test(pg_controls), cmocka_unit_test(my_rows),     cmocka_unit_test(my_table),
+        cmocka_unit_test(my_lease),    cmocka_unit_test(my_versions), cmocka_unit_test(my_insert_deadlock),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
