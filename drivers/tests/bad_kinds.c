@@ -12,6 +12,7 @@
 #define PARTS 4096
 #define QUEUE 128
 #define SLOTS 8
+#define SHARES 72
 #define POLL_NS LB_MS_NS
 
 struct party {
@@ -19,11 +20,20 @@ struct party {
     pid_t pid;
 };
 
+/* A reader's or writer's part of a lock. */
+struct share {
+    uint64_t id; /* 0 = none */
+    uint32_t client;
+    bool reads;
+    int64_t end_ns;
+};
+
 struct part {
     char name[64]; /* of the key, once used */
     bool armed, opened;
     uint32_t bound, out; /* permits, or what is left to count */
-    uint32_t readers, depth;
+    uint32_t depth;
+    struct share share[SHARES];
     struct party holder, slot[SLOTS];
     struct party queue[QUEUE];
     int queued;
@@ -31,6 +41,7 @@ struct part {
 };
 
 struct kinds_shared {
+    uint64_t ids;
     struct part part[PARTS];
 };
 
@@ -41,7 +52,7 @@ struct kinds_options {
 struct kinds_grant {
     uint32_t slot; /* + 1; 0 = nothing is held */
     uint32_t permits;
-    bool shared;
+    uint64_t share;
 };
 
 static bool has(const struct lb_session *session, enum kind_fault fault) {
@@ -86,17 +97,36 @@ static bool enter_mutex(struct lb_session *session, const struct lb_request *req
     return true;
 }
 
+/* Forgets a part that has ended by itself. */
+static void end_share(const struct lb_session *session, struct part *part, struct share *share) {
+    if (has(session, KIND_READER_STAYS) && share->reads) return;
+    if (has(session, KIND_ENDS_ALL) && share->reads) memset(part->share, 0, sizeof part->share);
+    share->id = 0;
+}
+
+static void sweep(const struct lb_session *session, struct part *part) {
+    for (int i = 0; i < SHARES; i++) {
+        if (part->share[i].id && lb_now() >= part->share[i].end_ns) end_share(session, part, &part->share[i]);
+    }
+}
+
 static bool enter_rwlock(struct lb_session *session, const struct lb_request *request, struct part *part,
                          struct lb_grant *grant) {
-    struct kinds_grant *mine = grant->data;
-    bool readers_only = request->shared && !has(session, KIND_READS_ALONE);
-    if (part->holder.client != 0) return false;
-    if (part->readers > 0 && !readers_only && !has(session, KIND_WRITES_AMONG)) return false;
-    mine->shared = request->shared;
-    if (request->shared)
-        part->readers++;
-    else
-        part->holder = me(session, request);
+    struct kinds_shared *shared = session->server->shared;
+    bool reads_along = request->shared && !has(session, KIND_READS_ALONE);
+    struct share *place = NULL;
+    sweep(session, part);
+    for (int i = 0; i < SHARES; i++) {
+        const struct share *at = &part->share[i];
+        if (!at->id) place = &part->share[i];
+        bool along = at->reads && (reads_along || (has(session, KIND_WRITES_AMONG) && !request->shared));
+        if (at->id && !along) return false;
+    }
+    if (!place) return false;
+    *place = (struct share){++shared->ids, request->client, request->shared,
+                            lb_after(lb_now(), request->lease_ns)};
+    ((struct kinds_grant *)grant->data)->share = place->id;
+    grant->lease_end_ns = place->end_ns;
     return true;
 }
 
@@ -198,6 +228,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     struct part *part = part_of(session, request);
     struct kinds_grant *mine = grant->data;
     bool once = request->deadline_ns <= lb_now(), queued = false;
+    grant->lease_end_ns = LB_NEVER;
     for (;;) {
         /* Who holds it already does not stand in the queue for it. */
         bool turn = !queues || request->held > 0 || first(session, request, part);
@@ -215,7 +246,6 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     }
     if (queued) leave(request, part);
     if (mine->slot == 0) mine->slot = 1;
-    grant->lease_end_ns = LB_NEVER;
     return LB_OK;
 }
 
@@ -257,12 +287,16 @@ static uint32_t give_up(struct lb_grant *grant) {
 static enum lb_outcome release_rwlock(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
     struct part *part = part_of(session, request);
-    if (!give_up(grant)) return LB_LOST;
-    if (((struct kinds_grant *)grant->data)->shared)
-        part->readers = has(session, KIND_READER_FREES) || part->readers == 0 ? 0 : part->readers - 1;
-    else
-        part->holder.client = 0;
-    return LB_OK;
+    uint64_t id = ((struct kinds_grant *)grant->data)->share;
+    sweep(session, part);
+    for (int i = 0; id && i < SHARES; i++) {
+        if (part->share[i].id != id) continue;
+        if (has(session, KIND_READER_FREES) && part->share[i].reads)
+            memset(part->share, 0, sizeof part->share);
+        part->share[i].id = 0;
+        return LB_OK;
+    }
+    return LB_LOST;
 }
 
 static enum lb_outcome release_semaphore(struct lb_session *session, const struct lb_request *request,
@@ -341,6 +375,16 @@ static int residue(struct lb_session *session, const char *prefix, struct lb_res
     return 0;
 }
 
+static void disconnect(struct lb_session *session) {
+    struct kinds_shared *shared = session->server->shared;
+    for (int i = 0; i < PARTS; i++) {
+        for (int j = 0; j < SHARES && shared->part[i].name[0]; j++) {
+            struct share *share = &shared->part[i].share[j];
+            if (share->id && share->client == session->client) end_share(session, &shared->part[i], share);
+        }
+    }
+}
+
 static int describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     (void)session;
     (void)err;
@@ -357,6 +401,7 @@ static const struct lb_backend backend_kinds = {
     .name = "kinds",
     .summary = "wrong on purpose",
     .shared_bytes = sizeof(struct kinds_shared),
+    .disconnect = disconnect,
     .describe = describe,
 };
 
@@ -378,7 +423,8 @@ static const struct lb_backend backend_kinds = {
 KIND(mutex, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_FAIR | LB_CAP_REENTRANT | LB_CAP_SHARE,
      .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE, .about = {.crash = LB_CRASH_AT_ONCE},
      .residue = residue);
-KIND(rwlock, .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED, .claims = LB_CLAIM_EXCLUDES);
+KIND(rwlock, .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED | LB_CAP_LEASE | LB_CAP_SESSION,
+     .claims = LB_CLAIM_EXCLUDES);
 KIND(semaphore, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS, .claims = LB_CLAIM_EXCLUDES,
      .arm = arm, .disarm = disarm, .residue = residue);
 KIND(latch, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES, .arm = arm, .disarm = disarm,

@@ -24,6 +24,8 @@ enum kind_fault {
     KIND_READS_ALONE,  /* one reader at a time */
     KIND_WRITES_AMONG, /* a writer comes in where readers are */
     KIND_READER_FREES, /* one reader's release frees for all */
+    KIND_READER_STAYS, /* a reader's part does not end by itself */
+    KIND_ENDS_ALL,     /* ... or takes those of the others along */
     /* permits */
     KIND_ONE_MORE,   /* than there are */
     KIND_GIVES_TWO,  /* back for one */

@@ -46,6 +46,10 @@ enum bad_redis_fault {
     BAD_REDIS_HOLDS_ON,  /* the lease is a hundred times as long as asked for */
 };
 
+/* redis-latch and pg-optimistic that take "no answer" for "no". */
+struct lb_lock bad_redis_latch(void);
+struct lb_lock bad_pg_optimistic(void);
+
 /* zk-lock that keeps the end of its session to itself. */
 struct lb_lock bad_zk_lock(void);
 

@@ -4,7 +4,7 @@
 #include "drivers/redis/redis.h"
 #include "drivers/tests/bad_lock.h"
 
-extern const struct lb_lock lock_redis_setnx;
+extern const struct lb_lock lock_redis_setnx, lock_redis_latch;
 
 /* The mistake of clients that take "no answer" for "no". */
 static enum lb_outcome certain_acquire(struct lb_session *session, const struct lb_request *request,
@@ -49,5 +49,17 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_UNCOUNTED) lock.acquire = uncounted_acquire;
     if (fault == BAD_REDIS_SURE) lock.release = sure_release;
     if (fault == BAD_REDIS_HOLDS_ON) lock.acquire = long_acquire;
+    return lock;
+}
+
+static enum lb_outcome certain_await(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    enum lb_outcome outcome = lock_redis_latch.acquire(session, request, grant);
+    return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_TIMEOUT : outcome;
+}
+
+struct lb_lock bad_redis_latch(void) {
+    struct lb_lock lock = lock_redis_latch;
+    lock.acquire = certain_await;
     return lock;
 }

@@ -87,6 +87,8 @@ void conform_reentry(struct trial *trial);
 void conform_shared(struct trial *trial);
 void conform_shared_wait(struct trial *trial);
 void conform_shared_mix(struct trial *trial);
+void conform_reader_lease(struct trial *trial);
+void conform_reader_session(struct trial *trial);
 /* conform_semaphore.c */
 void conform_permits_counted(struct trial *trial);
 void conform_permits_several(struct trial *trial);
@@ -111,6 +113,10 @@ void conform_share(struct trial *trial);
 /* conform_residue.c */
 void conform_residue(struct trial *trial);
 void conform_armed_residue(struct trial *trial);
+/* For other checks: that the server has nothing under the key any more, in so much time; asked by a session
+ * of its own. False after trial_fail. */
+bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
+                          int64_t limit_ns);
 /* conform_kill.c */
 void conform_killed_clients(struct trial *trial);
 /* conform_lease.c */
@@ -129,6 +135,8 @@ void conform_silent_request(struct trial *trial);
 void conform_cut_release(struct trial *trial);
 void conform_crash(struct trial *trial);
 void conform_told(struct trial *trial);
+void conform_cut_write(struct trial *trial);
+void conform_cut_await(struct trial *trial);
 /* conform_server.c */
 void conform_killed_server(struct trial *trial);
 

@@ -51,4 +51,10 @@ void conform_killed_clients(struct trial *trial) {
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);
+    /* Nor do the killed leave anything, once their sessions are over. */
+    if (!lock->residue) return;
+    MUST(trial, !lock->disarm || actor_disarm(next) == 0, "disarming: %s", next->err.text);
+    actor_close(other);
+    actor_close(next);
+    conform_nothing_left(trial, key, "clients that were killed", limit_ns + trial_patience_ns / 3);
 }

@@ -129,3 +129,58 @@ void conform_told(struct trial *trial) {
     }
     MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
 }
+
+static bool in_doubt(enum lb_outcome outcome) {
+    return outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_LOST;
+}
+
+/* A lock that holds nothing: the write whose answer is lost may have been done or not. */
+void conform_cut_write(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    if (!other || !victim) return;
+    for (int reads = 0; reads < 2; reads++) {
+        MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+        MUST_GIVE(victim, actor_release(victim), LB_OK);
+        if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+        proxy_arm(trial->proxy, PROXY_CUT, 0);
+        enum lb_outcome outcome = reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
+        MUST(trial, in_doubt(outcome), "the answer was lost, but a %s gave %s", reads ? "read" : "write",
+             lb_outcome_name(outcome));
+        actor_close(victim);
+        proxy_heal(trial->proxy);
+        if (!recover(victim, outcome == LB_UNKNOWN)) return;
+        MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+        MUST_GIVE(other, actor_release(other), LB_OK);
+    }
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_release(victim), LB_OK);
+}
+
+/* A connection that ends opens no latch. */
+void conform_cut_await(struct trial *trial) {
+    struct trial_key key = trial_key(), other = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->bound = 2;
+    struct actor *counter = actor_new(trial), *victim = actor_far(trial);
+    if (!counter || !victim || !actor_use_key(counter, &key)) return;
+    actor_begin_acquire(victim, &key, LB_NEVER);
+    trial_sleep_until(lb_now() + 150 * LB_MS_NS);
+    MUST(trial, actor_is_busy(victim), "an await gave %s", lb_outcome_name(victim->outcome));
+    proxy_strike(trial->proxy, PROXY_CUT);
+    enum lb_outcome outcome = actor_end(victim);
+    MUST(trial, in_doubt(outcome), "the connection ended, but an await gave %s", lb_outcome_name(outcome));
+    actor_close(victim);
+    proxy_heal(trial->proxy);
+    if (!recover(victim, outcome == LB_UNKNOWN)) return;
+    MUST_GIVE(counter, actor_release(counter), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(counter, actor_release(counter), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    /* A count whose answer is lost is in doubt as well. */
+    if (!actor_use_key(victim, &other)) return;
+    proxy_arm(trial->proxy, PROXY_CUT, 0);
+    outcome = actor_release(victim);
+    MUST(trial, in_doubt(outcome), "the answer was lost, but a count gave %s", lb_outcome_name(outcome));
+}

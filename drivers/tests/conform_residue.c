@@ -25,9 +25,9 @@ static bool residue(struct trial *trial, const struct trial_key *key, uint64_t *
     return !client->failed;
 }
 
-/* Nothing, by and by. */
-static bool nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
-    int64_t deadline_ns = lb_now() + (trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS);
+bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
+                          int64_t limit_ns) {
+    int64_t deadline_ns = lb_now() + limit_ns;
     for (;;) {
         uint64_t count;
         if (!residue(trial, key, &count)) return false;
@@ -39,6 +39,12 @@ static bool nothing_left(struct trial *trial, const struct trial_key *key, const
         }
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
     }
+}
+
+/* By and by. */
+static bool nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
+    return conform_nothing_left(trial, key, after,
+                                trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS);
 }
 
 /* Takes away what arming brought. */

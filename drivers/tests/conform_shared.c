@@ -118,3 +118,37 @@ void conform_shared_mix(struct trial *trial) {
     MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
          atomic_load(&room.grants));
 }
+
+/* What ends by itself is one reader's part, not the readers'. */
+static void one_goes(struct trial *trial, bool by_lease) {
+    struct trial_key key = trial_key();
+    struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
+    if (!one || !two || !writer) return;
+    if (by_lease) one->request.lease_ns = 300 * LB_MS_NS;
+    MUST_GIVE(two, take(two, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
+    if (by_lease)
+        trial_sleep_until(one->grant.lease_end_ns + 300 * LB_MS_NS);
+    else
+        actor_close(one);
+    MUST_GIVE(writer, take(writer, &key, false, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(two, actor_release(two), LB_OK);
+    MUST_GIVE(writer, take(writer, &key, false, trial_soon()), LB_OK);
+    if (!by_lease) MUST(trial, actor_open(one), "can't connect again: %s", one->err.text);
+    MUST(trial, actor_release(one) != LB_OK, "a release by a reader whose part had ended gave ok");
+    MUST_GIVE(two, take(two, &key, true, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+    /* The last reader's end frees for the writer. */
+    MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
+    if (!by_lease) actor_close(one);
+    MUST_GIVE(writer, take(writer, &key, false, trial_soon()), LB_OK);
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+}
+
+void conform_reader_lease(struct trial *trial) {
+    one_goes(trial, true);
+}
+
+void conform_reader_session(struct trial *trial) {
+    one_goes(trial, false);
+}

@@ -74,6 +74,10 @@ static const struct {
     {&bad_rwlock, KIND_WRITES_AMONG, "eight readers and writers never overlap"},
     {&bad_rwlock, KIND_READER_FREES, "readers hold together, writers alone"},
     {&bad_rwlock, KIND_READER_FREES, "eight readers and writers never overlap"},
+    {&bad_rwlock, KIND_READER_STAYS, "a reader's lease is its own"},
+    {&bad_rwlock, KIND_READER_STAYS, "a reader's session is its own"},
+    {&bad_rwlock, KIND_ENDS_ALL, "a reader's lease is its own"},
+    {&bad_rwlock, KIND_ENDS_ALL, "a reader's session is its own"},
     {&bad_semaphore, KIND_ONE_MORE, "as many permits as there are"},
     {&bad_semaphore, KIND_ONE_MORE, "eight clients keep to the bound"},
     {&bad_semaphore, KIND_GIVES_TWO, "as many permits as there are"},
@@ -250,14 +254,24 @@ static void test_what_is_lost_on_the_way_is_caught(void **state) {
     place_close(place);
 }
 
-static void test_a_session_that_ends_unsaid_is_caught(void **state) {
-    (void)state;
-    struct lb_lock quiet = bad_zk_lock();
-    struct place *place = open_real(&quiet);
-    trial_patience_ns = 8 * LB_S_NS;
-    must_fail(&quiet, NULL, place, "a session that ends tells its holder", 0);
+/* One wrong lock on a server of its own. */
+static void must_fail_there(struct lb_lock wrong, const char *name, int64_t patience_ns) {
+    struct place *place = open_real(&wrong);
+    trial_patience_ns = patience_ns;
+    must_fail(&wrong, NULL, place, name, 0);
     trial_patience_ns = 30 * LB_S_NS;
     place_close(place);
+}
+
+static void test_a_session_that_ends_unsaid_is_caught(void **state) {
+    (void)state;
+    must_fail_there(bad_zk_lock(), "a session that ends tells its holder", 8 * LB_S_NS);
+}
+
+static void test_no_answer_taken_for_no_is_caught(void **state) {
+    (void)state;
+    must_fail_there(bad_redis_latch(), "an await cut off does not open", 4 * LB_S_NS);
+    must_fail_there(bad_pg_optimistic(), "a write cut off is in doubt", 4 * LB_S_NS);
 }
 
 /* After the others: a check that nothing wrong was caught by is a decoration. */
@@ -285,6 +299,7 @@ int main(void) {
         cmocka_unit_test(test_each_fault_is_caught),
         cmocka_unit_test(test_what_is_lost_on_the_way_is_caught),
         cmocka_unit_test(test_a_session_that_ends_unsaid_is_caught),
+        cmocka_unit_test(test_no_answer_taken_for_no_is_caught),
         cmocka_unit_test(test_every_check_was_seen_to_fail),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
