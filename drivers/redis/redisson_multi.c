@@ -123,6 +123,20 @@ static int64_t round_ns(struct lb_session *session, int parts, int64_t lease_ns)
     return least_ns + (int64_t)rng_below(&session->rng, (uint64_t)(lease_ns - least_ns));
 }
 
+/* Without all of its servers a session is of no use. */
+static int multi_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct redis_word words[] = {{"PING", 4}};
+    const struct redis_command command = {.words = words, .count = 1};
+    struct redis_answer answers[REDIS_NODES_MAX];
+    if (servers_of(session) == 1) return 0;
+    int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
+    for (int i = 0; i < count; i++) {
+        if (answers[i].outcome == LB_OK) continue;
+        return err_set(err, LB_EXIT_MACHINE, "redis: server %d of %d does not answer", i + 1, count);
+    }
+    return 0;
+}
+
 static enum lb_outcome multi_acquire(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     struct rlock_grant *mine = grant->data;
@@ -195,5 +209,5 @@ const struct lb_lock lock_redis_multi = {
               .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = multi_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
-                  .acquire = multi_acquire, .release = multi_release, .renew = multi_renew,
-                  .settle = multi_settle, .residue = rlock_residue, )};
+                  .prepare = multi_prepare, .acquire = multi_acquire, .release = multi_release,
+                  .renew = multi_renew, .settle = multi_settle, .residue = rlock_residue, )};
