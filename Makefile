@@ -49,6 +49,12 @@ OBJ += $(B)/drivers/etcd/etcd.pb-c.o
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h
 endif
 
+# NATS's own client, for the test that plays it against ours.
+ifeq ($(shell $(PKG) --exists libnats 2>/dev/null && echo yes),yes)
+$(B)/drivers/tests/test_foreign_nats.o: DEFS += -DLB_TEST_LIBNATS
+$(B)/drivers/tests/test_foreign_nats: LIBS += $(shell $(PKG) --libs libnats)
+endif
+
 all: lockbench ## build ./lockbench (the default)
 lockbench: $(B)/lockbench
 	$(Q)ln -sf $< $@

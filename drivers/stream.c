@@ -72,7 +72,7 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
                             int64_t deadline_ns) {
     if (!stream->open || stream->dead) return die(stream, session, LB_BROKEN, "not connected");
     size_t sent = 0;
-    stream->read = false;
+    if (!stream->unasked) stream->read = false;
     while (sent < len) {
         ssize_t wrote = send(stream->fd, data + sent, len - sent, MSG_NOSIGNAL);
         if (wrote >= 0) {
@@ -87,6 +87,19 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
         }
     }
     return LB_OK;
+}
+
+/* Reads what there is into the buffer's free end. LB_BUSY: nothing. */
+static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
+    ssize_t got = recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
+    stream->read = got > 0 || (got < 0 && errno == EINTR);
+    if (got > 0) {
+        stream->end += (size_t)got;
+        return LB_OK;
+    }
+    if (got == 0) return die(stream, session, LB_UNKNOWN, "the server closed the connection");
+    if (errno != EAGAIN && errno != EINTR) return die(stream, session, LB_UNKNOWN, strerror(errno));
+    return LB_BUSY;
 }
 
 /* Reads what there is, after waiting for it. The first read of an answer comes after a wait; a later one
@@ -105,14 +118,8 @@ static enum lb_outcome fill(struct stream *stream, struct lb_session *session, i
             if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || lb_stopping()) return die(stream, session, LB_UNKNOWN, "no answer in time");
         }
-        ssize_t got = recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
-        stream->read = got > 0 || (got < 0 && errno == EINTR);
-        if (got > 0) {
-            stream->end += (size_t)got;
-            return LB_OK;
-        }
-        if (got == 0) return die(stream, session, LB_UNKNOWN, "the server closed the connection");
-        if (errno != EAGAIN && errno != EINTR) return die(stream, session, LB_UNKNOWN, strerror(errno));
+        enum lb_outcome outcome = pull(stream, session);
+        if (outcome != LB_BUSY) return outcome;
     }
 }
 
@@ -132,4 +139,37 @@ enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, i
         enum lb_outcome outcome = fill(stream, session, deadline_ns);
         if (outcome != LB_OK) return outcome;
     }
+}
+
+enum lb_outcome stream_await(struct stream *stream, struct lb_session *session, int64_t deadline_ns) {
+    if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
+    if (stream->start == stream->end) stream->start = stream->end = 0;
+    while (stream->start == stream->end) {
+        if (!stream->read) {
+            if (lb_now() >= deadline_ns || lb_stopping()) return LB_TIMEOUT;
+            int ready = lb_wait_edge(stream->fd, LB_READABLE, deadline_ns);
+            if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
+            if (ready == 0 || ready == LB_WOKEN) continue;
+        }
+        if (pull(stream, session) == LB_UNKNOWN) return LB_UNKNOWN;
+    }
+    return LB_OK;
+}
+
+enum lb_outcome stream_take(struct stream *stream, struct lb_session *session, int64_t deadline_ns, char *out,
+                            size_t len) {
+    if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
+    while (len > 0) {
+        size_t there = stream->end - stream->start, take = there < len ? there : len;
+        if (out) {
+            memcpy(out, stream->buffer + stream->start, take);
+            out += take;
+        }
+        stream->start += take;
+        len -= take;
+        if (len == 0) break;
+        enum lb_outcome outcome = fill(stream, session, deadline_ns);
+        if (outcome != LB_OK) return outcome;
+    }
+    return LB_OK;
 }

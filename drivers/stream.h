@@ -12,7 +12,8 @@
 struct stream { /* zeroed = closed */
     int fd;     /* meaningful while open */
     bool open, dead;
-    bool read;         /* something was, since the last send */
+    bool read;    /* something was, since the last send */
+    bool unasked; /* set it where the server also speaks unasked: then a send forgets nothing that came */
     size_t start, end; /* unread bytes in buffer */
     char buffer[STREAM_BUFFER_BYTES];
 };
@@ -34,5 +35,13 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
  */
 enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, int64_t deadline_ns,
                             char **ret_line);
+
+/* Waits for the next bytes. LB_OK: there are some; LB_TIMEOUT: none by the deadline or the cut-off, and the
+ * connection goes on; LB_UNKNOWN: it is closed. */
+enum lb_outcome stream_await(struct stream *stream, struct lb_session *session, int64_t deadline_ns);
+
+/* Waits for just so many bytes and copies them; out NULL = throws them away. LB_OK or LB_UNKNOWN. */
+enum lb_outcome stream_take(struct stream *stream, struct lb_session *session, int64_t deadline_ns, char *out,
+                            size_t len);
 
 #endif

@@ -1,0 +1,129 @@
+/* backend: NATS as a backend: URLs, sessions, what a server says of itself, ping. */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/nats/nats.h"
+#include "drivers/wait.h"
+
+#define NATS_PORT 4222
+
+static int nats_open(struct lb_server *server, struct lb_err *err) {
+    struct nats_server *state = server->state;
+    if (url_parse(&state->url, server->urls[0], NATS_PORT, err) != 0) return -1;
+    if (state->url.host_count == 1 && server->url_count == 1) return 0;
+    return err_set(err, LB_EXIT_USAGE, "nats: one server is asked, so give one");
+}
+
+/* What INFO says of the server. */
+static void take_info(struct nats_session *nats, const char *line) {
+    json_t *info = json_loads(line + strlen("INFO "), 0, NULL);
+    const char *version = json_string_value(json_object_get(info, "version"));
+    snprintf(nats->version, sizeof nats->version, "%s", version ? version : "");
+    nats->jetstream = json_is_true(json_object_get(info, "jetstream"));
+    json_decref(info);
+}
+
+/* "CONNECT {...}\r\n" with the URL's user and password, or its user alone as a token. Its length, 0 if it
+ * does not fit. */
+static size_t connect_line(const struct url *url, char *out, size_t size) {
+    json_t *words = json_pack("{s:b,s:b,s:b,s:b,s:s,s:s,s:s}", "verbose", 0, "pedantic", 0, "headers", 1,
+                              "no_responders", 1, "lang", "C", "version", "1", "name", "lockbench");
+    if (url->user[0] && url->password[0]) {
+        json_object_set_new(words, "user", json_string(url->user));
+        json_object_set_new(words, "pass", json_string(url->password));
+    } else if (url->user[0]) {
+        json_object_set_new(words, "auth_token", json_string(url->user));
+    }
+    size_t used = (size_t)snprintf(out, size, "CONNECT ");
+    size_t len = json_dumpb(words, out + used, size - used - 2, JSON_COMPACT);
+    json_decref(words);
+    if (len == 0 || len > size - used - 2) return 0;
+    memcpy(out + used + len, "\r\n", 2);
+    return used + len + 2;
+}
+
+/* Says who we are and waits for the PONG that says it was taken. */
+static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
+    const struct nats_server *server = session->server->state;
+    struct nats_session *nats = nats_session_of(session);
+    char text[1024], *line;
+    enum lb_outcome outcome = stream_line(&nats->stream, session, deadline_ns, &line);
+    if (outcome != LB_OK) return outcome;
+    if (strncmp(line, "INFO ", 5) != 0) return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
+    take_info(nats, line);
+    snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
+             (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));
+    size_t len = connect_line(&server->url, text, sizeof text - 64);
+    if (len == 0) return lb_fail(session, LB_REFUSED, "nats: the user and password are too long");
+    len += (size_t)snprintf(text + len, sizeof text - len, "SUB %s.* 1\r\nPING\r\n", nats->inbox);
+    outcome = stream_send(&nats->stream, session, text, len, deadline_ns);
+    while (outcome == LB_OK) {
+        outcome = stream_line(&nats->stream, session, deadline_ns, &line);
+        if (outcome == LB_OK && strcmp(line, "PONG") == 0) return LB_OK;
+        if (outcome == LB_OK && strncmp(line, "-ERR", 4) == 0)
+            return lb_fail(session, LB_REFUSED, "nats: the server said: %.200s", line);
+    }
+    return outcome;
+}
+
+static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct nats_server *server = session->server->state;
+    struct nats_session *nats = nats_session_of(session);
+    session->traffic_fd = -1;
+    if (stream_connect(&nats->stream, server->url.host[0], server->url.port[0], deadline_ns, err) != 0) {
+        err_prefix(err, "nats");
+        return -1;
+    }
+    nats->stream.unasked = true;
+    session->traffic_fd = nats->stream.fd;
+    enum lb_outcome outcome = greet(session, deadline_ns);
+    if (outcome != LB_OK) {
+        return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", session->err.text);
+    }
+    return session->lock->prepare ? session->lock->prepare(session, deadline_ns, err) : 0;
+}
+
+static void nats_disconnect(struct lb_session *session) {
+    stream_close(&nats_session_of(session)->stream);
+    session->traffic_fd = -1;
+}
+
+static int nats_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    const struct nats_session *nats = nats_session_of(session);
+    (void)err;
+    lb_fact(facts, "version", "%s", nats->version);
+    lb_fact(facts, "jetstream", "%s", nats->jetstream ? "on" : "off");
+    return 0;
+}
+
+static enum lb_outcome nats_ping(struct lb_session *session, int64_t deadline_ns) {
+    (void)deadline_ns; /* command_timeout bounds every round trip */
+    return nats_round_trip(session);
+}
+
+static const struct lb_option nats_option_table[] = {
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct nats_options, command_timeout_ns), "5s", 1e6, 600e9,
+     NULL, "longest wait for one answer; then the outcome is unknown"},
+    {0},
+};
+
+static const char *const nats_schemes[] = {"nats", NULL};
+
+const struct lb_backend backend_nats = {
+    .name = "nats",
+    .summary = "NATS with JetStream, one server",
+    .schemes = nats_schemes,
+    .topologies = (const char *const[]){"nats", NULL},
+    .install = "nats-server",
+    .options = nats_option_table,
+    .options_bytes = sizeof(struct nats_options),
+    .server_bytes = sizeof(struct nats_server),
+    .session_bytes = sizeof(struct nats_session),
+    .open = nats_open,
+    .connect = nats_connect,
+    .disconnect = nats_disconnect,
+    .describe = nats_describe,
+    .ping = nats_ping,
+};

@@ -1,0 +1,230 @@
+/* connection: see nats.h. It reads what NATS's client protocol has: INFO, MSG, HMSG, PING, PONG, +OK, -ERR.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "drivers/nats/nats.h"
+#include "drivers/wait.h"
+
+/* What came: its subscription and, for an answer, the number at the end of its subject. */
+struct arrival {
+    unsigned sid, number;
+    bool pong;
+    struct nats_message message;
+};
+
+static enum lb_outcome odd(struct lb_session *session, const char *line) {
+    nats_session_of(session)->stream.dead = true;
+    return lb_fail(session, LB_UNKNOWN, "nats: the server said: %.200s", line);
+}
+
+/* The value of a header line if it is called name. */
+static const char *header_value(const char *line, const char *name) {
+    size_t len = strlen(name);
+    if (strncasecmp(line, name, len) != 0 || line[len] != ':') return NULL;
+    return line + len + 1 + strspn(line + len + 1, " ");
+}
+
+/* A message's header lines, the empty one included. */
+static enum lb_outcome read_headers(struct lb_session *session, int64_t deadline_ns,
+                                    struct nats_message *message) {
+    struct stream *stream = &nats_session_of(session)->stream;
+    char *line;
+    for (bool first = true;; first = false) {
+        enum lb_outcome outcome = stream_line(stream, session, deadline_ns, &line);
+        if (outcome != LB_OK) return outcome;
+        if (!*line) return LB_OK;
+        const char *value;
+        if (first) {
+            message->status = strncmp(line, "NATS/1.0 ", 9) == 0 ? atoi(line + 9) : 0;
+        } else if ((value = header_value(line, "KV-Operation"))) {
+            message->deleted = strcmp(value, "DEL") == 0 || strcmp(value, "PURGE") == 0;
+        } else if ((value = header_value(line, "Nats-Sequence"))) {
+            message->sequence = strtoull(value, NULL, 10);
+        }
+    }
+}
+
+/* The stream's sequence from the reply subject of what a consumer delivers: "$JS.ACK.<stream>.<consumer>.
+ * <delivered>.<stream sequence>. ...", since 2.11 perhaps with a domain and an account before the stream. */
+static uint64_t delivered_sequence(const char *reply) {
+    int dots = 0, wanted;
+    for (const char *at = reply; *at; at++) dots += *at == '.';
+    wanted = dots == 8 ? 5 : 7;
+    for (; wanted > 0 && reply; wanted--) {
+        reply = strchr(reply, '.');
+        if (reply) reply++;
+    }
+    return reply ? strtoull(reply, NULL, 10) : 0;
+}
+
+/* "MSG subject sid [reply] size" or "HMSG subject sid [reply] header-size size", and what follows it. */
+static enum lb_outcome read_message(struct lb_session *session, char *line, int64_t deadline_ns,
+                                    struct arrival *arrival, char *room, size_t size) {
+    struct nats_session *nats = nats_session_of(session);
+    struct nats_message *message = &arrival->message;
+    bool has_headers = line[0] == 'H';
+    char *words[6] = {0}, *rest = line;
+    int count = 0;
+    for (char *word; count < 6 && (word = strsep(&rest, " \t"));) {
+        if (*word) words[count++] = word;
+    }
+    int sizes = has_headers ? 2 : 1;
+    if (count < 3 + sizes) return odd(session, "a message without its size");
+    const char *reply = count > 3 + sizes ? words[3] : "";
+    size_t total = strtoull(words[count - 1], NULL, 10);
+    size_t head = has_headers ? strtoull(words[count - 2], NULL, 10) : 0;
+    if (head > total) return odd(session, "a message that is shorter than its headers");
+    arrival->sid = (unsigned)strtoul(words[2], NULL, 10);
+    const char *dot = strrchr(words[1], '.');
+    arrival->number = dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
+    uint64_t sequence = delivered_sequence(reply);
+    enum lb_outcome outcome = LB_OK;
+    if (has_headers) outcome = read_headers(session, deadline_ns, message);
+    message->len = total - head;
+    message->data = room;
+    size_t keep = message->len < size ? message->len : size - 1;
+    if (outcome == LB_OK) outcome = stream_take(&nats->stream, session, deadline_ns, room, keep);
+    if (outcome == LB_OK)
+        outcome = stream_take(&nats->stream, session, deadline_ns, NULL, message->len - keep + 2);
+    room[outcome == LB_OK ? keep : 0] = '\0';
+    if (outcome == LB_OK && nats->watch.sid && arrival->sid == nats->watch.sid && message->status == 0) {
+        nats->watch.news = true;
+        nats->watch.held = !message->deleted;
+        nats->watch.sequence = sequence;
+    }
+    return outcome;
+}
+
+/* Waits for one thing of the server's. LB_OK; LB_TIMEOUT: nothing came; LB_UNKNOWN. Once something has begun
+ * to come, the rest of it may take until command_timeout. */
+static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns, struct arrival *arrival,
+                            char *room, size_t size) {
+    struct nats_session *nats = nats_session_of(session);
+    const struct nats_options *options = session->server->options;
+    char *line;
+    *arrival = (struct arrival){0};
+    enum lb_outcome outcome = stream_await(&nats->stream, session, deadline_ns);
+    if (outcome != LB_OK) return outcome;
+    int64_t rest_ns = lb_after(lb_now(), options->command_timeout_ns);
+    outcome = stream_line(&nats->stream, session, rest_ns, &line);
+    if (outcome != LB_OK) return outcome;
+    if (strncmp(line, "MSG ", 4) == 0 || strncmp(line, "HMSG ", 5) == 0)
+        return read_message(session, line, rest_ns, arrival, room, size);
+    if (strcmp(line, "PING") == 0) return stream_send(&nats->stream, session, "PONG\r\n", 6, rest_ns);
+    arrival->pong = strcmp(line, "PONG") == 0;
+    if (arrival->pong || strcmp(line, "+OK") == 0 || strncmp(line, "INFO ", 5) == 0) return LB_OK;
+    return odd(session, line);
+}
+
+static enum lb_outcome silence(struct lb_session *session) {
+    nats_session_of(session)->stream.dead = true; /* its answer may come when another is awaited */
+    return lb_fail(session, LB_UNKNOWN, "nats: no answer in time");
+}
+
+static enum lb_outcome ask(struct lb_session *session, const char *subject, const char *headers,
+                           const char *body, char *room, size_t size, struct nats_message *ret_answer) {
+    struct nats_session *nats = nats_session_of(session);
+    const struct nats_options *options = session->server->options;
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    char text[2 * NATS_SUBJECT_MAX + 1024];
+    size_t body_len = strlen(body), head_len = headers ? strlen("NATS/1.0\r\n\r\n") + strlen(headers) : 0;
+    unsigned number = ++nats->last;
+    int len = headers ? snprintf(text, sizeof text, "HPUB %s %s.%u %zu %zu\r\nNATS/1.0\r\n%s\r\n%s\r\n",
+                                 subject, nats->inbox, number, head_len, head_len + body_len, headers, body)
+                      : snprintf(text, sizeof text, "PUB %s %s.%u %zu\r\n%s\r\n", subject, nats->inbox,
+                                 number, body_len, body);
+    if (len < 0 || (size_t)len >= sizeof text)
+        return lb_fail(session, LB_REFUSED, "nats: too long a request");
+    session->commands++;
+    enum lb_outcome outcome = stream_send(&nats->stream, session, text, (size_t)len, deadline_ns);
+    while (outcome == LB_OK) {
+        struct arrival arrival;
+        outcome = next(session, deadline_ns, &arrival, room, size);
+        if (outcome == LB_OK && arrival.sid == 1 && arrival.number == number) {
+            *ret_answer = arrival.message;
+            return LB_OK;
+        }
+    }
+    if (outcome == LB_TIMEOUT) return silence(session);
+    return outcome;
+}
+
+enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
+                             const char *body, struct nats_message *ret_answer) {
+    char *room = nats_session_of(session)->text;
+    return ask(session, subject, headers, body, room, NATS_DATA_MAX + 1, ret_answer);
+}
+
+enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
+                                  char *room, size_t size, struct nats_message *ret_answer) {
+    return ask(session, subject, NULL, body, room, size, ret_answer);
+}
+
+enum lb_outcome nats_round_trip(struct lb_session *session) {
+    struct nats_session *nats = nats_session_of(session);
+    const struct nats_options *options = session->server->options;
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    struct arrival arrival = {0};
+    session->commands++;
+    enum lb_outcome outcome = stream_send(&nats->stream, session, "PING\r\n", 6, deadline_ns);
+    while (outcome == LB_OK && !arrival.pong)
+        outcome = next(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
+    return outcome == LB_TIMEOUT ? silence(session) : outcome;
+}
+
+enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject) {
+    struct nats_session *nats = nats_session_of(session);
+    const struct nats_options *options = session->server->options;
+    char text[96];
+    unsigned sid = ++nats->last + 1; /* 1 is the inbox */
+    snprintf(ret_subject, 48, "%s-w.%u", nats->inbox, sid);
+    int len = snprintf(text, sizeof text, "SUB %s %u\r\n", ret_subject, sid);
+    nats->watch.sid = sid;
+    nats->watch.news = false;
+    return stream_send(&nats->stream, session, text, (size_t)len,
+                       lb_after(lb_now(), options->command_timeout_ns));
+}
+
+enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns) {
+    struct nats_session *nats = nats_session_of(session);
+    enum lb_outcome outcome = LB_OK;
+    while (outcome == LB_OK && !nats->watch.news) {
+        struct arrival arrival;
+        outcome = next(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
+    }
+    return outcome == LB_BROKEN ? LB_UNKNOWN : outcome;
+}
+
+void nats_watch_stop(struct lb_session *session, const char *delete_subject) {
+    struct nats_session *nats = nats_session_of(session);
+    const struct nats_options *options = session->server->options;
+    char text[256];
+    if (!nats->watch.sid) return;
+    int len = snprintf(text, sizeof text, "UNSUB %u\r\n", nats->watch.sid);
+    nats->watch.sid = 0;
+    if (*delete_subject) {
+        len += snprintf(text + len, sizeof text - (size_t)len, "PUB %s 0\r\n\r\n", delete_subject);
+        session->commands++;
+    }
+    if (nats->stream.dead) return;
+    stream_send(&nats->stream, session, text, (size_t)len, lb_after(lb_now(), options->command_timeout_ns));
+}
+
+int nats_error(struct nats_message *answer, const char **ret_why) {
+    static const char none[] = "no answer of JetStream's: is it switched on?";
+    char *code = strstr(answer->data, "\"err_code\":"), *why = strstr(answer->data, "\"description\":\"");
+    *ret_why = none;
+    if (answer->status == 503) return 503;
+    if (!strstr(answer->data, "\"error\":") || !code) return 0;
+    int error = atoi(code + strlen("\"err_code\":"));
+    if (why) {
+        why += strlen("\"description\":\"");
+        why[strcspn(why, "\"")] = '\0';
+        *ret_why = why;
+    }
+    return error ? error : -1;
+}

@@ -1,0 +1,375 @@
+/* nats-kv: a key of a JetStream key-value bucket, as NATS's clients do it by hand: kv.Create() takes the
+ * lock, kv.Update() renews it, a watch of the key wakes who waits, a delete marker frees it. Each write
+ * states the key's last sequence that it has seen, and the server refuses it if somebody wrote since: also
+ * the delete, which the clients' own kv.Delete() leaves out, so that theirs frees anybody's lock.
+ *
+ * 2 + 1 round trips: what stands there (nothing, or a delete marker), then the write that builds on it; 1 to
+ * free. The token is the entry's sequence in the bucket's stream, which grows with each write.
+ *
+ * A lease is the bucket's MaxAge: one for all its keys, since entries have no time-to-live of their own
+ * before NATS 2.11. So each lease that a plan asks for has a bucket of its own, named by it: the same key in
+ * two of them is two locks. NATS tells nobody of an entry that has aged out: waiters look every `poll`.
+ */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/nats/nats.h"
+#include "drivers/wait.h"
+
+#define WRONG_SEQUENCE 10071
+#define OTHER_CONFIGURATION 10058
+#define LIST_BYTES (4 << 20) /* room for the subjects of a bucket */
+
+struct kv_options {
+    const char *bucket;
+    int64_t poll_ns, storage;
+};
+
+struct kv_session {
+    char bucket[64];
+    int64_t max_age_ns;
+    char consumer[160]; /* the subject that drops the watch's consumer; "" = there is none */
+};
+
+struct kv_grant {
+    char owner[17]; /* the entry's value, so that an unknown outcome can be cleared up; "" = nothing sent */
+    uint64_t expected; /* what the last write built on */
+    uint64_t sequence; /* of our entry; 0 = none */
+};
+
+static struct kv_session *kv_of(struct lb_session *session) {
+    return session->lock_state;
+}
+
+/* What NATS's clients take for a key: -/_=. letters and digits, no dot at an end nor two in a row. */
+static bool key_fits(const struct lb_request *request) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/_=.";
+    return request->key_len > 0 && strspn(request->key, letters) == request->key_len &&
+           request->key[0] != '.' && request->key[request->key_len - 1] != '.' && !strstr(request->key, "..");
+}
+
+static enum lb_outcome fail(struct lb_session *session, struct nats_message *answer, const char *what) {
+    const char *why;
+    int error = nats_error(answer, &why);
+    return lb_fail(session, LB_BROKEN, "nats: %s: %s (%d)", what, why, error ? error : answer->status);
+}
+
+/* The key's last sequence, 0 if it has none, and whether that is an entry. Its value lies in the session's
+ * text. */
+static enum lb_outcome look(struct lb_session *session, const char *key, uint64_t *ret_sequence,
+                            bool *ret_held) {
+    const char *bucket = kv_of(session)->bucket;
+    char subject[NATS_SUBJECT_MAX];
+    struct nats_message answer;
+    snprintf(subject, sizeof subject, "$JS.API.DIRECT.GET.KV_%s.$KV.%s.%s", bucket, bucket, key);
+    enum lb_outcome outcome = nats_request(session, subject, NULL, "", &answer);
+    if (outcome != LB_OK) return outcome;
+    if (answer.status != 404 && answer.sequence == 0) return fail(session, &answer, "get");
+    *ret_sequence = answer.sequence;
+    *ret_held = answer.status != 404 && !answer.deleted;
+    return LB_OK;
+}
+
+/* Writes the key if its last sequence is still expected: a value, or with value NULL a delete marker. LB_OK;
+ * LB_BUSY: somebody wrote since; LB_UNKNOWN; LB_BROKEN: refused, not written. */
+static enum lb_outcome put(struct lb_session *session, const char *key, const char *value, uint64_t expected,
+                           uint64_t *ret_sequence) {
+    char subject[NATS_SUBJECT_MAX], headers[100];
+    struct nats_message answer;
+    const char *why;
+    snprintf(subject, sizeof subject, "$KV.%s.%s", kv_of(session)->bucket, key);
+    snprintf(headers, sizeof headers, "%sNats-Expected-Last-Subject-Sequence: %llu\r\n",
+             value ? "" : "KV-Operation: DEL\r\n", (unsigned long long)expected);
+    enum lb_outcome outcome = nats_request(session, subject, headers, value ? value : "", &answer);
+    if (outcome != LB_OK) return outcome;
+    const char *sequence = strstr(answer.data, "\"seq\":");
+    int error = nats_error(&answer, &why);
+    if (error == WRONG_SEQUENCE) return LB_BUSY;
+    if (error) return lb_fail(session, LB_BROKEN, "nats: write: %s (%d)", why, error);
+    if (!sequence) return lb_fail(session, LB_UNKNOWN, "nats: the server's answer cannot be read");
+    *ret_sequence = strtoull(sequence + strlen("\"seq\":"), NULL, 10);
+    return LB_OK;
+}
+
+/* Makes an entry of ours upon what was seen there. LB_OK: it is ours; LB_BUSY: another came first. */
+static enum lb_outcome take(struct lb_session *session, const struct lb_request *request, uint64_t expected,
+                            struct lb_grant *grant) {
+    struct kv_grant *mine = grant->data;
+    int64_t sent_ns = lb_now();
+    mine->expected = expected;
+    enum lb_outcome outcome = put(session, request->key, mine->owner, expected, &mine->sequence);
+    if (outcome != LB_OK) return outcome;
+    grant->token = mine->sequence;
+    grant->lease_end_ns = sent_ns + kv_of(session)->max_age_ns;
+    return LB_OK;
+}
+
+/* Has the server deliver the key's entries and delete markers, what is there first. */
+static enum lb_outcome watch(struct lb_session *session, const char *key) {
+    struct kv_session *kv = kv_of(session);
+    char subject[NATS_SUBJECT_MAX], deliver[48], body[LB_KEY_MAX + 512];
+    struct nats_message answer;
+    kv->consumer[0] = '\0';
+    enum lb_outcome outcome = nats_watch_start(session, deliver);
+    if (outcome != LB_OK) return LB_BROKEN;
+    snprintf(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.KV_%s", kv->bucket);
+    snprintf(
+        body, sizeof body,
+        "{\"stream_name\":\"KV_%s\",\"config\":{\"deliver_subject\":\"%s\",\"filter_subject\":\"$KV.%s.%s\","
+        "\"deliver_policy\":\"last_per_subject\",\"ack_policy\":\"none\",\"max_deliver\":1,"
+        "\"replay_policy\":\"instant\",\"headers_only\":true,\"mem_storage\":true,\"num_replicas\":1,"
+        "\"inactive_threshold\":5000000000}}",
+        kv->bucket, deliver, kv->bucket, key);
+    outcome = nats_request(session, subject, NULL, body, &answer);
+    if (outcome != LB_OK) return LB_BROKEN; /* nothing is held, and the consumer ends by itself */
+    const char *name = strstr(answer.data, "\"name\":\"");
+    if (!name || strstr(answer.data, "\"error\":")) return fail(session, &answer, "watch");
+    name += strlen("\"name\":\"");
+    snprintf(kv->consumer, sizeof kv->consumer, "$JS.API.CONSUMER.DELETE.KV_%s.%.*s", kv->bucket,
+             (int)strcspn(name, "\""), name);
+    return LB_OK;
+}
+
+static enum lb_outcome wait_and_take(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    const struct kv_options *options = session->options;
+    struct nats_session *nats = nats_session_of(session);
+    for (;;) {
+        uint64_t sequence = 0;
+        bool held = true;
+        int64_t look_ns = lb_after(lb_now(), options->poll_ns);
+        if (request->deadline_ns < look_ns) look_ns = request->deadline_ns;
+        enum lb_outcome outcome = nats_watch_wait(session, look_ns);
+        session->wakeups++;
+        if (outcome == LB_OK) {
+            nats->watch.news = false;
+            sequence = nats->watch.sequence;
+            held = nats->watch.held;
+        } else if (outcome != LB_TIMEOUT) {
+            return LB_BROKEN; /* nothing of ours is there */
+        } else if (lb_stopping() || lb_now() >= request->deadline_ns) {
+            return LB_TIMEOUT;
+        } else {
+            outcome = look(session, request->key, &sequence, &held);
+            if (outcome != LB_OK) return LB_BROKEN;
+        }
+        if (held) continue;
+        outcome = take(session, request, sequence, grant);
+        if (outcome != LB_BUSY) return outcome;
+    }
+}
+
+static enum lb_outcome kv_acquire(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    struct kv_grant *mine = grant->data;
+    bool once = request->deadline_ns <= lb_now(), held = true;
+    uint64_t sequence = 0;
+    *mine = (struct kv_grant){0};
+    if (!key_fits(request))
+        return lb_fail(session, LB_REFUSED, "nats: a key has letters, digits and -/_=. and no empty part");
+    enum lb_outcome outcome = look(session, request->key, &sequence, &held);
+    if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* it only reads */
+    snprintf(mine->owner, sizeof mine->owner, "%016llx", (unsigned long long)rng_u64(&session->rng));
+    if (!held) outcome = take(session, request, sequence, grant);
+    if (!held && outcome != LB_BUSY) return outcome;
+    if (once) return LB_BUSY;
+    outcome = watch(session, request->key);
+    if (outcome == LB_OK) outcome = wait_and_take(session, request, grant);
+    nats_watch_stop(session, kv_of(session)->consumer);
+    return outcome;
+}
+
+static enum lb_outcome kv_release(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    struct kv_grant *mine = grant->data;
+    uint64_t ignored;
+    if (mine->sequence == 0) return lb_fail(session, LB_LOST, "nats: it was not held");
+    enum lb_outcome outcome = put(session, request->key, NULL, mine->sequence, &ignored);
+    if (outcome == LB_BUSY) return lb_fail(session, LB_LOST, "nats: the entry was gone before its release");
+    if (outcome == LB_OK) mine->sequence = 0;
+    return outcome;
+}
+
+static enum lb_outcome kv_renew(struct lb_session *session, const struct lb_request *request,
+                                struct lb_grant *grant) {
+    struct kv_grant *mine = grant->data;
+    int64_t sent_ns = lb_now();
+    if (mine->sequence == 0) return lb_fail(session, LB_LOST, "nats: it was not held");
+    /* The write has a sequence of its own, which the release needs. The token stays that of the grant. */
+    enum lb_outcome outcome = put(session, request->key, mine->owner, mine->sequence, &mine->sequence);
+    if (outcome == LB_BUSY) return lb_fail(session, LB_LOST, "nats: the entry was gone before its renewal");
+    if (outcome == LB_OK) grant->lease_end_ns = sent_ns + kv_of(session)->max_age_ns;
+    return outcome;
+}
+
+/* Ours: it is deleted. Not there, and our write may still be on its way: a delete marker in its place, so
+ * that what it builds on is no more the last. */
+static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    struct kv_grant *mine = grant->data;
+    if (!mine->owner[0]) return LB_OK;
+    for (int tries = 0; tries < 10; tries++) {
+        uint64_t sequence = 0, ignored;
+        bool held = false;
+        enum lb_outcome outcome = look(session, request->key, &sequence, &held);
+        if (outcome != LB_OK) return outcome;
+        bool ours = held && strcmp(nats_session_of(session)->text, mine->owner) == 0;
+        if (!ours && (held || sequence != mine->expected)) return LB_OK;
+        outcome = put(session, request->key, NULL, sequence, &ignored);
+        if (outcome != LB_BUSY) return outcome;
+    }
+    return lb_fail(session, LB_UNKNOWN, "nats: the key changes too fast to be cleared up");
+}
+
+/* The figure after name in the answer to a question about the bucket's stream; -1 if there is none. */
+static int64_t stream_figure(struct lb_session *session, const char *name, struct lb_err *err) {
+    char subject[128];
+    struct nats_message answer;
+    snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
+    if (nats_request(session, subject, NULL, "", &answer) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    const char *at = strstr(answer.data, name);
+    return at ? strtoll(at + strlen(name), NULL, 10) : -1;
+}
+
+/* The bucket, unless it is there, with the settings of NATS's clients. */
+static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const struct kv_options *options = session->options;
+    struct kv_session *kv = kv_of(session);
+    int64_t lease_ns = session->lease_ns > 0 ? session->lease_ns : 10 * LB_S_NS;
+    int64_t max_age_ms = (lease_ns + LB_MS_NS - 1) / LB_MS_NS;
+    char subject[128], body[768];
+    struct nats_message answer;
+    const char *why;
+    (void)deadline_ns; /* command_timeout bounds it */
+    size_t len = strlen(options->bucket);
+    if (len == 0 || len > 32 || strspn(options->bucket, letters) != len)
+        return err_set(err, LB_EXIT_USAGE, "nats: a bucket's name has 1 to 32 letters, digits, - and _");
+    if (max_age_ms < 100) max_age_ms = 100; /* the server's least */
+    kv->max_age_ns = max_age_ms * LB_MS_NS;
+    snprintf(kv->bucket, sizeof kv->bucket, "%s_%lldms", options->bucket, (long long)max_age_ms);
+    snprintf(subject, sizeof subject, "$JS.API.STREAM.CREATE.KV_%s", kv->bucket);
+    long long twins_ns = kv->max_age_ns < 120 * LB_S_NS ? kv->max_age_ns : 120 * LB_S_NS;
+    snprintf(
+        body, sizeof body,
+        "{\"name\":\"KV_%s\",\"subjects\":[\"$KV.%s.>\"],\"retention\":\"limits\",\"max_consumers\":-1,"
+        "\"max_msgs\":-1,\"max_bytes\":-1,\"max_msgs_per_subject\":1,\"max_age\":%lld,\"max_msg_size\":-1,"
+        "\"storage\":\"%s\",\"num_replicas\":1,\"discard\":\"new\",\"duplicate_window\":%lld,"
+        "\"allow_rollup_hdrs\":true,\"deny_delete\":true,\"allow_direct\":true}",
+        kv->bucket, kv->bucket, (long long)kv->max_age_ns, options->storage ? "memory" : "file", twins_ns);
+    if (nats_request(session, subject, NULL, body, &answer) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    int error = nats_error(&answer, &why);
+    if (error && error != OTHER_CONFIGURATION)
+        return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
+    if (!error) return 0;
+    /* Somebody else's, of the same name: its own age counts. */
+    int64_t age_ns = stream_figure(session, "\"max_age\":", err);
+    if (age_ns <= 0)
+        return err_set(err, LB_EXIT_USAGE, "nats: bucket %s is there, and its entries never end", kv->bucket);
+    kv->max_age_ns = age_ns;
+    return 0;
+}
+
+/* Counts the subjects with the prefix that have an entry. */
+static int count_entries(struct lb_session *session, const json_t *subjects, const char *prefix,
+                         struct lb_residue *residue, struct lb_err *err) {
+    const char *name;
+    json_t *ignored;
+    char from[LB_KEY_MAX + 80];
+    size_t skip = (size_t)snprintf(from, sizeof from, "$KV.%s.", kv_of(session)->bucket);
+    json_object_foreach((json_t *)(uintptr_t)subjects, name, ignored) {
+        uint64_t sequence;
+        bool held = false;
+        if (strncmp(name, from, skip) != 0 || strncmp(name + skip, prefix, strlen(prefix)) != 0) continue;
+        if (look(session, name + skip, &sequence, &held) != LB_OK)
+            return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+        if (held && residue->count++ == 0)
+            snprintf(residue->example, sizeof residue->example, "key %.100s", name + skip);
+    }
+    return 0;
+}
+
+static int kv_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                      struct lb_err *err) {
+    struct lb_residue residue = {0};
+    struct nats_message answer;
+    char subject[128], body[128], *room = malloc(LIST_BYTES);
+    int failed = -1;
+    if (!room) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
+    snprintf(body, sizeof body, "{\"subjects_filter\":\"$KV.%s.>\"}", kv_of(session)->bucket);
+    enum lb_outcome outcome = nats_request_long(session, subject, body, room, LIST_BYTES, &answer);
+    json_t *info = outcome == LB_OK ? json_loads(room, 0, NULL) : NULL;
+    if (outcome != LB_OK) {
+        err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    } else if (!info) {
+        err_set(err, LB_EXIT_MACHINE, "nats: the list of the bucket's keys cannot be read");
+    } else {
+        const json_t *state = json_object_get(info, "state");
+        failed = count_entries(session, json_object_get(state, "subjects"), prefix, &residue, err);
+    }
+    json_decref(info);
+    free(room);
+    if (failed) return -1;
+    /* Consumers of watches: the server drops them in its own time. */
+    int64_t until_ns = lb_now() + LB_S_NS, consumers;
+    while ((consumers = stream_figure(session, "\"consumer_count\":", err)) > 0 && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    if (consumers < 0) return -1;
+    if (consumers > 0 && residue.count == 0)
+        snprintf(residue.example, sizeof residue.example, "a consumer of %s", kv_of(session)->bucket);
+    residue.count += (uint64_t)consumers;
+    *ret_residue = residue;
+    return 0;
+}
+
+static const struct lb_option kv_options[] = {
+    {"bucket", LB_OPT_TEXT, offsetof(struct kv_options, bucket), "lockbench", 0, 0, NULL,
+     "the bucket's name, to which _<lease>ms is added; made if it is not there"},
+    {"storage", LB_OPT_CHOICE, offsetof(struct kv_options, storage), "file", 0, 0, "file,memory",
+     "where a new bucket is kept"},
+    {"poll", LB_OPT_DURATION, offsetof(struct kv_options, poll_ns), "1s", 1e6, 60e9, NULL,
+     "how often a waiter looks whether the holder's entry has aged out, which NATS does not tell"},
+    {0},
+};
+
+const struct lb_lock lock_nats_kv = {
+    .name = "nats-kv",
+    .summary = "a key of a JetStream bucket, each write bound to the last sequence seen",
+    .backend = &backend_nats,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "watch the key, all of them",
+    .keeps =
+        "the bucket, a stream KV_<bucket>_<lease>ms, and in it a delete marker for each key until its age "
+        "ends",
+    .about = {.compatible =
+                  "kv.Create and kv.Update of NATS's clients on the same bucket; their kv.Delete frees "
+                  "anybody's",
+              .order = "none",
+              .token = "the entry's sequence in the bucket's stream",
+              .hazards =
+                  "one lease for a whole bucket; a delete without an expected sequence, as NATS's clients "
+                  "send it, frees another's lock; flushed to disk every two minutes only",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 3 * LB_S_NS},
+    .options = kv_options,
+    .options_bytes = sizeof(struct kv_options),
+    .session_bytes = sizeof(struct kv_session),
+    .grant_bytes = sizeof(struct kv_grant),
+    .prepare = kv_prepare,
+    .acquire = kv_acquire,
+    .release = kv_release,
+    .renew = kv_renew,
+    .settle = kv_settle,
+    .residue = kv_residue,
+};

@@ -1,0 +1,78 @@
+/* nats: one client's connection to a NATS server with JetStream, which it speaks to in NATS's own text
+ * protocol: libnats works with threads of its own and blocks its callers.
+ *
+ * A request is a PUB or HPUB with a reply subject, and the message that comes back on it. While one is
+ * awaited, the watch's messages are taken in, and the server's PINGs are answered.
+ */
+#ifndef DRIVERS_NATS_NATS_H
+#define DRIVERS_NATS_NATS_H
+
+#include "drivers/driver.h"
+#include "drivers/stream.h"
+#include "drivers/url.h"
+
+#define NATS_SUBJECT_MAX (LB_KEY_MAX + 160) /* "$JS.API.DIRECT.GET.KV_<bucket>.$KV.<bucket>.<key>" */
+#define NATS_DATA_MAX 1024                  /* of an answer, as far as we read it */
+
+extern const struct lb_backend backend_nats;
+
+struct nats_options {
+    int64_t command_timeout_ns;
+};
+
+struct nats_server {
+    struct url url;
+};
+
+/* A message, or as much of it as is of use. */
+struct nats_message {
+    int status;        /* the headers' first line: 404, 503; 0 = none */
+    bool deleted;      /* KV-Operation: DEL or PURGE */
+    uint64_t sequence; /* Nats-Sequence: of a message got from a stream; 0 = none */
+    size_t len;        /* of the payload; data may have less of it */
+    char *data;        /* ends with NUL */
+};
+
+struct nats_session {
+    struct stream stream;
+    char inbox[24];   /* "_INBOX.<id>": requests' replies come to "<inbox>.<n>" */
+    unsigned last;    /* the number of the last request or watch */
+    char version[24]; /* the server's */
+    bool jetstream;
+    char text[NATS_DATA_MAX + 1]; /* the last answer's data */
+    struct {
+        unsigned sid; /* 0 = there is no watch */
+        bool news;    /* something came since the flag was cleared: */
+        bool held;    /* an entry, not a delete marker */
+        uint64_t sequence;
+    } watch;
+};
+
+static inline struct nats_session *nats_session_of(const struct lb_session *session) {
+    return session->state;
+}
+
+/* Sends body to subject, with headers ("Name: value\r\n" each) unless NULL, and waits for the answer, at most
+ * command_timeout. LB_OK, and the answer, its data in session text until the next request; LB_BROKEN: nothing
+ * was sent; LB_UNKNOWN. */
+enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
+                             const char *body, struct nats_message *ret_answer);
+/* The same with room of the caller's for a long answer. */
+enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
+                                  char *room, size_t size, struct nats_message *ret_answer);
+
+/* PING and its PONG. */
+enum lb_outcome nats_round_trip(struct lb_session *session);
+
+/* Listens on "<inbox>-w.<n>" for what a consumer will deliver; ret_subject has room for 48 bytes. */
+enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject);
+/* Waits until there is news. LB_OK; LB_TIMEOUT; LB_UNKNOWN: the connection is gone. */
+enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns);
+/* Listens no more, and has the server drop the consumer, without waiting for its answer. */
+void nats_watch_stop(struct lb_session *session, const char *delete_subject);
+
+/* JetStream's error in an answer, 0 = none. *ret_why: its description, within the answer's data, for lb_fail;
+ * it overwrites the data. */
+int nats_error(struct nats_message *answer, const char **ret_why);
+
+#endif

@@ -1,0 +1,275 @@
+/* nats-kv against the real foreign client, libnats: its kv.Create and kv.Update and ours exclude each other,
+ * both ways; what stands in the bucket meanwhile; and what its kv.Delete, which states no sequence, does.
+ */
+#include "drivers/tests/live_help.h"
+
+#ifdef LB_TEST_LIBNATS
+#include <nats/nats.h>
+
+#define SOON (30 * LB_S_NS) /* waits that ought to end do so by then */
+#define KEY "orders/7.open"
+
+static struct live_place live;
+static natsConnection *connection;
+static jsCtx *jetstream;
+
+/* What the driver keeps of a grant, as far as a test makes one up. */
+struct kv_grant {
+    char owner[17];
+    uint64_t expected, sequence;
+};
+
+static void open_client(struct live_client *client) {
+    live_client_init(client, &live, KEY);
+    live_connect(client);
+}
+
+static kvStore *bucket(const char *name) {
+    kvStore *kv = NULL;
+    natsStatus status = js_KeyValue(&kv, jetstream, name);
+    CHECK(status == NATS_OK, "bucket %s: %s", name, natsStatus_GetText(status));
+    return kv;
+}
+
+/* Makes the key, as a client does that locks by it. Its revision, 0 if it was there. */
+static uint64_t create(kvStore *kv) {
+    uint64_t revision = 0;
+    return kvStore_CreateString(&revision, kv, KEY, "theirs") == NATS_OK ? revision : 0;
+}
+
+static bool there(kvStore *kv, const char *value, uint64_t revision) {
+    kvEntry *entry = NULL;
+    bool same = false;
+    if (kvStore_Get(&entry, kv, KEY) != NATS_OK) return false;
+    same = kvEntry_Revision(entry) == revision && strcmp(kvEntry_ValueString(entry), value) == 0;
+    kvEntry_Destroy(entry);
+    return same;
+}
+
+struct letting_go {
+    kvStore *kv;
+    bool purge;
+};
+
+static void let_go(void *arg) {
+    struct letting_go *going = arg;
+    lb_sleep_until(lb_now() + 100 * LB_MS_NS);
+    natsStatus status = going->purge ? kvStore_Purge(going->kv, KEY, NULL) : kvStore_Delete(going->kv, KEY);
+    CHECK(status == NATS_OK, "%s", natsStatus_GetText(status));
+}
+
+static void theirs_holds(void *arg) {
+    struct live_client ours;
+    (void)arg;
+    open_client(&ours);
+    kvStore *kv = bucket("lockbench_10000ms");
+    for (int purge = 0; purge < 2 && kv; purge++) {
+        uint64_t revision = create(kv);
+        CHECK(revision > 0, "they could not get it");
+        CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+        CHECK(live_acquire(&ours, 50 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+        CHECK(live_release(&ours) == LB_LOST, "we freed theirs");
+        CHECK(there(kv, "theirs", revision), "their entry was touched");
+        struct letting_go going = {kv, purge};
+        struct lb_fiber *helper = lb_spawn("theirs", let_go, &going);
+        CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+        lb_join(helper);
+        CHECK(ours.grant.token > revision, "tokens grow");
+        CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    }
+    kvStore_Destroy(kv);
+    live_client_done(&ours);
+}
+
+static void ours_holds(void *arg) {
+    struct live_client ours;
+    (void)arg;
+    open_client(&ours);
+    kvStore *kv = bucket("lockbench_10000ms");
+    if (!kv) return;
+    const struct kv_grant *mine = ours.grant.data;
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(there(kv, mine->owner, ours.grant.token), "our entry is not what we say");
+    CHECK(create(kv) == 0, "they got what we hold");
+    uint64_t revision = ours.grant.token, later = 0;
+    CHECK(kvStore_UpdateString(&later, kv, KEY, "theirs", revision - 1) != NATS_OK, "an update of ours");
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          ours.session.err.text);
+    CHECK(ours.grant.token == revision, "a renewal is no new grant");
+    CHECK(there(kv, mine->owner, mine->sequence) && mine->sequence > revision, "the renewed entry");
+    CHECK(create(kv) == 0, "they got what we renewed");
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "a second release");
+    revision = create(kv);
+    CHECK(revision > ours.grant.token, "they did not get what is free");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(kvStore_UpdateString(&later, kv, KEY, "theirs", revision) == NATS_OK, "their renewal");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(kvStore_Delete(kv, KEY) == NATS_OK);
+    kvStore_Destroy(kv);
+    live_client_done(&ours);
+}
+
+/* Why our delete states the sequence: theirs does not, and frees what we hold. We are told. */
+static void their_delete_frees_anybodys(void *arg) {
+    struct live_client ours, other;
+    (void)arg;
+    open_client(&ours);
+    open_client(&other);
+    kvStore *kv = bucket("lockbench_10000ms");
+    if (!kv) return;
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(kvStore_Delete(kv, KEY) == NATS_OK);
+    CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST, "a lost lock");
+    CHECK(live_release(&ours) == LB_LOST, "a lost lock");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "our late release freed the other's");
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    kvStore_Destroy(kv);
+    live_client_done(&ours);
+    live_client_done(&other);
+}
+
+/* The bucket's MaxAge is the lease: an entry of ours ages out, and they get in. */
+static void ours_ages_out(void *arg) {
+    struct live_client ours;
+    (void)arg;
+    live_client_init(&ours, &live, KEY);
+    ours.session.lease_ns = LB_S_NS;
+    live_connect(&ours);
+    kvStore *kv = bucket("lockbench_1000ms");
+    if (!kv) return;
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    int64_t until_ns = lb_now() + SOON;
+    uint64_t revision = 0;
+    while (!(revision = create(kv)) && lb_now() < until_ns) lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    CHECK(revision > ours.grant.token, "it never ended");
+    CHECK(lb_now() >= ours.grant.lease_end_ns, "it ended before the lease that we were told");
+    CHECK(live_release(&ours) == LB_LOST, "%s", ours.session.err.text);
+    /* Theirs ages out too, which nobody tells: we find it. */
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    kvStore_Destroy(kv);
+    live_client_done(&ours);
+}
+
+/* What an attempt in doubt left is deleted; what is still on its way comes to nothing. */
+static void an_attempt_is_settled(void *arg) {
+    struct live_client ours, other;
+    (void)arg;
+    open_client(&ours);
+    open_client(&other);
+    kvStore *kv = bucket("lockbench_10000ms");
+    if (!kv) return;
+    const struct lb_lock *lock = ours.session.lock;
+    struct kv_grant *mine = ours.grant.data;
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "it was deleted");
+    CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "another's was deleted");
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+
+    /* A write that builds on the delete marker, and has not come yet. */
+    kvEntry *entry = NULL;
+    kvWatcher *watcher = NULL;
+    CHECK(kvStore_Watch(&watcher, kv, KEY, NULL) == NATS_OK);
+    CHECK(kvWatcher_Next(&entry, watcher, 5000) == NATS_OK && entry, "no delete marker");
+    if (!entry) return;
+    CHECK(kvEntry_Operation(entry) == kvOp_Delete, "not a delete marker");
+    uint64_t late = 0;
+    memset(mine, 0, sizeof *mine);
+    memcpy(mine->owner, "0123456789abcdef", 16);
+    mine->expected = kvEntry_Revision(entry);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(kvStore_UpdateString(&late, kv, KEY, mine->owner, mine->expected) != NATS_OK,
+          "the late write made an entry");
+    CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    kvEntry_Destroy(entry);
+    kvWatcher_Destroy(watcher);
+    kvStore_Destroy(kv);
+    live_client_done(&ours);
+    live_client_done(&other);
+}
+
+static void what_is_left_is_counted(void *arg) {
+    struct live_client holder, asker;
+    struct lb_residue residue = {0};
+    struct lb_err err = {0};
+    (void)arg;
+    open_client(&holder);
+    open_client(&asker);
+    const struct lb_lock *lock = holder.session.lock;
+    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
+    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
+    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 1 && strcmp(residue.example, "key " KEY) == 0, "%s", residue.example);
+    CHECK(lock->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 0, "%s", residue.example);
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count == 0, "a delete marker taken for an entry");
+    live_client_done(&holder);
+    live_client_done(&asker);
+}
+
+#define TEST(body)                                                                                           \
+    static void test_##body(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        LIVE_NEEDS(&live);                                                                                   \
+        live_run(body, NULL);                                                                                \
+    }
+TEST(theirs_holds)
+TEST(ours_holds)
+TEST(their_delete_frees_anybodys)
+TEST(ours_ages_out)
+TEST(an_attempt_is_settled)
+TEST(what_is_left_is_counted)
+
+static int start(void **state) {
+    char url[64];
+    (void)state;
+    live = live_open("nats-kv", (const char *const[]){"nats-kv.poll=100ms", NULL});
+    if (live.missing) return 0;
+    snprintf(url, sizeof url, "nats://127.0.0.1:%d", topo_port(live.place->topo, 0, 0));
+    assert_int_equal(natsConnection_ConnectTo(&connection, url), NATS_OK);
+    assert_int_equal(natsConnection_JetStream(&jetstream, connection, NULL), NATS_OK);
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    jsCtx_Destroy(jetstream);
+    natsConnection_Destroy(connection);
+    nats_Close();
+    live_close(&live);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_theirs_holds),
+        cmocka_unit_test(test_ours_holds),
+        cmocka_unit_test(test_their_delete_frees_anybodys),
+        cmocka_unit_test(test_ours_ages_out),
+        cmocka_unit_test(test_an_attempt_is_settled),
+        cmocka_unit_test(test_what_is_left_is_counted),
+    };
+    return cmocka_run_group_tests_name("NATS and its own client", tests, start, stop);
+}
+#else
+static void absent(void **state) {
+    (void)state;
+    print_message("skipped: built without libnats, NATS's own client, from the package libnats-dev\n");
+    if (getenv("CI")) fail();
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
+    return cmocka_run_group_tests_name("NATS and its own client", tests, NULL, NULL);
+}
+#endif
