@@ -1,0 +1,217 @@
+/* Three ZooKeeper servers: what they say of themselves; a lock outlives the leader's death and the server
+ * that its session talks to; and without a majority nobody is let in.
+ */
+#include "drivers/tests/live_help.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+#include <sys/socket.h>
+
+#include "drivers/zookeeper/mutex.h"
+
+#define SOON (30 * LB_S_NS) /* elections included */
+#define NODES 3
+
+static struct live_place zk;
+
+/* live_open's, on the other topology. */
+static struct live_place open_ensemble(void) {
+    struct live_place live = {.missing = live_missing("zk-lock")};
+    struct lb_err err = {0};
+    static char topologies[512];
+    char workloads[512];
+    if (live.missing) return live;
+    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
+    assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
+    live.plan =
+        plan_load(&(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = "zk-lock"}, &err);
+    if (!live.plan) fail_msg("%s", err.text);
+    live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
+                                                .topology = "zookeeper-3",
+                                                .topologies = topologies,
+                                                .durability = "default",
+                                                .interrupts = &live_no_interrupts},
+                            &err);
+    if (!live.place) fail_msg("%s", err.text);
+    return live;
+}
+
+/* The node that a session talks to. */
+static int node_of(const struct live_client *client) {
+    struct sockaddr_in peer;
+    socklen_t len = sizeof peer;
+    if (getpeername(client->session.traffic_fd, (struct sockaddr *)&peer, &len) != 0) return -1;
+    for (int i = 0; i < NODES; i++) {
+        if (topo_port(zk.place->topo, i, 0) == ntohs(peer.sin_port)) return i;
+    }
+    return -1;
+}
+
+static int leader(void) {
+    const struct zk_server *server = zk.place->server.state;
+    char answer[4096];
+    int64_t until_ns = lb_now() + SOON;
+    while (lb_now() < until_ns) {
+        for (int i = 0; i < server->host_count; i++) {
+            if (zk_ask(&server->host[i], server->host_len[i], "srvr", answer, sizeof answer,
+                       lb_now() + LB_S_NS) > 0 &&
+                strstr(answer, "Mode: leader"))
+                return i;
+        }
+        lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+    return -1;
+}
+
+static void brings_back(int node) {
+    struct lb_err err = {0};
+    while (topo_pid(zk.place->topo, node) > 0 && topo_check(zk.place->topo, NULL) == 0)
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(topo_restart(zk.place->topo, node, &err) == 0, "%s", err.text);
+}
+
+static const char *fact(const char *name) {
+    const struct lb_facts *facts = &zk.place->facts;
+    for (int i = 0; i < facts->count; i++) {
+        if (strcmp(facts->item[i].name, name) == 0) return facts->item[i].value;
+    }
+    return "";
+}
+
+static void says_what_it_is(void *arg) {
+    (void)arg;
+    CHECK(strcmp(fact("ensemble"), "3") == 0, "an ensemble of '%s'", fact("ensemble"));
+    CHECK(strcmp(fact("mode"), "leader") == 0 || strcmp(fact("mode"), "follower") == 0, "'%s'", fact("mode"));
+    CHECK(strcmp(fact("tick_ms"), "2000") == 0, "ticks of '%s'", fact("tick_ms"));
+    CHECK(strncmp(fact("session_timeout_ms"), "10000 ", 6) == 0, "'%s'", fact("session_timeout_ms"));
+    CHECK(strncmp(fact("connected_to"), "127.0.0.1:", 10) == 0, "'%s'", fact("connected_to"));
+    CHECK(fact("version")[0] != '\0');
+}
+
+static void a_lock_outlives(int (*victim)(const struct live_client *holder)) {
+    struct live_client holder, other;
+    live_client_init(&holder, &zk, "outlives");
+    live_client_init(&other, &zk, "outlives");
+    live_connect(&holder);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    uint64_t token = holder.grant.token;
+    int node = victim(&holder);
+    CHECK(node >= 0, "no node to kill");
+    if (node < 0) return;
+    topo_signal(zk.place->topo, node, SIGKILL);
+    int64_t until_ns = lb_now() + SOON;
+    struct lb_err err = {0};
+    while (live_dial(&other, &err) != 0 && lb_now() < until_ns) {
+        live_hang_up(&other);
+        lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "%s", other.session.err.text);
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(other.grant.token > token, "tokens grow over a leader's death");
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    brings_back(node);
+    live_client_done(&other);
+    live_client_done(&holder);
+}
+
+static int its_leader(const struct live_client *holder) {
+    (void)holder;
+    return leader();
+}
+
+static void the_leaders_death(void *arg) {
+    (void)arg;
+    a_lock_outlives(its_leader);
+}
+
+static void its_servers_death(void *arg) {
+    (void)arg;
+    a_lock_outlives(node_of);
+}
+
+static struct lb_session *told;
+
+static void note_loss(struct lb_session *session) {
+    told = session;
+}
+
+/* Two of three are gone: no grant; the holder hears that by its clock its session is over. They come back,
+ * and so does the service. */
+static void no_majority_no_lock(void *arg) {
+    (void)arg;
+    struct live_client holder, other;
+    live_client_init(&holder, &zk, "minority");
+    live_client_init(&other, &zk, "minority");
+    holder.session.lease_ns = 4 * LB_S_NS;
+    holder.session.on_lost = note_loss;
+    live_connect(&holder);
+    CHECK(leader() >= 0);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    topo_signal(zk.place->topo, 0, SIGKILL);
+    topo_signal(zk.place->topo, 1, SIGKILL);
+    struct lb_err err = {0};
+    CHECK(other.session.server->backend->connect(&other.session, lb_now() + LB_S_NS, &err) != 0,
+          "a session without a majority");
+    for (int64_t until_ns = lb_now() + SOON; !told && lb_now() < until_ns;)
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(told == &holder.session, "the holder was not told");
+    live_hang_up(&other);
+    live_hang_up(&holder);
+    brings_back(0);
+    brings_back(1);
+    int64_t until_ns = lb_now() + 2 * SOON;
+    while (live_dial(&other, &err) != 0 && lb_now() < until_ns) {
+        live_hang_up(&other);
+        lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    live_client_done(&other);
+    live_client_done(&holder);
+}
+
+#define TEST(body)                                                                                           \
+    static void test_##body(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        LIVE_NEEDS(&zk);                                                                                     \
+        live_run(body, NULL);                                                                                \
+    }
+TEST(says_what_it_is)
+TEST(the_leaders_death)
+TEST(its_servers_death)
+TEST(no_majority_no_lock)
+
+static int start(void **state) {
+    (void)state;
+    zk = open_ensemble();
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    if (!zk.missing) live_close(&zk);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_says_what_it_is),
+        cmocka_unit_test(test_the_leaders_death),
+        cmocka_unit_test(test_its_servers_death),
+        cmocka_unit_test(test_no_majority_no_lock),
+    };
+    return cmocka_run_group_tests_name("zookeeper: three servers", tests, start, stop);
+}
+#else
+static void absent(void **state) {
+    (void)state;
+    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
+    if (getenv("CI")) fail();
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
+    return cmocka_run_group_tests_name("zookeeper: three servers", tests, NULL, NULL);
+}
+#endif

@@ -1,0 +1,423 @@
+/* What the ZooKeeper locks do by themselves on a real server: who is woken by a release, order, bounds,
+ * several clients on one session, a session that is over, and what is left behind.
+ */
+#include "drivers/tests/live_help.h"
+#include "drivers/tests/zk_stranger.h"
+
+#ifdef LB_HAVE_ZOOKEEPER
+#include <sys/socket.h>
+
+#include "drivers/zookeeper/mutex.h"
+
+#define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
+#define CROWD 6
+
+static struct live_place zk;
+
+/* The same server for another of its locks. */
+static const struct live_place *place_of(const char *lock) {
+    static struct live_place places[16];
+    struct lb_err err = {0};
+    char workloads[512];
+    struct live_place *place = places;
+    while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
+    if (place->plan) return place;
+    home_path("workloads", workloads, sizeof workloads, &err);
+    place->plan =
+        plan_load(&(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
+    if (!place->plan) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    place->place = zk.place;
+    return place;
+}
+
+static void comes(struct live_client *client, const char *lock, const char *key) {
+    live_client_init(client, place_of(lock), key);
+    live_connect(client);
+}
+
+/* A client on another's session: it has a request and a grant of its own. */
+struct guest {
+    struct live_client *host;
+    struct lb_request request;
+    struct lb_grant grant;
+    uint32_t number;
+    int *inside, *most, *order, *turn;
+    int company; /* stays until so many have been inside together */
+    enum lb_outcome acquired, released;
+};
+
+static void guest_init(struct guest *guest, struct live_client *host, uint32_t number) {
+    *guest = (struct guest){.host = host, .request = host->request, .number = number};
+    guest->request.client = number;
+    guest->request.deadline_ns = lb_now() + SOON;
+    guest->grant.data = calloc(1, host->session.lock->grant_bytes);
+}
+
+static void guest_runs(void *arg) {
+    struct guest *guest = arg;
+    struct lb_session *session = &guest->host->session;
+    guest->acquired = session->lock->acquire(session, &guest->request, &guest->grant);
+    if (guest->acquired != LB_OK) return;
+    if (guest->order) guest->order[(*guest->turn)++] = (int)guest->number;
+    if (++*guest->inside > *guest->most) *guest->most = *guest->inside;
+    int64_t until_ns = lb_now() + SOON;
+    do lb_sleep_until(lb_now() + 3 * LB_MS_NS);
+    while (*guest->most < guest->company && lb_now() < until_ns);
+    --*guest->inside;
+    guest->released = session->lock->release(session, &guest->request, &guest->grant);
+}
+
+/* Several clients at once on the sessions of some hosts. The most that were inside together. */
+static int crowd(struct live_client *hosts, int host_count, int company, int *order) {
+    struct guest guests[CROWD];
+    struct lb_fiber *fibers[CROWD];
+    int inside = 0, most = 0, turn = 0;
+    for (int i = 0; i < CROWD; i++) {
+        guest_init(&guests[i], &hosts[i % host_count], (uint32_t)i);
+        guests[i].inside = &inside;
+        guests[i].most = &most;
+        guests[i].order = order;
+        guests[i].turn = &turn;
+        guests[i].company = company;
+        fibers[i] = lb_spawn("guest", guest_runs, &guests[i]);
+    }
+    for (int i = 0; i < CROWD; i++) {
+        lb_join(fibers[i]);
+        CHECK(guests[i].acquired == LB_OK && guests[i].released == LB_OK, "client %d: %s, %s: %s", i,
+              lb_outcome_name(guests[i].acquired), lb_outcome_name(guests[i].released),
+              guests[i].host->session.err.text);
+        free(guests[i].grant.data);
+    }
+    return most;
+}
+
+/* All clients of a program on one handle, as programs do it: they exclude each other, and come in the order
+ * in which their nodes were made where the lock is fair. */
+static void one_session_for_all(void *arg) {
+    static const char *const locks[] = {"zk-lock",  "zk-reentrant", "zk-rwlock",
+                                        "zk-multi", "zk-recipe",    "zk-herd"};
+    (void)arg;
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        struct live_client host;
+        int order[CROWD] = {0};
+        comes(&host, locks[i], locks[i]);
+        for (int round = 0; round < 3; round++) {
+            int most = crowd(&host, 1, 1, order);
+            CHECK(most == 1, "%s: %d on one session were in at once", locks[i], most);
+            bool fair = host.session.lock->caps & LB_CAP_FAIR;
+            /* The first to find no parent has to make it, and may be overtaken then. */
+            for (int k = 0; fair && round > 0 && k < CROWD; k++)
+                CHECK(order[k] == k, "%s: client %d came in at place %d", locks[i], order[k], k);
+        }
+        live_client_done(&host);
+    }
+}
+
+static void readers_share_a_session(void *arg) {
+    (void)arg;
+    struct live_client host;
+    comes(&host, "zk-rwlock", "shared-read");
+    host.request.shared = true;
+    int most = crowd(&host, 1, CROWD, NULL);
+    CHECK(most == CROWD, "only %d of %d readers were in together", most, CROWD);
+    live_client_done(&host);
+}
+
+/* A semaphore's bound holds among the clients of several sessions, and is used up. */
+static void a_bound_is_kept_and_used(void *arg) {
+    (void)arg;
+    struct live_client hosts[2];
+    for (int i = 0; i < 2; i++) {
+        comes(&hosts[i], "zk-semaphore", "bound");
+        hosts[i].request.bound = 2;
+        hosts[i].request.permits = 1;
+    }
+    for (int round = 0; round < 3; round++) {
+        int most = crowd(hosts, 2, 2, NULL);
+        CHECK(most == 2, "%d permits of 2 were out at once", most);
+    }
+    hosts[0].request.permits = 3;
+    CHECK(live_acquire(&hosts[0], SOON) == LB_REFUSED, "three of two");
+    live_client_done(&hosts[0]);
+    live_client_done(&hosts[1]);
+}
+
+struct waiter {
+    struct live_client client;
+    struct lb_fiber *fiber;
+    enum lb_outcome outcome;
+};
+
+static void wait_for_it(void *arg) {
+    struct waiter *waiter = arg;
+    waiter->outcome = live_acquire(&waiter->client, SOON);
+}
+
+/* How many wake-ups one release costs while `CROWD` wait, and that each waiter has its watch. */
+static uint64_t wakeups_of_a_release(const char *lock) {
+    struct live_client holder;
+    struct waiter waiters[CROWD];
+    uint64_t before = 0, after = 0;
+    comes(&holder, lock, lock);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    for (int i = 0; i < CROWD; i++) {
+        comes(&waiters[i].client, lock, lock);
+        waiters[i].outcome = LB_OUTCOMES;
+        waiters[i].fiber = lb_spawn("waiter", wait_for_it, &waiters[i]);
+        const struct zk_session *z = zk_session_of(&waiters[i].client.session);
+        /* In its place, with its watch set. */
+        for (int64_t until_ns = lb_now() + SOON; (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
+            lb_sleep_until(lb_now() + LB_MS_NS);
+        before += waiters[i].client.session.wakeups;
+    }
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    int in = 0;
+    for (int64_t until_ns = lb_now() + SOON; in == 0 && lb_now() < until_ns;) {
+        lb_sleep_until(lb_now() + LB_MS_NS);
+        for (int i = 0; i < CROWD; i++) in += waiters[i].outcome == LB_OK;
+    }
+    /* All that this release sets off has happened when every watch is set again. */
+    for (int i = 0; i < CROWD; i++) {
+        const struct zk_session *z = zk_session_of(&waiters[i].client.session);
+        for (int64_t until_ns = lb_now() + SOON;
+             waiters[i].outcome != LB_OK && (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
+            lb_sleep_until(lb_now() + LB_MS_NS);
+    }
+    lb_sleep_until(lb_now() + 100 * LB_MS_NS); /* a late one would be one too many */
+    for (int i = 0; i < CROWD; i++) after += waiters[i].client.session.wakeups;
+    for (int done = 0; done < CROWD;) {
+        for (int i = 0; i < CROWD; i++) {
+            if (waiters[i].outcome != LB_OK) continue;
+            CHECK(live_release(&waiters[i].client) == LB_OK, "%s", waiters[i].client.session.err.text);
+            waiters[i].outcome = LB_LOST; /* has been */
+            done++;
+        }
+        lb_sleep_until(lb_now() + LB_MS_NS);
+        if (check_failed[0]) break;
+    }
+    for (int i = 0; i < CROWD; i++) {
+        lb_join(waiters[i].fiber);
+        live_client_done(&waiters[i].client);
+    }
+    live_client_done(&holder);
+    return after - before;
+}
+
+static void who_is_woken(void *arg) {
+    (void)arg;
+    CHECK(wakeups_of_a_release("zk-lock") == 1, "a queue wakes one");
+    CHECK(wakeups_of_a_release("zk-recipe") == 1, "a queue wakes one");
+    CHECK(wakeups_of_a_release("zk-herd") == CROWD, "a herd wakes all");
+}
+
+static struct lb_session *told;
+static int told_count;
+
+static void note_loss(struct lb_session *session) {
+    told = session;
+    told_count++;
+}
+
+/* Ends a session from elsewhere, as an expiry does: takes it up again and closes it. */
+static void end_session_of(const struct live_client *client) {
+    struct stranger thief;
+    clientid_t id = *zoo_client_id(zk_session_of(&client->session)->handle);
+    stranger_comes(&zk, &thief, &id);
+    stranger_goes(&thief);
+}
+
+/* The holder hears of it by itself, without asking; once; and then holds nothing. */
+static void a_holder_hears_of_its_loss(void *arg) {
+    static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
+                                        "zk-multi", "zk-recipe", "zk-herd"};
+    (void)arg;
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        struct live_client holder, next;
+        char key[40];
+        snprintf(key, sizeof key, "loss-%s", locks[i]);
+        comes(&holder, locks[i], key);
+        comes(&next, locks[i], key);
+        holder.session.on_lost = note_loss;
+        told = NULL;
+        told_count = 0;
+        CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+        uint64_t token = holder.grant.token;
+        end_session_of(&holder);
+        for (int64_t until_ns = lb_now() + SOON; !told && lb_now() < until_ns;)
+            lb_sleep_until(lb_now() + LB_MS_NS);
+        CHECK(told == &holder.session, "%s: nobody told the holder", locks[i]);
+        CHECK(live_acquire(&next, SOON) == LB_OK, "%s", next.session.err.text);
+        CHECK(next.grant.token >= token, "%s: tokens grow over a loss", locks[i]);
+        CHECK(live_release(&holder) == LB_LOST, "%s: a release of what was lost", locks[i]);
+        CHECK(live_release(&next) == LB_OK, "%s", next.session.err.text);
+        CHECK(told_count == 1, "%s: told %d times", locks[i], told_count);
+        live_client_done(&holder);
+        live_client_done(&next);
+    }
+}
+
+/* A server that is not heard of for as long as a session lasts: by our clock the lock is lost, whatever it
+ * thinks. The control goes on. */
+static void a_silent_server_is_a_loss(void *arg) {
+    (void)arg;
+    struct live_client holder, deaf;
+    comes(&holder, "zk-lock", "silence");
+    live_client_init(&deaf, place_of("unsafe-zk-ignores-session-loss"), "deaf");
+    holder.session.on_lost = deaf.session.on_lost = note_loss;
+    holder.session.lease_ns = deaf.session.lease_ns = 4 * LB_S_NS;
+    live_hang_up(&holder);
+    live_connect(&holder);
+    live_connect(&deaf);
+    told = NULL;
+    told_count = 0;
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    CHECK(live_acquire(&deaf, SOON) == LB_OK, "%s", deaf.session.err.text);
+    topo_signal(zk.place->topo, 0, SIGSTOP);
+    for (int64_t until_ns = lb_now() + SOON; !told && lb_now() < until_ns;)
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(told == &holder.session && told_count == 1, "the holder was not told");
+    CHECK(live_release(&deaf) == LB_OK, "the control has no trouble");
+    topo_signal(zk.place->topo, 0, SIGCONT);
+    live_client_done(&holder);
+    live_client_done(&deaf);
+    CHECK(told_count == 1, "the control was told");
+}
+
+static uint64_t left(struct live_client *looker, const char *prefix, const char *example) {
+    struct lb_residue residue = {0};
+    struct lb_err err = {0};
+    CHECK(looker->session.lock->residue(&looker->session, prefix, &residue, &err) == 0, "%s", err.text);
+    if (residue.count) CHECK(strstr(residue.example, example), "'%s' has no '%s'", residue.example, example);
+    return residue.count;
+}
+
+/* What is left is found on the server, below the prefix only, and is gone with its session. */
+static void what_is_left_is_found(void *arg) {
+    static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
+                                        "zk-multi", "zk-recipe", "zk-herd"};
+    (void)arg;
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        struct live_client holder, looker;
+        struct waiter waiter = {.outcome = LB_OUTCOMES};
+        char key[40];
+        snprintf(key, sizeof key, "left %s/7", locks[i]); /* what is escaped in a path */
+        comes(&holder, locks[i], key);
+        comes(&waiter.client, locks[i], key);
+        comes(&looker, locks[i], "looker");
+        CHECK(left(&looker, "left ", "") == 0);
+        CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+        CHECK(left(&looker, "left ", "znode /lockbench/left%20") == 1, "%s", locks[i]);
+        CHECK(left(&looker, "leftover", "") == 0, "what has another beginning");
+        CHECK(left(&looker, "", "znode /lockbench/") >= 1, "any");
+        /* A waiter has a node, or two, or none; and a watch, which the server does not tell of if it is one
+         * on children. */
+        waiter.fiber = lb_spawn("waiter", wait_for_it, &waiter);
+        const struct zk_session *z = zk_session_of(&waiter.client.session);
+        for (int64_t until_ns = lb_now() + SOON; (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
+            lb_sleep_until(lb_now() + LB_MS_NS);
+        bool herd = strcmp(locks[i], "zk-herd") == 0;
+        uint64_t count = left(&looker, "left ", " /lockbench/left%20");
+        CHECK(count == (herd ? 2U : 3U), "%s: %d", locks[i], (int)count);
+        CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+        lb_join(waiter.fiber);
+        CHECK(waiter.outcome == LB_OK, "%s: %s", locks[i], lb_outcome_name(waiter.outcome));
+        live_hang_up(&waiter.client); /* without a release */
+        live_client_done(&waiter.client);
+        live_client_done(&holder);
+        CHECK(left(&looker, "left ", "") == 0, "%s: what a session leaves", locks[i]);
+        live_client_done(&looker);
+    }
+}
+
+/* The C recipe's clients of one session: one that is in doubt whether its node was made takes none of
+ * another's. */
+static void clients_of_a_session_know_their_nodes(void *arg) {
+    (void)arg;
+    struct stranger third;
+    struct live_client host;
+    struct guest doubter;
+    static const char path[] = "/lockbench/doubt";
+    stranger_comes(&zk, &third, NULL);
+    comes(&host, "zk-recipe", "doubt");
+    CHECK(live_acquire(&host, SOON) == LB_OK, "%s", host.session.err.text);
+    guest_init(&doubter, &host, 1);
+    doubter.request.deadline_ns = 0;
+    /* As after a creation whose answer was lost: the session, and no name. */
+    struct zk_place *place = doubter.grant.data;
+    snprintf(place->parent, sizeof place->parent, "%s", path);
+    place->session = *zoo_client_id(zk_session_of(&host.session)->handle);
+    CHECK(host.session.lock->settle(&host.session, &doubter.request, &doubter.grant) == LB_OK);
+    CHECK(stranger_counts(&third, path) == 1, "settling took the holder's node");
+    /* And one that was made is found. */
+    char made[ZK_NAME_MAX], full[ZK_PATH_MAX];
+    zk_recipe_base(place->session.client_id, made);
+    snprintf(full, sizeof full, "%s/%s", path, made);
+    int rc = zk_create(zk_session_of(&host.session), full, NULL, ZOO_EPHEMERAL_SEQUENTIAL, NULL, NULL);
+    CHECK(rc == ZOK && stranger_counts(&third, path) == 2);
+    place->session = *zoo_client_id(zk_session_of(&host.session)->handle);
+    CHECK(host.session.lock->settle(&host.session, &doubter.request, &doubter.grant) == LB_OK);
+    CHECK(stranger_counts(&third, path) == 1, "settling found nothing");
+    CHECK(host.session.lock->acquire(&host.session, &doubter.request, &doubter.grant) == LB_BUSY);
+    CHECK(live_release(&host) == LB_OK, "%s", host.session.err.text);
+    CHECK(stranger_counts(&third, path) == 0);
+    free(doubter.grant.data);
+    live_client_done(&host);
+    stranger_goes(&third);
+}
+
+#define TEST(body)                                                                                           \
+    static void test_##body(void **state) {                                                                  \
+        (void)state;                                                                                         \
+        LIVE_NEEDS(&zk);                                                                                     \
+        live_run(body, NULL);                                                                                \
+    }
+TEST(one_session_for_all)
+TEST(readers_share_a_session)
+TEST(a_bound_is_kept_and_used)
+TEST(who_is_woken)
+TEST(a_holder_hears_of_its_loss)
+TEST(a_silent_server_is_a_loss)
+TEST(what_is_left_is_found)
+TEST(clients_of_a_session_know_their_nodes)
+
+static int start(void **state) {
+    (void)state;
+    zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    if (!zk.missing) live_close(&zk);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_session_for_all),
+        cmocka_unit_test(test_readers_share_a_session),
+        cmocka_unit_test(test_a_bound_is_kept_and_used),
+        cmocka_unit_test(test_who_is_woken),
+        cmocka_unit_test(test_a_holder_hears_of_its_loss),
+        cmocka_unit_test(test_a_silent_server_is_a_loss),
+        cmocka_unit_test(test_what_is_left_is_found),
+        cmocka_unit_test(test_clients_of_a_session_know_their_nodes),
+    };
+    return cmocka_run_group_tests_name("zookeeper: what each lock does", tests, start, stop);
+}
+#else
+static void absent(void **state) {
+    (void)state;
+    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
+    if (getenv("CI")) fail();
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
+    return cmocka_run_group_tests_name("zookeeper: what each lock does", tests, NULL, NULL);
+}
+#endif
