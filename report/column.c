@@ -11,6 +11,8 @@
     { path, title, brief, help, COLUMN_NUMBER, better, offsetof(struct run_stage, member), NULL }
 #define SPECIAL(path, title, brief, better, member, replaces, help)                                          \
     { path, title, brief, help, COLUMN_NUMBER, better, offsetof(struct run_stage, member), replaces }
+#define SPECIAL_TIME(path, title, brief, better, member, replaces, help)                                     \
+    { path, title, brief, help, COLUMN_TIME, better, offsetof(struct run_stage, member), replaces }
 #define TIME(path, title, brief, better, member, help)                                                       \
     { path, title, brief, help, COLUMN_TIME, better, offsetof(struct run_stage, member), NULL }
 #define LATENCY(name, metric, part, help)                                                                    \
@@ -25,8 +27,13 @@ const struct column columns_compare[] = {
          "from asking to holding, waiting included: half of the grants took less"),
     TIME("latency_ns.acquire.p99", "acquire p99", "acq p99", -1, latency[RUN_ACQUIRE].p99,
          "99 of 100 grants took less"),
+    SPECIAL_TIME("latency_ns.connect.p50", "connect p50", "connect", -1, latency[RUN_CONNECT].p50,
+                 "latency_ns.release.p50", "opening the session of an attempt, where each has its own"),
     TIME("latency_ns.release.p50", "release p50", "release", -1, latency[RUN_RELEASE].p50,
          "the release call"),
+    SPECIAL_TIME("latency_ns.last_awake.p50", "last awake p50", "awake", -1, latency[RUN_LAST_AWAKE].p50,
+                 "latency_ns.handoff.p50",
+                 "latches: from the last count-down's call to the last awaiter's return"),
     TIME("latency_ns.handoff.p50", "handoff p50", "handoff", -1, latency[RUN_HANDOFF].p50,
          "from one holder's release call to the next waiter's grant"),
     TIME("latency_ns.ping.p50", "ping p50", "ping", 0, latency[RUN_PING].p50,

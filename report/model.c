@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool equal(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
 /* The simulator has known answers, for the tool's own tests: it is nothing that people could use. */
 bool report_is_real(const struct run_stage *stage) {
     bool simulated = stage->backend && strcmp(stage->backend, "sim") == 0;
@@ -29,7 +33,8 @@ bool report_is_aside(const struct report_group *group) {
 }
 
 bool report_competes(const struct run_stage *stage) {
-    return !stage->baseline && stage->clients >= 2 && !(stage->keys && strcmp(stage->keys, "own") == 0);
+    bool own = equal(stage->keys, "own") || equal(stage->key_distribution, "own");
+    return !stage->baseline && stage->clients >= 2 && !own;
 }
 
 bool report_incomplete(const struct run_stage *stage) {
@@ -37,7 +42,7 @@ bool report_incomplete(const struct run_stage *stage) {
 }
 
 static bool says(const struct run_stage *stage, const char *verdict) {
-    return stage->verdict && strcmp(stage->verdict, verdict) == 0;
+    return equal(stage->verdict, verdict);
 }
 
 /* A control in the workload that is meant to expose it: whether it showed what it must, or worse. */
@@ -47,12 +52,23 @@ static bool shows(const struct run_stage *stage) {
     return strcmp(stage->expected, "expired") == 0 && stage->expired_holders > 0;
 }
 
+/* Nobody was let in beside another: only what fencing stands on was wrong. */
+static bool only_tokens(const struct run_stage *stage) {
+    const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders, stage->early,
+                             stage->oversold};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i] > 0) return false;
+    }
+    return stage->token_errors > 0;
+}
+
 enum lock_state report_stage_state(const struct run_stage *stage) {
     if (stage->baseline || says(stage, "baseline")) return LOCK_BASELINE;
     if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
     if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
         return LOCK_MISSED;
-    if (says(stage, "violated")) return stage->control ? LOCK_CAUGHT : LOCK_VIOLATED;
+    if (says(stage, "violated"))
+        return stage->control ? LOCK_CAUGHT : only_tokens(stage) ? LOCK_TOKENS : LOCK_VIOLATED;
     if (says(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
     if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
     if (!says(stage, "clean") || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
@@ -64,10 +80,6 @@ enum lock_state report_worse(enum lock_state a, enum lock_state b) {
     /* A short stage of a control may see nothing by chance. */
     if ((a == LOCK_CAUGHT && b == LOCK_MISSED) || (a == LOCK_MISSED && b == LOCK_CAUGHT)) return LOCK_CAUGHT;
     return a > b ? a : b;
-}
-
-static bool equal(const char *a, const char *b) {
-    return a && b && strcmp(a, b) == 0;
 }
 
 const struct run_server *report_server(const struct report *report, const struct report_lock *lock) {

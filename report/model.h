@@ -21,6 +21,7 @@ enum lock_state {
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
     LOCK_STUCK,     /* left keys that are free and that nobody gets any more */
     LOCK_MISSED,    /* a control that was not seen: the checker is not to be trusted */
+    LOCK_TOKENS,    /* let nobody in beside another, but its fencing tokens did not grow */
     LOCK_VIOLATED   /* let two in */
 };
 

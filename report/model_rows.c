@@ -39,7 +39,7 @@ static char *load_text(const struct run_stage *stage) {
     char *text = NULL, keys[96];
     size_t size;
     const char *pick = stage->key_distribution, *count = stage->keys ? stage->keys : "?";
-    if (strcmp(count, "own") == 0) {
+    if (strcmp(count, "own") == 0 || (pick && strcmp(pick, "own") == 0)) {
         snprintf(keys, sizeof keys, "a key of its own for each client");
     } else if (strcmp(count, "1") == 0) {
         snprintf(keys, sizeof keys, "one key");

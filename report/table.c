@@ -16,7 +16,7 @@
 #define CELL_MAX 10  /* "14,800,000" */
 #define CELL_MIN 7   /* "1.5e+07" */
 #define VERDICT_WIDTH 9
-#define COLUMNS_MAX 12
+#define COLUMNS_MAX 14
 #define WARNINGS_MAX 6 /* lines; the page has them all */
 
 static const char *or_else(const char *text, const char *other) {

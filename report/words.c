@@ -25,6 +25,7 @@ static const struct {
     [LOCK_STUCK] = {"STUCK", "left keys that are free and that nobody gets any more", TONE_BAD},
     [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checker is not to be trusted",
                      TONE_BAD},
+    [LOCK_TOKENS] = {"TOKENS", "excluded, but its fencing tokens did not grow", TONE_BAD},
     [LOCK_VIOLATED] = {"VIOLATED", "let two clients in at once", TONE_BAD},
 };
 
@@ -109,7 +110,7 @@ static int say_clean(struct words *words, const struct report *report) {
     double grants = 0;
     int clean = count_state(report, LOCK_CLEAN);
     bool others = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) +
-                      count_state(report, LOCK_STUCK) >
+                      count_state(report, LOCK_STUCK) + count_state(report, LOCK_TOKENS) >
                   0;
     for (int i = 0; i < report->lock_count; i++) {
         const struct report_lock *lock = &report->locks[i];
@@ -178,6 +179,8 @@ static int say_headline(struct words *words, const struct report *report) {
     if (say_chosen(words, report)) return -1;
     if (say_names(words, report, LOCK_VIOLATED,
                   "NOT EXCLUSIVE: ", " let two clients in at once. Do not use it as a lock here.") ||
+        say_names(words, report, LOCK_TOKENS, "TOKENS DID NOT GROW: ",
+                  " let nobody in beside another, but what fencing stands on is wrong.") ||
         say_names(words, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
                   ", broken on purpose, went unnoticed, so the checker may have missed others too.") ||
         say_names(words, report, LOCK_STUCK,

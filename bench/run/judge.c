@@ -58,6 +58,7 @@ static void say_violation(const struct lb_lock *lock, const struct exclusion *fo
     } parts[] = {{found->lost_updates, "lost updates", true},
                  {found->double_holders, "double holders", true},
                  {found->expired_holders, "expired holders", true},
+                 {found->token_errors, "tokens that did not grow", false},
                  {found->early, "clients let through early", false},
                  {found->oversold, "pieces oversold", false}};
     size_t used = (size_t)snprintf(line, size, "EXCLUSION VIOLATED by %s:", lock->name);

@@ -36,6 +36,7 @@ static void test_states(void **state) {
         state_of("{\"lock\":\"a\",\"clients\":9,\"keys\":\"own\",\"exclusion\":{\"verdict\":\"clean\","
                  "\"grants\":9}}"),
         LOCK_ALONE);
+    assert_int_equal(state_of(STAGE("a", 9, "clean", 9, ",\"key_distribution\":\"own\"")), LOCK_ALONE);
     assert_int_equal(state_of(STAGE("a", 2, "clean", 0, "")), LOCK_UNCHECKED);
     assert_int_equal(state_of("{\"lock\":\"a\",\"clients\":2}"), LOCK_UNCHECKED);
     assert_int_equal(state_of(STAGE("a", 2, "violated", 9, "")), LOCK_VIOLATED);
@@ -132,6 +133,9 @@ static void test_headlines(void **state) {
                  "DO NOT TRUST THIS RUN: u", TONE_BAD);
     expect_words(STAGE("a", 2, "expired", 9, ""), "", "LEASES RAN OUT: a", TONE_WARN);
     expect_words(STAGE("a", 2, "stuck", 9, ""), "", "STUCK: a left keys", TONE_BAD);
+    expect_words("{\"lock\":\"a\",\"clients\":2,\"exclusion\":{\"verdict\":\"violated\",\"grants\":9,"
+                 "\"token_errors\":2}}",
+                 "", "TOKENS DID NOT GROW: a", TONE_BAD);
     expect_words(STAGE("a", 1, "clean", 9, ""), "", "Exclusion was not put to the test", TONE_WARN);
     /* What was caught on purpose is no bad news. */
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "", "a excluded",
