@@ -74,28 +74,29 @@ int sql_begin(struct lb_session *session, const struct sql_recipe *recipe, int64
     return 0;
 }
 
-/* Texts that need no answer; the first failure is in err. */
-static void say(struct lb_session *session, const char *const *texts, sql_query_fn *query,
+/* Texts that need no answer; the first failure is in err. False if the connection is dead. */
+static bool say(struct lb_session *session, const char *const *texts, sql_query_fn *query,
                 int64_t deadline_ns, struct lb_err *err) {
     for (; texts && *texts; texts++) {
         enum lb_outcome outcome = query(session, *texts, deadline_ns);
         if (outcome != LB_OK && !err->code) err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         session->err.code = 0;
+        if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) return false;
     }
+    return true;
 }
 
 int sql_begin_with(struct lb_session *session, const struct sql_recipe *recipe, sql_query_fn *query,
                    int64_t deadline_ns, struct lb_err *err) {
-    struct lb_err why = {0}, schema = {0};
-    say(session, recipe->session, query, deadline_ns, &why);
-    if (why.code) return err_set(err, why.code, "%s", why.text);
-    if (sql_begin(session, recipe, deadline_ns, &why) == 0) return 0;
+    struct lb_err first = {0}, schema = {0}, again = {0};
+    say(session, recipe->session, query, deadline_ns, &first);
+    if (first.code) return err_set(err, first.code, "%s", first.text);
+    if (sql_begin(session, recipe, deadline_ns, &first) == 0) return 0;
     /* The tables are missing, most likely. Others may be making them now: then ours fail, and are there. */
     session->err.code = 0;
-    say(session, recipe->schema, query, deadline_ns, &schema);
-    why.code = 0;
-    if (sql_begin(session, recipe, deadline_ns, &why) == 0) return 0;
-    const struct lb_err *cause = schema.code ? &schema : &why;
+    bool up = say(session, recipe->schema, query, deadline_ns, &schema);
+    if (up && sql_begin(session, recipe, deadline_ns, &again) == 0) return 0;
+    const struct lb_err *cause = !up ? &first : schema.code ? &schema : &again;
     return err_set(err, cause->code, "%s", cause->text);
 }
 

@@ -5,7 +5,8 @@
 #include <stdatomic.h>
 
 struct bad_luck {
-    const char *lock;
+    const char *locks;
+    int which; /* of the locks */
     const char *const *sets;
     struct live_place sql;
     const char *who_to_kill; /* for the foreign shell: gives the statements that end each session of ours */
@@ -17,7 +18,7 @@ static const char *const pg_sets[] = {"postgres.answer_timeout=300ms", NULL};
 static const char *const my_sets[] = {"mariadb.answer_timeout=300ms", NULL};
 
 static struct bad_luck pg = {
-    .lock = "pg-advisory",
+    .locks = "pg-advisory,pg-row",
     .sets = pg_sets,
     .who_to_kill =
         "SELECT string_agg('SELECT pg_terminate_backend(' || pid || ')', ';') FROM pg_stat_activity "
@@ -27,13 +28,16 @@ static struct bad_luck pg = {
 };
 
 static struct bad_luck my = {
-    .lock = "mysql-getlock",
+    .locks = "mysql-getlock,mysql-row",
     .sets = my_sets,
     .who_to_kill = "SELECT GROUP_CONCAT('KILL ', id SEPARATOR ';') FROM information_schema.processlist "
                    "WHERE user='root' AND id <> connection_id()",
     .make_user = "CREATE USER stranger@'127.0.0.1' IDENTIFIED BY 's3cret'; SELECT 't'",
     .stranger_format = "mysql://stranger:%s@127.0.0.1:%d/",
 };
+
+/* The same servers, and locks of theirs that last as long as a transaction; filled when they are up. */
+static struct bad_luck pg_row, my_row;
 
 static bool is_end(enum lb_outcome outcome) {
     return outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN;
@@ -60,12 +64,14 @@ static void works(struct live_client *client) {
 
 struct waiter {
     struct live_client client;
+    bool asks;
     enum lb_outcome outcome;
 };
 
 static void wait_for_it(void *arg) {
     struct waiter *waiter = arg;
     live_connect(&waiter->client);
+    waiter->asks = true;
     waiter->outcome = live_acquire(&waiter->client, LB_NEVER);
 }
 
@@ -75,9 +81,9 @@ static void session_killed(void *arg) {
     struct live_client holder, idle;
     struct waiter waiter = {.outcome = LB_OK};
     foreign_shell(&foreign, &luck->sql);
-    live_client_init(&waiter.client, &luck->sql, "key");
-    live_client_init(&holder, &luck->sql, "key");
-    live_client_init(&idle, &luck->sql, "other key");
+    live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
+    live_client_init_as(&holder, &luck->sql, luck->which, "key");
+    live_client_init_as(&idle, &luck->sql, luck->which, "other key");
     idle.request.key_number++;
     live_connect(&holder);
     live_connect(&idle);
@@ -128,8 +134,8 @@ static void server_killed(void *arg) {
     struct live_client holder;
     struct waiter waiter = {.outcome = LB_OK};
     struct lb_err err = {0};
-    live_client_init(&holder, &luck->sql, "key");
-    live_client_init(&waiter.client, &luck->sql, "key");
+    live_client_init_as(&holder, &luck->sql, luck->which, "key");
+    live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
     live_connect(&holder);
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
@@ -160,9 +166,9 @@ static void server_killed(void *arg) {
 static void server_stopped(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client one, two, three;
-    live_client_init(&one, &luck->sql, "key");
-    live_client_init(&two, &luck->sql, "other key");
-    live_client_init(&three, &luck->sql, "third key");
+    live_client_init_as(&one, &luck->sql, luck->which, "key");
+    live_client_init_as(&two, &luck->sql, luck->which, "other key");
+    live_client_init_as(&three, &luck->sql, luck->which, "third key");
     two.request.key_number++;
     three.request.key_number += 2;
     live_connect(&one);
@@ -195,11 +201,12 @@ static void cut_off(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client holder;
     struct waiter waiter = {.outcome = LB_OK};
-    live_client_init(&holder, &luck->sql, "key");
-    live_client_init(&waiter.client, &luck->sql, "key");
+    live_client_init_as(&holder, &luck->sql, luck->which, "key");
+    live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
     live_connect(&holder);
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    while (!waiter.asks) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     lb_sleep_until(lb_now() + 100 * LB_MS_NS);
     atomic_store(&cutoff_ns, lb_now());
     lb_join(fiber);
@@ -222,7 +229,7 @@ static int dial_as(struct bad_luck *luck, const char *password, struct lb_err *e
     server.url_count = 1;
     server.state = calloc(1, server.backend->server_bytes + 1);
     CHECK(server.backend->open(&server, err) == 0, "%s", err->text);
-    live_client_init(&client, &luck->sql, "key");
+    live_client_init_as(&client, &luck->sql, luck->which, "key");
     client.session.server = &server;
     int failed = live_dial(&client, err);
     live_client_done(&client);
@@ -301,8 +308,11 @@ static void a_wrong_password_is_one_clear_line(void **state) {
 static int open_both(void **state) {
     (void)state;
     signal(SIGPIPE, SIG_DFL); /* a driver that sends carelessly dies of it here */
-    pg.sql = live_open(pg.lock, pg.sets);
-    my.sql = live_open(my.lock, my.sets);
+    pg.sql = live_open(pg.locks, pg.sets);
+    my.sql = live_open(my.locks, my.sets);
+    pg_row = pg;
+    my_row = my;
+    pg_row.which = my_row.which = 1;
     return 0;
 }
 
@@ -320,10 +330,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         ON(a_killed_session_says_so_and_a_new_one_works, pg),
         ON(a_killed_session_says_so_and_a_new_one_works, my),
+        ON(a_killed_session_says_so_and_a_new_one_works, pg_row),
+        ON(a_killed_session_says_so_and_a_new_one_works, my_row),
         ON(a_stopped_server_makes_unknown_outcomes, pg),
         ON(a_stopped_server_makes_unknown_outcomes, my),
+        ON(a_stopped_server_makes_unknown_outcomes, pg_row),
+        ON(a_stopped_server_makes_unknown_outcomes, my_row),
         ON(the_cut_off_ends_a_wait, pg),
         ON(the_cut_off_ends_a_wait, my),
+        ON(the_cut_off_ends_a_wait, pg_row),
+        ON(the_cut_off_ends_a_wait, my_row),
         ON(a_wrong_password_is_one_clear_line, pg),
         ON(a_wrong_password_is_one_clear_line, my),
         ON(a_killed_server_hangs_nobody, pg),

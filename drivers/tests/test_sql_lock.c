@@ -22,7 +22,7 @@ static struct {
     struct sql_values seen[STEPS_MAX]; /* the values at each step */
     int prepared[SQL_ROLES];
     int schema_runs, schema_fails, tables_missing; /* prepare fails until so many texts of the schema ran */
-    bool ended;
+    bool ended, dead;
 } db;
 
 static int fake_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
@@ -387,6 +387,7 @@ static enum lb_outcome run_schema(struct lb_session *session, const char *text, 
     (void)deadline_ns;
     CHECK(text == schema[db.schema_runs], "'%s'", text);
     db.schema_runs++;
+    if (db.dead) return lb_fail(session, LB_BROKEN, "not connected");
     if (db.schema_runs > db.schema_fails) return LB_OK;
     return lb_fail(session, LB_REFUSED, "no right to create");
 }
@@ -424,6 +425,13 @@ static void preparing(void *arg) {
     CHECK(strcmp(err.text, "no right to create") == 0, "%s", err.text);
     CHECK(begin(&f, 3, 0, &err) != 0);
     CHECK(strcmp(err.text, "no such table") == 0, "%s", err.text);
+    /* The connection broke at the first statement: that is said. */
+    CHECK(begin(&f, 3, 0, &err) != 0);
+    db.schema_runs = 0;
+    db.dead = true;
+    err = (struct lb_err){0};
+    CHECK(sql_begin_with(&f.session, &table, run_schema, LB_NEVER, &err) != 0);
+    CHECK(strcmp(err.text, "no such table") == 0 && db.schema_runs == 1, "%s", err.text);
 }
 
 #define ON_A_FIBER(name)                                                                                     \

@@ -208,7 +208,7 @@ static void table(void *arg) {
     foreign_say(&foreign, words->insert_dead);
     SAYS(&foreign, words->table, "stranger/odd");
     ours.session.options = &patient;
-    CHECK(live_acquire(&ours, 100 * LB_MS_NS) == LB_TIMEOUT, "nobody sweeps");
+    CHECK(live_acquire(&ours, 150 * LB_MS_NS) == LB_TIMEOUT, "nobody sweeps");
     SAYS(&foreign, words->table, "stranger/odd");
     ours.session.options = &diligent;
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);

@@ -66,7 +66,8 @@ static void pg_errors_have_outcomes(void **state) {
     } cases[] = {
         {"55P03", LB_TIMEOUT}, {"57014", LB_TIMEOUT}, {"40P01", LB_BUSY},    {"57P01", LB_BROKEN},
         {"57P03", LB_BROKEN},  {"08006", LB_BROKEN},  {"XX000", LB_BROKEN},  {"42501", LB_REFUSED},
-        {"53200", LB_REFUSED}, {"28P01", LB_REFUSED}, {"42883", LB_REFUSED},
+        {"53200", LB_REFUSED}, {"28P01", LB_REFUSED}, {"42883", LB_REFUSED}, {"23505", LB_BUSY},
+        {"40001", LB_BUSY},    {"25P03", LB_BROKEN},  {"23502", LB_REFUSED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pg_outcome(cases[i].sqlstate), cases[i].outcome);
@@ -139,7 +140,8 @@ static void maria_errors_have_outcomes(void **state) {
     } cases[] = {
         {1205, LB_TIMEOUT}, {1317, LB_TIMEOUT}, {1969, LB_TIMEOUT}, {1213, LB_BUSY},    {3058, LB_BUSY},
         {1927, LB_BROKEN},  {1053, LB_BROKEN},  {2006, LB_BROKEN},  {2013, LB_UNKNOWN}, {2027, LB_UNKNOWN},
-        {1059, LB_REFUSED}, {1064, LB_REFUSED}, {1142, LB_REFUSED}, {1461, LB_REFUSED}, {1300, LB_REFUSED},
+        {1062, LB_BUSY},    {3572, LB_TIMEOUT}, {1059, LB_REFUSED}, {1064, LB_REFUSED}, {1142, LB_REFUSED},
+        {1461, LB_REFUSED}, {1300, LB_REFUSED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(maria_outcome(cases[i].number), cases[i].outcome);

@@ -1,0 +1,157 @@
+/* The SQLite locks that live in rows, against another connection to the same file that uses the rows by hand.
+ */
+#include "drivers/sql_lock.h"
+#include "drivers/tests/live_help.h"
+
+#ifdef LB_HAVE_SQLITE
+#include <sqlite3.h>
+
+enum { TABLE, VERSION };
+
+static struct live_place place;
+
+static void foreign_open(sqlite3 **foreign) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/key-0.db", place.place->dir);
+    CHECK(sqlite3_open_v2(path, foreign, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK, "%s", path);
+    sqlite3_busy_timeout(*foreign, 5000);
+}
+
+/* The first column of the first row as text; "" for none. */
+static const char *sqlite_ask(sqlite3 *foreign, const char *sql) {
+    static char text[200];
+    sqlite3_stmt *statement = NULL;
+    text[0] = '\0';
+    CHECK(sqlite3_prepare_v2(foreign, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(foreign));
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        snprintf(text, sizeof text, "%s", (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return text;
+}
+
+static int sqlite_say(sqlite3 *foreign, const char *sql) {
+    return sqlite3_exec(foreign, sql, NULL, NULL, NULL);
+}
+
+#define SAYS(foreign, sql, wanted)                                                                           \
+    do {                                                                                                     \
+        const char *said_ = sqlite_ask((foreign), (sql));                                                    \
+        CHECK(strcmp(said_, (wanted)) == 0, "said '%s', not '%s'", said_, (wanted));                         \
+    } while (0)
+
+#define NOW_MS "CAST(strftime('%s', 'now') AS INTEGER) * 1000"
+static const char row[] = "SELECT owner || '/' || CASE WHEN expire_at BETWEEN " NOW_MS " AND " NOW_MS
+                          " + 11000 THEN 'held' ELSE 'odd' END FROM lockbench_table WHERE name = 'it''s'";
+static const char insert[] = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', " NOW_MS " + 3600000)";
+static const char insert_dead[] =
+    "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', " NOW_MS " - 1000)";
+
+static uint64_t left_by(struct live_client *ours, const char *prefix) {
+    struct lb_residue left = {.count = 99};
+    struct lb_err err = {0};
+    CHECK(ours->session.lock->residue(&ours->session, prefix, &left, &err) == 0, "%s", err.text);
+    return left.count;
+}
+
+static void table(void *arg) {
+    struct live_client ours;
+    sqlite3 *foreign = NULL;
+    char wanted[100];
+    (void)arg;
+    live_client_init_as(&ours, &place, TABLE, "it's");
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    foreign_open(&foreign);
+    snprintf(wanted, sizeof wanted, "%s/held", ((const struct sql_grant *)ours.grant.data)->owner);
+    SAYS(foreign, row, wanted);
+    CHECK(sqlite_say(foreign, insert) == SQLITE_CONSTRAINT, "ours holds");
+    CHECK(sqlite3_extended_errcode(foreign) == SQLITE_CONSTRAINT_PRIMARYKEY);
+    CHECK(left_by(&ours, "it") == 1);
+    CHECK(left_by(&ours, "other") == 0);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST);
+    CHECK(left_by(&ours, "it") == 0);
+
+    CHECK(sqlite_say(foreign, insert) == SQLITE_OK, "%s", sqlite3_errmsg(foreign));
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    SAYS(foreign, "SELECT owner FROM lockbench_table", "stranger");
+    CHECK(sqlite_say(foreign, "DELETE FROM lockbench_table") == SQLITE_OK);
+
+    /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
+    struct sql_options patient = *(const struct sql_options *)ours.session.options, diligent = patient;
+    patient.sweep = SQL_SWEEP_NOBODY;
+    diligent.sweep_every_ns = 0;
+    CHECK(sqlite_say(foreign, insert_dead) == SQLITE_OK, "%s", sqlite3_errmsg(foreign));
+    ours.session.options = &patient;
+    CHECK(live_acquire(&ours, 150 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    ours.session.options = &diligent;
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    SAYS(foreign, "SELECT count(*) FROM lockbench_table", "0");
+    sqlite3_close(foreign);
+    live_client_done(&ours);
+}
+
+static void versions(void *arg) {
+    static const char version[] =
+        "SELECT version || '/' || value FROM lockbench_version WHERE name = 'it''s'";
+    struct live_client ours;
+    struct lb_err err = {0};
+    sqlite3 *foreign = NULL;
+    (void)arg;
+    live_client_init_as(&ours, &place, VERSION, "it's");
+    live_connect(&ours);
+    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    foreign_open(&foreign);
+    SAYS(foreign, version, "1/0");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    SAYS(foreign, version, "2/1");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(sqlite_say(foreign, "UPDATE lockbench_version SET value = 70, version = 3") == SQLITE_OK);
+    CHECK(live_release(&ours) == LB_BUSY, "the stranger wrote since");
+    SAYS(foreign, version, "3/70");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.token == 4);
+    SAYS(foreign, version, "4/71");
+    CHECK(left_by(&ours, "it") == 1);
+    CHECK(ours.session.lock->disarm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(left_by(&ours, "it") == 0);
+    sqlite3_close(foreign);
+    live_client_done(&ours);
+}
+
+static void run(const char *journal, void (*body)(void *)) {
+    const char *const sets[] = {journal, NULL};
+    place = live_open("sqlite-table,sqlite-optimistic", sets);
+    LIVE_NEEDS(&place);
+    live_run(body, NULL);
+    live_close(&place);
+}
+
+static void rows_of_a_table(void **state) {
+    (void)state;
+    run("sqlite.journal=wal", table);
+    run("sqlite.journal=delete", table);
+}
+
+static void rows_with_versions(void **state) {
+    (void)state;
+    run("sqlite.journal=wal", versions);
+    run("sqlite.journal=delete", versions);
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#ifdef LB_HAVE_SQLITE
+        cmocka_unit_test(rows_of_a_table),
+        cmocka_unit_test(rows_with_versions),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
