@@ -97,8 +97,6 @@ const struct conform_check conform_checks[] = {
     "can give it back"
 
 const struct conform_exemption conform_exemptions[] = {
-    {"redis-fair", "killed clients stop nobody",
-     "a waiter without a deadline that dies is believed alive for 5 minutes (queue_timeout)"},
     {"redis-semaphore", "an answer cut off is in doubt, then settled", ANONYMOUS},
     {"redis-semaphore", "an answer cut in the middle is in doubt, then settled", ANONYMOUS},
     {"redis-semaphore", "a connection reset is in doubt, then settled", ANONYMOUS},
