@@ -6,8 +6,9 @@
 #include "drivers/tests/conform.h"
 
 #define QUEUE 6
-#define APART_NS (100 * LB_MS_NS) /* between the starts of two waiters: each is queued long before the next  \
-                                   */
+#define APART_NS                                                                                             \
+    (100 * LB_MS_NS) /* between the starts of two waiters: each is queued long before the next               \
+                      */
 #define CROWD 64
 #define SHARERS 8
 #define ROUNDS 20
