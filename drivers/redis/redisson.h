@@ -90,12 +90,16 @@ enum lb_outcome redisson_not_synced(struct lb_session *session);
     "local done=redis.call('get',KEYS[" #latch "]) if done then return tonumber(done) end "
 #define REDISSON_DONE(latch, answer, ms) "redis.call('set',KEYS[" #latch "]," #answer ",'px',ARGV[" #ms "]) "
 
-/* Runs an unlock script with a fresh latch, which becomes its last key: words has room for it at
- * words[keys - 1]. Afterwards the latch is deleted, without waiting. LB_OK: *ret_held says whether the holder
- * still holds it, having taken it more than once. LB_LOST: it was not held by it. */
+/* A latch of a fresh name; and its end, which nobody waits for. */
+void redisson_latch(struct lb_session *session, const struct lb_request *request,
+                    char out[REDISSON_NAME_MAX]);
+void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch);
+
+/* Runs an unlock script whose last key is its latch, which is deleted afterwards. LB_OK: *ret_held says
+ * whether the holder still holds it, having taken it more than once. LB_LOST: it was not held by it. */
 enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
                                 const struct lb_request *request, const struct redis_script *script, int keys,
-                                struct redis_word *words, int count, bool *ret_held);
+                                const struct redis_word *words, int count, bool *ret_held);
 
 /* A lock's own unlock: once, by the holder that grant->data tells. */
 typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session, const struct lb_request *request,

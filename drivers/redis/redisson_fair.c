@@ -82,23 +82,24 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                    struct lb_grant *grant, bool *ret_held) {
     const struct fair_grant *mine = grant->data;
     struct fair_names names;
-    char channel[REDISSON_NAME_MAX], lease[24];
+    char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
     if (!mine->rlock.holder[0]) return LB_LOST;
     name_both(request, &names);
     rlock_channel(request, channel);
+    redisson_latch(session, request, latch);
     redis_lease_ms(request->lease_ns, lease);
     struct redisson_number now = redisson_number(redisson_now_ms());
-    struct redis_word words[] = {{request->key, request->key_len},
-                                 {names.queue, 0},
-                                 {names.timeouts, 0},
-                                 {channel, 0},
-                                 {NULL, 0},
-                                 {"0", 1},
-                                 {lease, 0},
-                                 {mine->rlock.holder, 0},
-                                 {now.text, 0},
-                                 {redisson_publish(session), 0},
-                                 {REDISSON_LATCH_MS, 0}};
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {names.queue, 0},
+                                       {names.timeouts, 0},
+                                       {channel, 0},
+                                       {latch, 0},
+                                       {"0", 1},
+                                       {lease, 0},
+                                       {mine->rlock.holder, 0},
+                                       {now.text, 0},
+                                       {redisson_publish(session), 0},
+                                       {REDISSON_LATCH_MS, 0}};
     return redisson_unlock(session, NULL, request, &unlock, 5, words, 11, ret_held);
 }
 

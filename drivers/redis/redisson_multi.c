@@ -11,6 +11,8 @@
 #ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
+#define ANSWER_NS (3 * LB_S_NS) /* Redisson's timeout for a command */
+
 /* One of the locks: `key_count` for each server. */
 struct part {
     struct redis_node *node; /* NULL: by the key */
@@ -21,13 +23,17 @@ static int servers_of(const struct lb_session *session) {
     return redis_is_cluster(session) ? 1 : redis_node_count(session);
 }
 
+static int keys_of(const struct lb_request *request) {
+    return request->keys ? request->key_count : 1;
+}
+
 static int parts_of(const struct lb_session *session, const struct lb_request *request) {
-    return servers_of(session) * (request->keys ? request->key_count : 1);
+    return servers_of(session) * keys_of(request);
 }
 
 /* All keys of the first server, then of the second ... */
 static struct part part_of(struct lb_session *session, const struct lb_request *request, int index) {
-    int keys = request->keys ? request->key_count : 1;
+    int keys = keys_of(request);
     struct part part = {.request = *request};
     if (servers_of(session) > 1) part.node = redis_node_at(session, index / keys);
     if (request->keys) {
@@ -62,19 +68,68 @@ static enum lb_outcome free_parts(struct lb_session *session, const struct lb_re
     return result;
 }
 
+/* What becomes of one command on all servers: `done` judges each one's answer. */
+static enum lb_outcome on_all(struct lb_session *session, const struct redis_command *command,
+                              enum lb_outcome (*done)(const struct redis_value *answer)) {
+    struct redis_answer answers[REDIS_NODES_MAX];
+    int count = redis_all(session, command, ANSWER_NS, answers);
+    enum lb_outcome result = LB_OK;
+    for (int i = 0; i < count; i++) {
+        enum lb_outcome outcome = answers[i].outcome;
+        if (outcome == LB_OK && answers[i].reply->value.type == REDIS_ERROR)
+            outcome = redis_refuse(session, answers[i].reply);
+        else if (outcome == LB_OK)
+            outcome = done(&answers[i].reply->value);
+        result = worse(result, outcome);
+    }
+    return result;
+}
+
+static enum lb_outcome if_not_nil(const struct redis_value *answer) {
+    return answer->type == REDIS_NIL ? LB_LOST : LB_OK;
+}
+
+static enum lb_outcome if_one(const struct redis_value *answer) {
+    return answer->integer == 1 ? LB_OK : LB_LOST;
+}
+
 /* Gives all their lease. LB_LOST: one was gone. */
-static enum lb_outcome lease_parts(struct lb_session *session, const struct lb_request *request) {
+static enum lb_outcome lease_all(struct lb_session *session, const struct lb_request *request) {
     char lease[24];
     redis_lease_ms(request->lease_ns, lease);
     enum lb_outcome result = LB_OK;
-    for (int i = 0; i < parts_of(session, request); i++) {
-        struct part part = part_of(session, request, i);
+    for (int k = 0; k < keys_of(request); k++) {
+        struct part part = part_of(session, request, k);
         const struct redis_word words[] = {
             {"PEXPIRE", 7}, {part.request.key, part.request.key_len}, {lease, 0}};
+        const struct redis_command command = {.words = words, .count = 3};
         const struct redis_reply *reply = NULL;
-        enum lb_outcome outcome = redisson_run(session, part.node, NULL, 0, words, 3, &reply);
-        if (outcome == LB_OK && reply->value.integer != 1) outcome = LB_LOST;
+        enum lb_outcome outcome;
+        if (servers_of(session) > 1) {
+            outcome = on_all(session, &command, if_one);
+        } else {
+            outcome = redisson_run(session, NULL, NULL, 0, words, 3, &reply);
+            if (outcome == LB_OK) outcome = if_one(&reply->value);
+        }
         result = worse(result, outcome);
+    }
+    return result;
+}
+
+/* Frees all. LB_LOST: one was not ours. */
+static enum lb_outcome free_all(struct lb_session *session, const struct lb_request *request,
+                                const char *holder) {
+    enum lb_outcome result = LB_OK;
+    if (servers_of(session) == 1)
+        return free_parts(session, request, holder, parts_of(session, request), false);
+    if (!holder[0]) return LB_LOST;
+    for (int k = 0; k < keys_of(request); k++) {
+        struct part part = part_of(session, request, k);
+        struct rlock_unlocking one;
+        rlock_prepare_unlock(session, &part.request, holder, &one);
+        result = worse(result, on_all(session, &one.command, if_not_nil));
+        for (int i = 0; i < servers_of(session); i++)
+            redisson_drop_latch(session, redis_node_at(session, i), one.latch);
     }
     return result;
 }
@@ -104,7 +159,7 @@ static enum lb_outcome take_parts(struct lb_session *session, const struct lb_re
         return freed == LB_OK || freed == LB_LOST ? outcome : LB_UNKNOWN;
     }
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = lease_parts(session, request);
+    enum lb_outcome outcome = lease_all(session, request);
     if (outcome != LB_OK) {
         enum lb_outcome freed = free_parts(session, request, mine->holder, parts_of(session, request), false);
         if (outcome != LB_LOST || (freed != LB_OK && freed != LB_LOST)) return LB_UNKNOWN;
@@ -160,7 +215,7 @@ static enum lb_outcome multi_acquire(struct lb_session *session, const struct lb
 static enum lb_outcome multi_release(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     const struct rlock_grant *mine = grant->data;
-    return free_parts(session, request, mine->holder, parts_of(session, request), false);
+    return free_all(session, request, mine->holder);
 }
 
 static enum lb_outcome multi_renew(struct lb_session *session, const struct lb_request *request,

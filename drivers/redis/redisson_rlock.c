@@ -2,6 +2,7 @@
 #include "drivers/redis/redisson_rlock.h"
 
 #ifdef LB_HAVE_HIREDIS
+#include <string.h>
 
 /* KEYS name; ARGV lease, holder. */
 static const struct redis_script take = {
@@ -58,22 +59,31 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     return LB_OK;
 }
 
+void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *request, const char *holder,
+                          struct rlock_unlocking *ret_unlocking) {
+    struct rlock_unlocking *one = ret_unlocking;
+    rlock_channel(request, one->channel);
+    redisson_latch(session, request, one->latch);
+    redis_lease_ms(request->lease_ns, one->lease);
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {one->channel, 0},
+                                       {one->latch, 0},
+                                       {"0", 1},
+                                       {one->lease, 0},
+                                       {holder, 0},
+                                       {REDISSON_LATCH_MS, 0},
+                                       {redisson_publish(session), 0}};
+    memcpy(one->words, words, sizeof words);
+    one->command = (struct redis_command){.script = &unlock, .words = one->words, .count = 8, .keys = 3};
+}
+
 enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
                                 const struct lb_request *request, const char *holder, bool publish,
                                 bool *ret_held) {
-    char channel[REDISSON_NAME_MAX], lease[24];
+    struct rlock_unlocking one;
     if (!holder[0]) return LB_LOST;
-    rlock_channel(request, channel);
-    redis_lease_ms(request->lease_ns, lease);
-    struct redis_word words[] = {{request->key, request->key_len},
-                                 {channel, 0},
-                                 {NULL, 0},
-                                 {"0", 1},
-                                 {lease, 0},
-                                 {holder, 0},
-                                 {REDISSON_LATCH_MS, 0},
-                                 {redisson_publish(session), 0}};
-    return redisson_unlock(session, node, request, publish ? &unlock : &unlock_silently, 3, words, 8,
+    rlock_prepare_unlock(session, request, holder, &one);
+    return redisson_unlock(session, node, request, publish ? &unlock : &unlock_silently, 3, one.words, 8,
                            ret_held);
 }
 

@@ -100,32 +100,34 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                    struct lb_grant *grant, bool *ret_held) {
     const struct rw_grant *mine = grant->data;
     char channel[REDISSON_NAME_MAX], timeouts[REDISSON_NAME_MAX], all[REDISSON_NAME_MAX], lease[24];
+    char latch[REDISSON_NAME_MAX];
     if (!mine->reader[0]) return LB_LOST;
     name_channel(request, channel);
+    redisson_latch(session, request, latch);
     redis_lease_ms(request->lease_ns, lease);
     const char *publish = redisson_publish(session);
     if (!request->shared) {
-        struct redis_word words[] = {{request->key, request->key_len},
-                                     {channel, 0},
-                                     {NULL, 0},
-                                     {"1", 1},
-                                     {publish, 0},
-                                     {mine->writer, 0},
-                                     {REDISSON_LATCH_MS, 0},
-                                     {lease, 0}};
+        const struct redis_word words[] = {{request->key, request->key_len},
+                                           {channel, 0},
+                                           {latch, 0},
+                                           {"1", 1},
+                                           {publish, 0},
+                                           {mine->writer, 0},
+                                           {REDISSON_LATCH_MS, 0},
+                                           {lease, 0}};
         return redisson_unlock(session, NULL, request, &unlock_write, 3, words, 8, ret_held);
     }
     name_timeouts(request, mine, timeouts);
     redisson_name(request, "", "", all);
-    struct redis_word words[] = {{request->key, request->key_len},
-                                 {channel, 0},
-                                 {timeouts, 0},
-                                 {all, 0},
-                                 {NULL, 0},
-                                 {"0", 1},
-                                 {publish, 0},
-                                 {mine->reader, 0},
-                                 {REDISSON_LATCH_MS, 0}};
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {timeouts, 0},
+                                       {all, 0},
+                                       {latch, 0},
+                                       {"0", 1},
+                                       {publish, 0},
+                                       {mine->reader, 0},
+                                       {REDISSON_LATCH_MS, 0}};
     return redisson_unlock(session, NULL, request, &unlock_read, 5, words, 9, ret_held);
 }
 

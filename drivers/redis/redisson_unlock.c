@@ -5,23 +5,30 @@
 
 #ifdef LB_HAVE_HIREDIS
 
+void redisson_latch(struct lb_session *session, const struct lb_request *request,
+                    char out[REDISSON_NAME_MAX]) {
+    char after[40] = ":";
+    redis_random_hex(&session->rng, after + 1, 16);
+    redisson_name(request, "redisson_unlock_latch:", after, out);
+}
+
+void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch) {
+    const struct redis_word words[] = {{"DEL", 3}, {latch, 0}};
+    struct lb_err before = session->err;
+    redis_post(session, node, &(struct redis_command){.words = words, .count = 2});
+    session->err = before; /* what can't be sent is no failure of the unlock: the key expires */
+}
+
 enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
                                 const struct lb_request *request, const struct redis_script *script, int keys,
-                                struct redis_word *words, int count, bool *ret_held) {
-    char latch[REDISSON_NAME_MAX], after[40] = ":";
-    redis_random_hex(&session->rng, after + 1, 16);
-    redisson_name(request, "redisson_unlock_latch:", after, latch);
-    words[keys - 1] = (struct redis_word){latch, 0};
+                                const struct redis_word *words, int count, bool *ret_held) {
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redisson_run(session, node, script, keys, words, count, &reply);
     if (outcome != LB_OK) return outcome;
     struct redis_value answer = reply->value;
     if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    const struct redis_word drop[] = {{"DEL", 3}, {latch, 0}};
-    struct lb_err before = session->err;
     if (node || redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
-        redis_post(session, node, &(struct redis_command){.words = drop, .count = 2});
-    session->err = before; /* what can't be sent is no failure of the unlock: the key expires */
+        redisson_drop_latch(session, node, words[keys - 1].text);
     /* 2 is ours: where the real scripts call it a success that the lock was gone already. */
     if (answer.type == REDIS_NIL || answer.integer == 2) return LB_LOST;
     *ret_held = answer.integer == 0;
