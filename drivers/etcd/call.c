@@ -231,8 +231,9 @@ static void on_event(struct etcd_line *line) {
     for (size_t i = 0; i < answer->n_events; i++) {
         if (answer->events[i]->type == ETCDSERVERPB__EVENT__EVENT_TYPE__DELETE) e->watch_hit = true;
     }
+    if (answer->created) e->watch_on = true;
     if (answer->canceled) line->status = 1; /* compacted meanwhile, or the server is going down */
-    if (e->watch_hit || answer->canceled) lb_wake(line->transfer.fiber);
+    if (e->watch_hit || answer->created || answer->canceled) lb_wake(line->transfer.fiber);
 }
 
 enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision) {
@@ -248,7 +249,7 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     request.create_request = &create;
     e->watch.method = &etcd_watch_method;
     e->watch.seen = on_event;
-    e->watch_hit = false;
+    e->watch_hit = e->watch_on = false;
     size_t len = encode(&e->watch, &request.base);
     if (len == 0) return fail(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
     /* The request's side of the stream is closed at once: the server keeps watching all the same, and one
@@ -257,9 +258,9 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     return LB_OK;
 }
 
-enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
+static enum lb_outcome wait_until(struct etcd_session *e, const bool *happened, int64_t deadline_ns) {
     struct etcd_line *line = &e->watch;
-    while (!e->watch_hit) {
+    while (!*happened) {
         if (e->lost || line->status > 0 || !line->transfer.busy || !e->http.running || lb_stopping()) {
             return LB_BROKEN;
         }
@@ -267,6 +268,14 @@ enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
         lb_sleep_until(deadline_ns);
     }
     return LB_OK;
+}
+
+enum lb_outcome etcd_watch_began(struct etcd_session *e, int64_t deadline_ns) {
+    return wait_until(e, &e->watch_on, deadline_ns);
+}
+
+enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
+    return wait_until(e, &e->watch_hit, deadline_ns);
 }
 
 void etcd_watch_stop(struct etcd_session *e) {

@@ -24,7 +24,6 @@
 #include "drivers/wait.h"
 
 #define ROOT "chubby/"
-#define AGAIN_NS (50 * LB_MS_NS)
 
 struct chubby_options {
     int64_t lock_delay_ns, grace_ns;
@@ -158,15 +157,8 @@ static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadl
             ? answer->responses[0]->response_range
             : NULL;
     if (!range || range->n_kvs == 0) return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
-    enum lb_outcome outcome = etcd_watch_start(e, range->kvs[0]->key, answer->header->revision + 1);
-    if (outcome == LB_OK) outcome = etcd_watch_wait(e, deadline_ns);
-    etcd_watch_stop(e);
-    session->wakeups++;
-    if (outcome == LB_TIMEOUT || outcome == LB_REFUSED) return outcome;
-    if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
-    if (lb_stopping()) return lb_fail(session, LB_UNKNOWN, "etcd: cut off while waiting");
-    if (outcome != LB_OK) lb_sleep_until(lb_now() + AGAIN_NS); /* the watch broke: look again, not at once */
-    return LB_OK;
+    return etcd_wait_deleted(session, range->kvs[0]->key, answer->header->revision, ETCD_FROM_NOW,
+                             deadline_ns);
 }
 
 static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,
@@ -179,7 +171,7 @@ static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb
     queue.key_len = name.len;
     enum lb_outcome outcome = etcd_place_join(session, &queue, &mine->place, &first);
     if (outcome != LB_OK) return outcome;
-    if (!first) outcome = etcd_place_wait(session, &queue, &mine->place, true);
+    if (!first) outcome = etcd_place_wait(session, &queue, &mine->place, ETCD_FROM_NOW);
     while (outcome == LB_OK) {
         outcome = take(session, request, mine, true);
         if (outcome == LB_OK && mine->generation) return LB_OK;

@@ -6,7 +6,7 @@
  * A contended hand-over often takes etcd up to 100 ms, whoever asks: the real client watches from the
  * revision it has just read, and etcd takes up watches that begin at or before its present revision every 100
  * ms only. watch_from=next asks for the revision after that one, which loses nothing and is taken up at once
- * unless somebody has written meanwhile.
+ * unless somebody has written meanwhile; watch_from=now for what comes from now on, and reads the key again.
  */
 #include "drivers/etcd/queue.h"
 
@@ -15,10 +15,8 @@
 
 #include "drivers/wait.h"
 
-enum { FROM_READ, FROM_NEXT };
-
 struct mutex_options {
-    int64_t watch_from;
+    int64_t watch_from; /* enum etcd_watch_from */
 };
 
 static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
@@ -29,7 +27,8 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
     enum lb_outcome outcome = etcd_place_join(session, request, place, &first);
     if (outcome != LB_OK) return outcome;
     if (!first) {
-        outcome = once ? LB_BUSY : etcd_place_wait(session, request, place, options->watch_from == FROM_NEXT);
+        outcome = once ? LB_BUSY
+                       : etcd_place_wait(session, request, place, (enum etcd_watch_from)options->watch_from);
     }
     if (outcome == LB_OK) {
         grant->token = (uint64_t)place->revision;
@@ -60,9 +59,9 @@ static int mutex_residue(struct lb_session *session, const char *prefix, struct 
 }
 
 static const struct lb_option mutex_options[] = {
-    {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0, "read,next",
+    {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0, "read,next,now",
      "a waiter watches from the revision it has read, as etcd's clients do (a hand-over takes up to 100 ms), "
-     "or from the next one"},
+     "from the next one, or from now on and then reads once more"},
     {0},
 };
 #endif

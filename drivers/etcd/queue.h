@@ -25,11 +25,25 @@ struct etcd_place {
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
                                 struct etcd_place *place, bool *ret_first);
 
-/* Waits until no key of the queue is older than ours. from_next: watches from the revision after the one that
- * was read, not from that one. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the lease; LB_UNKNOWN: the
- * server does not answer. After anything but LB_OK and LB_LOST the key is still there. */
+/* From where a waiter watches a key that it has seen at a revision. etcd 3.4 takes up watches that begin at
+ * or before its present revision every 100 ms only. */
+enum etcd_watch_from {
+    ETCD_FROM_READ, /* from that revision, as etcd's clients do */
+    ETCD_FROM_NEXT, /* from the next one: taken up at once unless anybody has written meanwhile */
+    ETCD_FROM_NOW   /* from now on: taken up at once, and then the key must be read once more */
+};
+
+/* Waits until the key is deleted. LB_OK: it is, or may be: look again; LB_TIMEOUT; LB_REFUSED; LB_UNKNOWN:
+ * the lease has ended, or the cut-off came. key: borrowed until the first request, so it may lie in an
+ * answer. */
+enum lb_outcome etcd_wait_deleted(struct lb_session *session, ProtobufCBinaryData key, int64_t revision,
+                                  enum etcd_watch_from from, int64_t deadline_ns);
+
+/* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the
+ * lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the key is still there.
+ */
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
-                                const struct etcd_place *place, bool from_next);
+                                const struct etcd_place *place, enum etcd_watch_from from);
 
 /* Our key's create revision, by its name alone. LB_OK; LB_LOST: it is not there; or the server does not
  * answer. */

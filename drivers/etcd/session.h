@@ -69,6 +69,7 @@ struct etcd_session {
     bool ending;                       /* the session is being closed: the keeper is to end */
     int64_t patience_ns;               /* how long a call waits for its answer */
     bool lost;                         /* the lease has ended, or may have by our clock */
+    bool watch_on;                     /* the server has taken the watch up */
     bool watch_hit;                    /* the watched key was deleted */
 };
 
@@ -98,8 +99,11 @@ int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_byt
                    struct lb_err *err);
 void etcd_line_done(struct etcd_line *line);
 
-/* Watches one key for its deletion, from a revision on. One watch at a time. */
+/* Watches one key for its deletion, from a revision on; 0 = from when the server takes it up, which
+ * etcd_watch_began waits for. One watch at a time. */
 enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision);
+/* LB_OK: the server watches; LB_TIMEOUT, LB_BROKEN as etcd_watch_wait. */
+enum lb_outcome etcd_watch_began(struct etcd_session *e, int64_t deadline_ns);
 /* LB_OK: deleted. LB_TIMEOUT: the deadline. LB_BROKEN: the watch ended, the lease did, or the cut-off came.
  */
 enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns);
