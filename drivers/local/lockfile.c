@@ -12,6 +12,7 @@
  * Owners on other hosts are never taken for dead. It polls: nobody is told that a file is gone.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -133,6 +134,28 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
     return written ? 0 : err_set(err, LB_EXIT_MACHINE, "%s: %s", own, strerror(failed));
 }
 
+/* Removes the own files of sessions whose processes have died: nobody would ever. */
+static int lockfile_setup(struct lb_session *session, struct lb_err *err) {
+    const struct file_server *server = session->server->state;
+    const struct lockfile_session *mine = session->lock_state;
+    char path[2 * FILE_PATH], host[256];
+    DIR *dir = opendir(server->dir);
+    if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", server->dir, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        long pid;
+        char *end_of_host;
+        if (sscanf(entry->d_name, ".%ld-%*u-%255s", &pid, host) != 2 ||
+            !(end_of_host = strstr(host, ".owner")))
+            continue;
+        *end_of_host = '\0';
+        if (strcmp(host, mine->host) != 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
+        snprintf(path, sizeof path, "%s/%s", server->dir, entry->d_name);
+        unlink(path);
+    }
+    closedir(dir);
+    return 0;
+}
+
 static enum lb_outcome lockfile_acquire(struct lb_session *session, const struct lb_request *request,
                                         struct lb_grant *grant) {
     const struct lockfile_options *options = session->options;
@@ -199,7 +222,8 @@ const struct lb_lock lock_file_lockfile = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .keeps = "the file .guard",
+    .keeps =
+        "the file .guard, and of a session that died its own file (.PID-N-HOST.owner) until the next begins",
     .about = {.compatible =
                   "dotlockfile -p, and whoever makes the file with O_EXCL or link(2); of these only our "
                   "own remove a stale one safely",
@@ -214,6 +238,7 @@ const struct lb_lock lock_file_lockfile = {
     .options_bytes = sizeof(struct lockfile_options),
     .session_bytes = sizeof(struct lockfile_session),
     .grant_bytes = sizeof(struct lockfile_grant),
+    .setup = lockfile_setup,
     .prepare = lockfile_prepare,
     .acquire = lockfile_acquire,
     .release = lockfile_release,

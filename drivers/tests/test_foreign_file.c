@@ -193,6 +193,10 @@ static long dead_pid(void) {
     return pid;
 }
 
+static void set_up_again(struct actor *client) {
+    client->failed = client->session.lock->setup(&client->session, &client->err);
+}
+
 static void stale_files(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -210,6 +214,16 @@ static void stale_files(struct trial *trial) {
     MUST(trial, leave_file(&key, "elsewhere.example", dead_pid(), 1), "can't write");
     MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
     MUST(trial, unlink(path_of(&key, ".lockfile")) == 0, "the other host's file is gone");
+    /* What a session that died left beside its lock goes when the next one sets up; the living keep theirs.
+     */
+    char dead[600], alive[600];
+    snprintf(dead, sizeof dead, "%s/.%ld-0-%s.owner", place->dir, dead_pid(), host);
+    snprintf(alive, sizeof alive, "%s/.%ld-9999-%s.owner", place->dir, (long)getpid(), host);
+    MUST(trial, close(creat(dead, 0600)) == 0 && close(creat(alive, 0600)) == 0, "can't write");
+    actor_do(ours, set_up_again);
+    MUST(trial, access(dead, F_OK) != 0 && access(alive, F_OK) == 0, "%s is there, or %s is not", dead,
+         alive);
+    unlink(alive);
 }
 
 #define FINDERS 8
