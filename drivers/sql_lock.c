@@ -156,7 +156,7 @@ int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn 
 static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                       struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
-    struct sql_answer answer;
+    struct sql_answer answer = {0};
     int len = snprintf(mine->values.key, sizeof mine->values.key, "%s", prefix);
     mine->values.key_len = (unsigned long)len;
     if (sql_run(session, SQL_LEFT, sql_soon(session), &answer) != LB_OK)
