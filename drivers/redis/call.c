@@ -17,15 +17,15 @@
 /* How a round trip is to be sent. */
 enum how { PLAIN = 0, WHOLE_SCRIPT = 1, ASKING = 2 };
 
-/* The script's digest, computed on this session's first use of it. */
-static const char *sha1_of(struct redis_state *state, const struct redis_script *script) {
+/* The script's place among those whose digests the session remembers; computed on its first use. */
+static int place_of(struct redis_state *state, const struct redis_script *script) {
     int i = 0;
     while (i < REDIS_SCRIPTS_MAX - 1 && state->scripts[i].script && state->scripts[i].script != script) i++;
     if (state->scripts[i].script != script) {
         state->scripts[i].script = script;
         sha1_hex(script->text, strlen(script->text), state->scripts[i].sha1);
     }
-    return state->scripts[i].sha1;
+    return i;
 }
 
 static bool put_command(struct redis_conn *conn, const struct redis_command *command, bool whole_script) {
@@ -37,7 +37,8 @@ static bool put_command(struct redis_conn *conn, const struct redis_command *com
         head[0] = (struct redis_word){"EVAL", 4};
         head[1] = (struct redis_word){command->script->text, 0};
     } else {
-        head[1] = (struct redis_word){sha1_of(redis_state_of(conn->session), command->script), 40};
+        struct redis_state *state = redis_state_of(conn->session);
+        head[1] = (struct redis_word){state->scripts[place_of(state, command->script)].sha1, 40};
     }
     return conn_put(conn, head, 3, command->words, command->count);
 }
@@ -195,26 +196,50 @@ static bool revive(struct lb_session *session, struct redis_node *node, int64_t 
     return false;
 }
 
-/* One node's answer to what was sent; asks once more, with the script's text, a node that does not know it.
- */
-static void collect(struct redis_node *node, const struct redis_command *command, int64_t deadline_ns,
-                    struct redis_answer *answer) {
+/* One node's answer to what was sent. */
+static void collect(struct redis_node *node, int64_t deadline_ns, struct redis_answer *answer) {
     struct redis_conn *conn = node->conn;
-    for (int tries = 0; tries < 2; tries++) {
-        answer->outcome = conn_receive(conn, 1, deadline_ns);
-        if (answer->outcome == LB_TIMEOUT) {
-            conn->owed++;
-            answer->outcome = lb_fail(conn->session, LB_UNKNOWN, "redis at %s:%d: no answer in time",
-                                      node->host, node->port);
-        }
-        if (answer->outcome != LB_OK) return;
-        answer->reply = &conn->reply[0];
-        if (!command->script || answer->reply->value.type != REDIS_ERROR ||
-            strncmp(answer->reply->value.text, "NOSCRIPT", 8) != 0) {
-            return;
-        }
-        answer->outcome = send_one(conn, command, true, deadline_ns);
-        if (answer->outcome != LB_OK) return;
+    answer->outcome = conn_receive(conn, 1, deadline_ns);
+    if (answer->outcome == LB_OK) answer->reply = &conn->reply[0];
+    if (answer->outcome != LB_TIMEOUT) return;
+    conn->owed++;
+    lb_fail(conn->session, LB_TIMEOUT, "redis at %s:%d: no answer in time", node->host, node->port);
+}
+
+/* A late answer is dropped, NOSCRIPT too, and then the command was not done: so a node is told the whole
+ * script until this connection has seen it know it. */
+static uint32_t script_bit(struct lb_session *session, const struct redis_command *command) {
+    int place = command->script ? place_of(redis_state_of(session), command->script) : 0;
+    return command->script && place < REDIS_SCRIPTS_MAX - 1 ? UINT32_C(1) << place : 0;
+}
+
+static enum lb_outcome send_to(struct lb_session *session, struct redis_node *node,
+                               const struct redis_command *command, int64_t deadline_ns) {
+    bool known = node->conn->known & script_bit(session, command);
+    return send_one(node->conn, command, !known, deadline_ns);
+}
+
+static bool is_noscript(const struct redis_answer *answer) {
+    return answer->outcome == LB_OK && answer->reply->value.type == REDIS_ERROR &&
+           strncmp(answer->reply->value.text, "NOSCRIPT", 8) == 0;
+}
+
+/* Sends the script's text to the nodes that do not know it. They have a time of their own: a slow one among
+ * the others may have used up the first. */
+static void teach(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
+                  struct redis_answer *answers, int count) {
+    int64_t deadline_ns = lb_now() + timeout_ns;
+    bool told[REDIS_NODES_MAX] = {false};
+    for (int i = 0; i < count; i++) {
+        struct redis_conn *conn = redis_node_at(session, i)->conn;
+        if (answers[i].outcome == LB_OK) conn->known |= script_bit(session, command);
+        if (!is_noscript(&answers[i])) continue;
+        conn->known = 0; /* it has forgotten all of them */
+        answers[i] = (struct redis_answer){.outcome = send_one(conn, command, true, deadline_ns)};
+        told[i] = answers[i].outcome == LB_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        if (told[i]) collect(redis_node_at(session, i), deadline_ns, &answers[i]);
     }
 }
 
@@ -228,19 +253,20 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
         answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
         entered[i] = gate_enter(&node->gate, deadline_ns);
         if (entered[i] && node->conn && !node->conn->dead)
-            answers[i].outcome = send_one(node->conn, command, false, deadline_ns);
+            answers[i].outcome = send_to(session, node, command, deadline_ns);
     }
     /* Only when all that stand have been sent to: connecting may take all the time there is. */
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
         if (!entered[i] || (node->conn && !node->conn->dead)) continue;
         if (revive(session, node, deadline_ns))
-            answers[i].outcome = send_one(node->conn, command, false, deadline_ns);
+            answers[i].outcome = send_to(session, node, command, deadline_ns);
     }
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
-        if (entered[i] && answers[i].outcome == LB_OK) collect(node, command, deadline_ns, &answers[i]);
+        if (entered[i] && answers[i].outcome == LB_OK) collect(node, deadline_ns, &answers[i]);
     }
+    if (command->script) teach(session, command, timeout_ns, answers, count);
     /* Only now: until here another fiber's round trip would have overwritten answers. */
     for (int i = 0; i < count; i++) {
         if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);

@@ -65,6 +65,8 @@ enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_
 /* redis+independents://: how many servers, and each by its place in the URL. Elsewhere: the primaries. */
 int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
+/* How many of these are connected. */
+int redis_node_up_count(const struct lb_session *session);
 
 bool redis_is_cluster(const struct lb_session *session);
 bool redis_are_independent(const struct lb_session *session);
@@ -101,14 +103,15 @@ enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *command);
 
 struct redis_answer {
-    enum lb_outcome outcome; /* LB_OK: with reply. LB_UNKNOWN: sent; LB_BROKEN: not sent */
+    enum lb_outcome outcome; /* LB_OK: with reply. LB_TIMEOUT: late; LB_UNKNOWN: sent, then the connection was
+                                lost; LB_BROKEN: not sent */
     const struct redis_reply *reply;
 };
 
 /* Sends one command to all nodes (redis_node_at) at once and waits for all their answers, for at most
- * timeout_ns. A node that is late keeps its connection: its answer is dropped when it comes, and what is sent
- * to it later comes after. Lost connections are made anew. Returns the number of nodes; the answers are in
- * their order. */
+ * timeout_ns (twice that, if some must be told a script's text first). A node that is late keeps its
+ * connection: its answer is dropped when it comes, and what is sent to it later comes after. Lost connections
+ * are made anew. Returns the number of nodes; the answers are in their order. */
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]);
 

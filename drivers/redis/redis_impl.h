@@ -32,9 +32,10 @@ struct redis_conn {
     struct lb_session *session;
     redisContext *context;
     bool dead;
-    bool counted; /* its bytes are the core's to count (session->traffic_fd) */
-    int have;     /* replies of this round trip that are complete */
-    int owed;     /* replies that must come first, and that nobody waits for any more */
+    bool counted;   /* its bytes are the core's to count (session->traffic_fd) */
+    int have;       /* replies of this round trip that are complete */
+    int owed;       /* replies that must come first, and that nobody waits for any more */
+    uint32_t known; /* scripts that the server is known to know, by their place in the session's table */
     struct redis_reply *filling;
     size_t text_used, out_used;
     struct redis_reply reply[REDIS_PIPE_MAX + 1]; /* one more for ASKING */

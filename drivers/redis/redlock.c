@@ -14,10 +14,13 @@
 #ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
+#define TRIES_MAX 3 /* in a row, while too few servers answer in time */
+
 /* What the servers said to one command. */
 struct votes {
     int count, yes, no;
-    bool unsure; /* a lost answer: a server may have done it, and can't be told otherwise in order */
+    int late;    /* will do it yet, and after it what they are told next */
+    bool unsure; /* a connection was lost: a server may have done it, and can't be told otherwise in order */
 };
 
 static int majority(int count) {
@@ -30,7 +33,8 @@ static struct votes ask_all(struct lb_session *session, const struct redis_comma
     struct votes votes = {.count = redis_all(session, command, options->node_timeout_ns, answers)};
     for (int i = 0; i < votes.count; i++) {
         const struct redis_value *value = answers[i].reply ? &answers[i].reply->value : NULL;
-        if (answers[i].outcome == LB_UNKNOWN) votes.unsure = true;
+        votes.late += answers[i].outcome == LB_TIMEOUT;
+        votes.unsure |= answers[i].outcome == LB_UNKNOWN;
         if (answers[i].outcome != LB_OK || !value) continue;
         if (value->type == REDIS_STATUS || (value->type == REDIS_INTEGER && value->integer == 1))
             votes.yes++;
@@ -66,12 +70,18 @@ int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
     return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
 }
 
+/* Tells all servers to release what the same connections had been told to set. True if a majority did, or
+ * will do it in that order: then nothing of ours is held, nor will be. */
+static bool undo(struct lb_session *session, const struct lb_request *request, const struct lb_grant *grant) {
+    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    if (votes.yes + votes.no + votes.late < majority(votes.count)) return false;
+    session->err.code = 0; /* the few that are not there do not matter */
+    return true;
+}
+
 enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
                              struct lb_grant *grant) {
-    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
-    if (votes.yes + votes.no < majority(votes.count)) return no_majority(session, &votes, votes.unsure);
-    session->err.code = 0; /* the few that did not answer do not matter */
-    return LB_OK;
+    return undo(session, request, grant) ? LB_BUSY : LB_UNKNOWN;
 }
 
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
@@ -86,28 +96,38 @@ enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request 
                                        {"PX", 2},
                                        {lease_ms, 0}};
     const struct redis_command command = {.words = words, .count = 6};
-    int64_t sent_ns = lb_now();
-    struct votes votes = ask_all(session, &command);
-    if (votes.yes >= majority(votes.count)) {
+    for (int tries = 1;; tries++) {
+        int64_t sent_ns = lb_now();
+        struct votes votes = ask_all(session, &command);
+        int need = majority(votes.count);
+        if (votes.yes >= need) {
+            session->err.code = 0;
+            *ret_sent_ns = sent_ns;
+            *ret_elapsed_ns = lb_now() - sent_ns;
+            return LB_OK;
+        }
+        bool sent = votes.yes > 0 || votes.late > 0 || votes.unsure;
+        if (sent && !undo(session, request, grant)) return LB_UNKNOWN;
+        if (votes.yes + votes.no + votes.late < need) return no_majority(session, &votes, false);
+        bool answered = votes.yes + votes.no >= need;
+        if (!answered && (tries == TRIES_MAX || lb_now() >= request->deadline_ns))
+            return no_majority(session, &votes, true);
         session->err.code = 0;
-        *ret_sent_ns = sent_ns;
-        *ret_elapsed_ns = lb_now() - sent_ns;
-        return LB_OK;
+        if (answered) return LB_BUSY;
     }
-    bool answered = votes.yes + votes.no >= majority(votes.count);
-    enum lb_outcome undone = votes.yes > 0 || votes.unsure ? redlock_undo(session, request, grant) : LB_OK;
-    if (undone != LB_OK) return LB_UNKNOWN;
-    if (!answered) return no_majority(session, &votes, false);
-    session->err.code = 0;
-    return LB_BUSY;
 }
 
 int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     (void)deadline_ns;
-    if (redis_are_independent(session) && redis_node_count(session) >= 3) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "%s needs at least three independent servers: redis+independents://host1,host2,host3",
-                   session->lock->name);
+    int count = redis_node_count(session), up = redis_node_up_count(session);
+    if (!redis_are_independent(session) || count < 3)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s needs at least three independent servers: redis+independents://host1,host2,host3",
+                       session->lock->name);
+    if (up < majority(count))
+        return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d servers are there, a majority is %d", up, count,
+                       majority(count));
+    return 0;
 }
 
 enum lb_outcome redlock_release(struct lb_session *session, const struct lb_request *request,
@@ -121,7 +141,8 @@ enum lb_outcome redlock_release(struct lb_session *session, const struct lb_requ
     return no_majority(session, &votes, true);
 }
 
-enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_request *request,
+/* One try at an extension: LB_OK, LB_LOST, or LB_UNKNOWN: too few have answered. */
+static enum lb_outcome extend(struct lb_session *session, const struct lb_request *request,
                               struct lb_grant *grant) {
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
@@ -136,9 +157,23 @@ enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_reques
     return LB_OK;
 }
 
+enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_request *request,
+                              struct lb_grant *grant) {
+    enum lb_outcome outcome = LB_UNKNOWN;
+    for (int tries = 0; tries < TRIES_MAX && outcome == LB_UNKNOWN; tries++) {
+        session->err.code = 0;
+        outcome = extend(session, request, grant);
+    }
+    return outcome;
+}
+
+/* On new connections: what the old ones had sent, a server may do later. So only answers count. */
 enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    return redlock_undo(session, request, grant);
+    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    if (votes.yes + votes.no < majority(votes.count)) return no_majority(session, &votes, true);
+    session->err.code = 0;
+    return LB_OK;
 }
 
 static enum lb_outcome try_valid(struct lb_session *session, const struct lb_request *request,
@@ -147,10 +182,7 @@ static enum lb_outcome try_valid(struct lb_session *session, const struct lb_req
     enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
     if (outcome != LB_OK) return outcome;
     int64_t usable_ns = request->lease_ns - redlock_drift_ns(session, request->lease_ns);
-    if (usable_ns - elapsed_ns <= 0) {
-        outcome = redlock_undo(session, request, grant);
-        return outcome == LB_OK ? LB_BUSY : LB_UNKNOWN;
-    }
+    if (usable_ns - elapsed_ns <= 0) return redlock_undo(session, request, grant);
     grant->token = 0;
     grant->lease_end_ns = sent_ns + usable_ns;
     return LB_OK;
@@ -163,7 +195,7 @@ static enum lb_outcome redlock_acquire(struct lb_session *session, const struct 
 
 const struct lb_option redlock_option_table[] = {
     BACKOFF_OPTIONS(struct redlock_options, string.poll, "50ms", "200ms"),
-    {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "50ms", 1e6, 60e9,
+    {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "200ms", 1e6, 60e9,
      NULL, "longest wait for one server's answer; then it has not granted"},
     {"drift", LB_OPT_REAL, offsetof(struct redlock_options, drift), "0.01", 0, 0.5, NULL,
      "part of the lease that the servers' clocks may be wrong by"},

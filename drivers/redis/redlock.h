@@ -15,18 +15,19 @@ struct redlock_options {
 
 /* SET NX PX on all servers at once; a majority must grant. LB_OK with *ret_elapsed_ns, counted from
  * *ret_sent_ns, before the first was sent, until the last answer; else nothing is held (all were told to
- * release, also those that looked failed): LB_BUSY, or LB_BROKEN and LB_UNKNOWN: no majority answers. */
+ * release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority can be reached; LB_UNKNOWN: nor
+ * any more for the release. */
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns);
 
-/* Tells all servers to release; nothing depends on the answers. */
+/* Gives up what redlock_try has just got: LB_BUSY; LB_UNKNOWN: no majority was reached. */
 enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
                              struct lb_grant *grant);
 
 /* How much of a lease is not to be relied on, for the servers' clocks. */
 int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns);
 
-lb_connect_fn redlock_prepare; /* refuses what is not at least three independent servers */
+lb_connect_fn redlock_prepare; /* refuses what is not three or more independent servers, or no majority */
 lb_release_fn redlock_release;
 lb_renew_fn redlock_renew;
 lb_settle_fn redlock_settle;

@@ -11,6 +11,7 @@
 
 #define REDIS_PORT 6379
 #define SENTINEL_PORT 26379
+#define HUNG_NS (1 * LB_S_NS) /* for one of several independent servers to let a session in */
 
 static const struct {
     const char *scheme, *name;
@@ -79,8 +80,8 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
     redis_node_drop(session, node);
     node->conn = calloc(1, sizeof *node->conn);
     if (!node->conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    /* The core counts the bytes of a session's first connection; not where connections come and go. */
-    node->conn->counted = session->traffic_fd < 0 && redis_state_of(session)->mode != REDIS_INDEPENDENTS;
+    /* The core counts the bytes of one connection: the session's first, or its successor. */
+    node->conn->counted = session->traffic_fd < 0;
     if (conn_open(node->conn, session, node->host, node->port, false, deadline_ns, err) != 0) {
         node->conn->dead = true;
         return -1;
@@ -116,6 +117,16 @@ struct redis_node *redis_node_at(struct lb_session *session, int index) {
         if (state->node[i].primary && index-- == 0) return &state->node[i];
     }
     return NULL;
+}
+
+int redis_node_up_count(const struct lb_session *session) {
+    const struct redis_state *state = session->state;
+    int count = 0;
+    for (int i = 0; i < state->node_count; i++) {
+        const struct redis_node *node = &state->node[i];
+        count += node->primary && node->conn && !node->conn->dead;
+    }
+    return count;
 }
 
 bool redis_is_cluster(const struct lb_session *session) {
@@ -162,7 +173,8 @@ static int connect_independents(struct lb_session *session, int64_t deadline_ns,
         struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
         node->primary = true;
         why.code = 0;
-        int64_t share_ns = (deadline_ns - lb_now()) / (url->host_count - i); /* one may not answer at all */
+        int64_t share_ns = (deadline_ns - lb_now()) / (url->host_count - i);
+        if (share_ns > HUNG_NS) share_ns = HUNG_NS;
         if (redis_node_connect(session, node, lb_now() + share_ns, &why) == 0)
             up++;
         else if (why.code == LB_EXIT_USAGE)
@@ -313,7 +325,7 @@ static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_n
         struct redis_answer answers[REDIS_NODES_MAX];
         int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
         for (int i = 0; i < count; i++) {
-            if (answers[i].outcome != LB_OK) return answers[i].outcome;
+            if (answers[i].outcome != LB_OK) return LB_UNKNOWN;
         }
         return LB_OK;
     }

@@ -1,0 +1,266 @@
+/* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the nodes of a
+ * cluster, Sentinels promote a replica, replicas and servers of five hang or die. */
+#include "drivers/tests/conform_actor.h"
+#include "drivers/tests/conform_place.h"
+#include "drivers/tests/live_help.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include "drivers/redis/redis_impl.h"
+
+/* A lock on a topology of its own, for one test. */
+struct scene {
+    struct arena arena;
+    struct plan_lock planned;
+    struct place *place;
+    const char *missing;
+};
+
+static struct scene scene;
+
+static int close_scene(void **state) {
+    (void)state;
+    place_close(scene.place);
+    arena_done(&scene.arena);
+    memset(&scene, 0, sizeof scene);
+    return 0;
+}
+
+static void play(const char *lock, const char *topology, const char *const *sets,
+                 void (*script)(struct trial *)) {
+    static char why[400];
+    struct lb_err err = {0};
+    scene.missing = conform_lacks(registry_lock(lock), topology, why, sizeof why);
+    if (!scene.missing && system("command -v redis-cli >/dev/null") != 0)
+        scene.missing = "redis-cli is missing: install redis-tools";
+    LIVE_NEEDS(&scene);
+    if (conform_lock(registry_lock(lock), sets, &scene.arena, &scene.planned, &err) != 0 ||
+        !(scene.place = conform_open_on(&scene.planned, topology, &err))) {
+        fail_msg("%s", err.text);
+    }
+    struct trial trial = {.lock = &scene.planned, .place = scene.place};
+    trial_run(&trial, script);
+    if (trial.failure[0]) fail_msg("%s", trial.failure);
+}
+
+/* What redis-cli prints, told to one node; blocks our loop meanwhile. */
+__attribute__((format(printf, 2, 3))) static const char *cli(int node, const char *format, ...) {
+    static char answer[2][256];
+    static int turn;
+    char command[512];
+    va_list args;
+    int used =
+        snprintf(command, sizeof command, "redis-cli --raw -p %d ", topo_port(scene.place->topo, node, 0));
+    turn = !turn;
+    va_start(args, format);
+    vsnprintf(command + used, sizeof command - (size_t)used, format, args);
+    va_end(args);
+    FILE *out = popen(command, "r");
+    size_t len = out ? fread(answer[turn], 1, sizeof answer[turn] - 1, out) : 0;
+    if (out) pclose(out);
+    answer[turn][len] = '\0';
+    answer[turn][strcspn(answer[turn], "\n")] = '\0';
+    return answer[turn];
+}
+
+/* --- cluster --- */
+
+static int holder_of(unsigned slot) {
+    return slot <= 5460 ? 0 : slot <= 10922 ? 1 : 2; /* as the topology's script has it */
+}
+
+/* A slot on its way: ASK; then at its new place: MOVED. The holder and the waiter go with it. */
+static void slot_moves(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    unsigned slot = redis_slot(key.name, key.len);
+    int from = holder_of(slot), to = (from + 1) % 3;
+    char from_id[64], to_id[64];
+    snprintf(from_id, sizeof from_id, "%s", cli(from, "cluster myid"));
+    snprintf(to_id, sizeof to_id, "%s", cli(to, "cluster myid"));
+    /* The key is not there, so the old node sends whoever asks for it to the new one. */
+    MUST(trial, strcmp(cli(to, "cluster setslot %u importing %s", slot, from_id), "OK") == 0, "importing");
+    MUST(trial, strcmp(cli(from, "cluster setslot %u migrating %s", slot, to_id), "OK") == 0, "migrating");
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, TRIAL_TRY), LB_BUSY);
+    MUST(trial, strcmp(cli(to, "cluster countkeysinslot %u", slot), "1") == 0,
+         "the key is not at the new node");
+    MUST(trial, strcmp(cli(from, "cluster countkeysinslot %u", slot), "0") == 0,
+         "the key is at the old node");
+    MUST_GIVE(holder, actor_renew(holder, 30 * LB_S_NS), LB_OK);
+    actor_begin_acquire(waiter, &key, trial_soon());
+    /* The slot has arrived. */
+    MUST(trial, strcmp(cli(to, "cluster setslot %u node %s", slot, to_id), "OK") == 0, "arriving");
+    MUST(trial, strcmp(cli(from, "cluster setslot %u node %s", slot, to_id), "OK") == 0, "leaving");
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST(trial, actor_is_busy(waiter), "the waiter got %s while the key is held",
+         lb_outcome_name(waiter->outcome));
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+    uint64_t before = waiter->session.commands;
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+    MUST(trial, waiter->session.commands == before + 1, "the move is not remembered: %d commands",
+         (int)(waiter->session.commands - before));
+}
+
+static void test_slot_moves(void **state) {
+    (void)state;
+    play("redis-setnx", "redis-cluster", NULL, slot_moves);
+}
+
+/* --- sentinels --- */
+
+/* A client's way through a failover: what breaks, the core opens anew. */
+static bool acquire_somehow(struct trial *trial, struct actor *client, const struct trial_key *key) {
+    int64_t until_ns = trial_soon() + 60 * LB_S_NS;
+    while (lb_now() < until_ns && !trial_failed(trial)) {
+        if (actor_open(client) && actor_acquire(client, key, lb_now() + LB_S_NS) == LB_OK) return true;
+        actor_close(client);
+        trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    }
+    trial_fail(trial, "no lock after the failover: %s", client->session.err.text);
+    return false;
+}
+
+static void primary_dies(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial);
+    struct lb_err err = {0};
+    if (!client) return;
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    MUST(trial, topo_signal(scene.place->topo, 0, SIGKILL) == 0, "the primary can't be killed");
+    enum lb_outcome outcome = actor_release(client);
+    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN, "a dead primary said %s",
+         lb_outcome_name(outcome));
+    actor_close(client);
+    struct trial_key next = trial_key();
+    if (!acquire_somehow(trial, client, &next)) return;
+    int there = atoi(cli(1, "exists %s", next.name)) + atoi(cli(2, "exists %s", next.name));
+    MUST(trial, there >= 1, "the lock is not on what was a replica");
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    /* The old primary comes back as one: sentinels make it a replica, and nobody is led to it meanwhile. */
+    MUST(trial, topo_restart(scene.place->topo, 0, &err) == 0, "%s", err.text);
+    for (int i = 0; i < 20; i++) {
+        actor_close(client);
+        if (!acquire_somehow(trial, client, &next)) return;
+        MUST(trial, atoi(cli(0, "exists %s", next.name)) == 0 || strcmp(cli(0, "role"), "slave") == 0,
+             "led to the old primary");
+        MUST_GIVE(client, actor_release(client), LB_OK);
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+}
+
+static void test_primary_dies(void **state) {
+    (void)state;
+    play("redis-setnx", "redis-sentinel", NULL, primary_dies);
+}
+
+/* --- WAIT --- */
+
+static void replicas_hang(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial), *other = actor_new(trial);
+    if (!client || !other) return;
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    topo_signal(scene.place->topo, 1, SIGSTOP);
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK); /* the other one has it */
+    topo_signal(scene.place->topo, 2, SIGSTOP);
+    /* Not extended, since no replica knows of it; but not lost either. */
+    int64_t end_ns = client->grant.lease_end_ns;
+    MUST_GIVE(client, actor_renew(client, 60 * LB_S_NS), LB_OK);
+    MUST(trial, client->grant.lease_end_ns == end_ns, "a renewal that no replica has counts");
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(other, actor_acquire(other, &key, lb_now() + 300 * LB_MS_NS), LB_TIMEOUT);
+    MUST(trial, strcmp(cli(0, "exists %s", key.name), "0") == 0, "something is left behind");
+    actor_begin_acquire(other, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST(trial, actor_is_busy(other), "got %s without a replica", lb_outcome_name(other->outcome));
+    topo_signal(scene.place->topo, 2, SIGCONT);
+    MUST_GIVE(other, actor_end(other), LB_OK);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    topo_signal(scene.place->topo, 1, SIGCONT);
+}
+
+static void test_replicas_hang(void **state) {
+    (void)state;
+    play("redis-wait", "redis-replicas", NULL, replicas_hang);
+}
+
+/* --- Redlock --- */
+
+/* Two of five may be gone, dead or hanging; a third one may not. */
+static void servers_fall(struct trial *trial) {
+    struct topo *topo = scene.place->topo;
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial), *other = actor_new(trial);
+    struct lb_err err = {0};
+    if (!client || !other) return;
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    topo_signal(topo, 0, SIGKILL);
+    topo_signal(topo, 3, SIGSTOP);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(client, actor_renew(client, 10 * LB_S_NS), LB_OK);
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    MUST_GIVE(client, actor_acquire(client, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    topo_signal(topo, 4, SIGSTOP);
+    /* Two answer: not enough to be sure of anything. Three do. */
+    MUST_GIVE(client, actor_acquire(client, &key, TRIAL_TRY), LB_UNKNOWN);
+    MUST_GIVE(client, actor_settle(client), LB_UNKNOWN);
+    actor_close(client);
+    MUST(trial, !actor_open(client), "a session without a majority");
+    topo_signal(topo, 4, SIGCONT);
+    MUST(trial, actor_open_again(client), "no session with three of five: %s", client->err.text);
+    MUST_GIVE(client, actor_settle(client), LB_OK);
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    /* Those that come back are asked again; what the late one had been told to set, it was told to release.
+     */
+    topo_signal(topo, 3, SIGCONT);
+    MUST(trial, topo_restart(topo, 0, &err) == 0, "%s", err.text);
+    int64_t until_ns = trial_soon();
+    for (bool all = false; !all && lb_now() < until_ns && !trial_failed(trial);) {
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        all = true;
+        for (int node = 0; node < 5; node++) all &= strcmp(cli(node, "exists %s", key.name), "1") == 0;
+        MUST_GIVE(client, actor_release(client), LB_OK);
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+    for (int node = 0; node < 5; node++)
+        MUST(trial, strcmp(cli(node, "dbsize"), "0") == 0, "server %d has something left", node);
+}
+
+static void test_servers_fall(void **state) {
+    (void)state;
+    static const char *const sets[] = {"node_timeout=200ms", NULL};
+    play("redis-redlock", "redis-independents", sets, servers_fall);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_slot_moves, close_scene),
+        cmocka_unit_test_teardown(test_primary_dies, close_scene),
+        cmocka_unit_test_teardown(test_replicas_hang, close_scene),
+        cmocka_unit_test_teardown(test_servers_fall, close_scene),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+static void left_out(void **state) {
+    (void)state;
+    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
+    printf("skipped: built without hiredis: install libhiredis-dev\n");
+    skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
