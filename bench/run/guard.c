@@ -32,6 +32,8 @@ static bool is_writer(const struct client *client) {
 void guard_enter_other(struct client *client, const struct holding *me) {
     struct shared *shared = client->worker->shared;
     uint32_t key = client->key_index;
+    struct holding no_token = *me; /* of several keys, a grant's token is the first one's */
+    no_token.token = 0;
     client->found_at =
         atomic_load_explicit(&shared->findings.holders[client->index].doubled, memory_order_relaxed);
     switch (client->guard) {
@@ -40,7 +42,7 @@ void guard_enter_other(struct client *client, const struct holding *me) {
     case GUARD_CELLS:
         client->stats->inside = client->request.key_count;
         for (int i = client->request.key_count - 1; i > 0; i--) {
-            enter_cell(client, client->request.keys[i].index, me, &client->keys->entry[i]);
+            enter_cell(client, client->request.keys[i].index, &no_token, &client->keys->entry[i]);
         }
         client->cell = enter_cell(client, key, me, &client->entry);
         break;

@@ -81,8 +81,8 @@ static void test_renewal_keeps(void **state) {
     for (int i = 0; i < 2; i++) {
         struct stage_wish wish = {.renew = true, .clients_per_session = sharing[i]};
         struct stage *stage = run_toy(&toy_mutex, RIGHT, wish,
-                                      SETS("load.clients=3", "load.hold=120ms", "acquire.lease=60ms",
-                                           "load.keys=own", "run.duration=500ms"));
+                                      SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
+                                           "load.keys=own", "run.duration=1s"));
         assert_sums(stage);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
@@ -90,9 +90,9 @@ static void test_renewal_keeps(void **state) {
         stage_free(stage);
     }
     /* Without it the lease ends. */
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
-                                  SETS("load.clients=3", "load.hold=120ms", "acquire.lease=60ms",
-                                       "load.keys=own", "run.duration=500ms"));
+    struct stage *stage = run_toy(
+        &toy_mutex, RIGHT, (struct stage_wish){0},
+        SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms", "load.keys=own", "run.duration=1s"));
     assert_int_equal(stage->outcomes[LB_LOST], stage->attempts);
     assert_int_equal(atomic_load(&toy_kept.renewals), 0);
     stage_free(stage);
@@ -102,7 +102,7 @@ static void test_renewal_keeps(void **state) {
 static void test_renewal_beside_short_holds(void **state) {
     (void)state;
     struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){.renew = true, .depth = 2},
-                                  SETS("load.clients=4", "acquire.lease=30ms", "run.duration=500ms"));
+                                  SETS("load.clients=4", "acquire.lease=300ms", "run.duration=1s"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
@@ -115,7 +115,7 @@ static void test_what_a_renewal_says_ends_the_hold(void **state) {
     (void)state;
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},
-                SETS("load.clients=3", "load.hold=100ms", "acquire.lease=60ms", "run.duration=900ms"));
+                SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
     assert_sums(stage);
     assert_true(stage->outcomes[LB_LOST] > 0);
     assert_true(stage->exclusion.detected >= stage->outcomes[LB_LOST]);
@@ -123,8 +123,8 @@ static void test_what_a_renewal_says_ends_the_hold(void **state) {
     assert_int_equal(stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_int_equal(stage->exclusion.grants, stage->exclusion.counter + stage->exclusion.detected);
-    /* It ended early: at the third renewal of 20 ms. */
-    assert_true(stage->hist[METRIC_HOLD]->min < 100 * LB_MS_NS);
+    /* It ended early: at the third renewal of 100 ms. */
+    assert_true(stage->hist[METRIC_HOLD]->min < 600 * LB_MS_NS);
     stage_free(stage);
 }
 

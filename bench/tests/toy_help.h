@@ -129,17 +129,25 @@ static inline enum lb_outcome toy_wait(struct lb_session *session, const struct 
 
 /* ---- mutex: leases, renewal, re-entry, several keys, shared sessions ---- */
 
+/* The lease's end is 0 or LB_NEVER while there is no lease that could end: whoever takes a key sets it last,
+ * and one thief at a time takes it from a holder whose lease is over. */
 static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t owner, int64_t lease_ns) {
     int64_t now_ns = lb_now();
     uint64_t holder = atomic_load(&shared->key[key].owner);
+    int64_t end_ns = atomic_load(&shared->key[key].lease_end_ns);
     if (toy.nothing_is_locked) return true;
-    if (holder != 0 && now_ns < atomic_load(&shared->key[key].lease_end_ns)) return false;
+    if (holder != 0) {
+        if (end_ns == 0 || now_ns < end_ns) return false;
+        if (!atomic_compare_exchange_strong(&shared->key[key].lease_end_ns, &end_ns, LB_NEVER)) return false;
+    }
     if (!atomic_compare_exchange_strong(&shared->key[key].owner, &holder, owner)) return false;
     atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, lease_ns));
     return true;
 }
 
 static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t owner) {
+    if (atomic_load(&shared->key[key].owner) != owner) return;
+    atomic_store(&shared->key[key].lease_end_ns, LB_NEVER);
     atomic_compare_exchange_strong(&shared->key[key].owner, &owner, 0);
 }
 
@@ -196,7 +204,7 @@ static inline enum lb_outcome toy_acquire(struct lb_session *session, const stru
         sent_ns = lb_now();
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
-    grant->token = 0;
+    grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1); /* with several: the first key's */
     grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);
     if (toy_each(toy.session_lost_every, number) && !mine->helper) {
         mine->victim = owner;
@@ -449,7 +457,7 @@ static const struct lb_lock toy_mutex = {
     .name = "toy-mutex",
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_MULTI |
-            LB_CAP_SHARE | LB_CAP_FAIR,
+            LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
     .acquire = toy_acquire,
     .release = toy_release,
     .renew = toy_renew,
