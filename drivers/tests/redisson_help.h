@@ -227,12 +227,13 @@ static inline void run_redisson(void **state) {
     if (trial.failure[0]) fail_msg("%s", trial.failure);
 }
 
-#define REDISSON_TEST(what, lock, script)                                                                    \
+#define REDISSON_TEST_ON(topology, what, lock, script)                                                       \
     {                                                                                                        \
         what, run_redisson, NULL, NULL, &(struct redisson_test) {                                            \
-            lock, "redis", script                                                                            \
+            lock, topology, script                                                                           \
         }                                                                                                    \
     }
+#define REDISSON_TEST(what, lock, script) REDISSON_TEST_ON("redis", what, lock, script)
 
 #else
 #define REDISSON_LEFT_OUT                                                                                    \

@@ -3,6 +3,7 @@
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS
+#include <signal.h>
 
 /* As Redisson 3 and 4 have them: KEYS name; ARGV lease, holder. */
 #define THEIR_LOCK                                                                                           \
@@ -103,11 +104,14 @@ static void they_hold_ours_waits(struct trial *trial) {
     MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 50 * LB_MS_NS), LB_TIMEOUT);
     MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
     MUST(trial, actor_release(ours) == LB_LOST, "ours freed what they hold");
-    uint64_t before = ours->session.wakeups;
+    uint64_t before = ours->session.wakeups, sent = ours->session.commands;
     actor_begin_acquire(ours, &key, trial_soon());
     MUST_SAY_SOON(trial, text_of("%s 1", channel), "PUBSUB NUMSUB %s", channel);
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
     MUST(trial, actor_is_busy(ours), "ours does not wait for them");
+    /* It asks, subscribes, and asks again, for it may have been freed in between. */
+    MUST(trial, ours->session.commands == sent + 3, "it has sent %d commands before it waits",
+         (int)(ours->session.commands - sent));
     MUST(trial, strcmp(they_unlock(key.name), "1") == 0, "they can't unlock");
     MUST_GIVE(ours, actor_end(ours), LB_OK);
     MUST(trial, ours->session.wakeups == before + 1, "one message woke it %d times",
@@ -184,6 +188,62 @@ static void fenced_token(struct trial *trial) {
     MUST_SAY_SOON(trial, text_of("redisson_lock_token:{%s}", key.name), "KEYS *");
 }
 
+/* --- more servers --- */
+
+/* How many clients all nodes together know to be subscribed. */
+static int ears_of(struct trial *trial, const char *command, const char *channel) {
+    int count = 0;
+    for (int i = 0; i < topo_about(trial->place->topo)->nodes; i++) {
+        redisContext *node = dial(topo_port(trial->place->topo, i, 0));
+        const char *said = node && !node->err ? say_on(node, "PUBSUB %s %s", command, channel) : " 0";
+        const char *number = strrchr(said, ' ');
+        count += number ? atoi(number) : 0;
+        redisFree(node);
+    }
+    return count;
+}
+
+/* A cluster would tell a plain message to every node. */
+static void sharded_channel(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    char channel[200];
+    snprintf(channel, sizeof channel, "%s", text_of("redisson_lock__channel:{%s}", key.name));
+    holder->request.lease_ns = 600 * LB_S_NS;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, trial_soon());
+    int64_t until_ns = trial_soon();
+    while (ears_of(trial, "SHARDNUMSUB", channel) != 1 && lb_now() < until_ns)
+        trial_sleep_until(lb_now() + LB_MS_NS);
+    MUST(trial, ears_of(trial, "SHARDNUMSUB", channel) == 1, "nobody listens to the sharded channel");
+    MUST(trial, ears_of(trial, "NUMSUB", channel) == 0, "somebody listens to the plain channel");
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+    while (ears_of(trial, "SHARDNUMSUB", channel) != 0 && lb_now() < until_ns)
+        trial_sleep_until(lb_now() + LB_MS_NS);
+    MUST(trial, ears_of(trial, "SHARDNUMSUB", channel) == 0, "somebody still listens");
+}
+
+/* An acquire that no replica acknowledges is no acquire. */
+static void not_synced(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    if (!ours) return;
+    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
+    MUST(trial, seen("\"WAIT\" \"2\" \"1000\"")[0], "no WAIT came along");
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    int replicas = topo_about(trial->place->topo)->nodes - 1;
+    for (int i = 1; i <= replicas; i++)
+        MUST(trial, topo_signal(trial->place->topo, i, SIGSTOP) == 0, "replica %d can't be stopped", i);
+    enum lb_outcome outcome = actor_acquire(ours, &key, TRIAL_TRY);
+    for (int i = 1; i <= replicas; i++) topo_signal(trial->place->topo, i, SIGCONT);
+    MUST_GIVE(ours, outcome, LB_BROKEN);
+    MUST(trial, strstr(ours->session.err.text, "no replica"), "says '%s'", ours->session.err.text);
+    MUST_SAY(trial, "0", "EXISTS %s", key.name);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         REDISSON_TEST("RLock: what is on the server", "redis-reentrant", rlock_state),
@@ -194,6 +254,8 @@ int main(void) {
         REDISSON_TEST("RFencedLock: the token", "redis-fenced", fenced_token),
         REDISSON_TEST("RSpinLock: nothing is published", "redis-spin", spin_is_silent),
         REDISSON_TEST("MultiLock of one: they hold, ours waits", "redis-multi", they_hold_ours_waits),
+        REDISSON_TEST_ON("redis-cluster", "RLock: a sharded channel", "redis-reentrant", sharded_channel),
+        REDISSON_TEST_ON("redis-replicas", "RLock: no replica acknowledges", "redis-reentrant", not_synced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

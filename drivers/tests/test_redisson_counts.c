@@ -285,8 +285,7 @@ int main(void) {
         REDISSON_TEST("RPermitExpirableSemaphore: what is on the server", "redis-permit", permit_state),
         REDISSON_TEST("RPermitExpirableSemaphore: permits end", "redis-permit", permit_ends),
         REDISSON_TEST("RCountDownLatch", "redis-latch", latch),
-        {"MultiLock: two keys on five servers", run_redisson, NULL, NULL,
-         &(struct redisson_test){"redis-multi", "redis-independents", multi}},
+        REDISSON_TEST_ON("redis-independents", "MultiLock: two keys on five servers", "redis-multi", multi),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
