@@ -40,11 +40,10 @@ void available_done(struct available *available) {
 
 /* The topology's own word of itself, asked once. */
 static struct available_topology *ask(struct available *available, const char *name) {
-    struct available_topology *item = available->item;
-    for (int i = 0; i < available->count; i++, item++) {
-        if (strcmp(item->name, name) == 0) return item;
+    for (int i = 0; i < available->count; i++) {
+        if (strcmp(available->item[i].name, name) == 0) return &available->item[i];
     }
-    available->count++;
+    struct available_topology *item = &available->item[available->count++];
     item->name = name;
     topo_info(available->folder, name, &item->info, &item->no_script);
     return item;

@@ -197,6 +197,7 @@ static void details_lock(struct list *list, const struct lb_lock *lock, FILE *ou
 static void details_more_topologies(struct list *list, const struct lb_backend *backend, FILE *out) {
     const char *seen[64], *label = "or on";
     int count = 0;
+    if (!backend->topologies) return;
     for (int i = 0; registry_locks()[i]; i++) {
         if (registry_locks()[i]->backend != backend) continue;
         const char *const *names = lb_topologies(registry_locks()[i]);
