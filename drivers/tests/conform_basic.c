@@ -4,7 +4,7 @@
 #include "drivers/facts.h"
 #include "drivers/tests/conform.h"
 
-#define CYCLES 100
+#define CYCLES 40
 
 static void cycle_often(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;

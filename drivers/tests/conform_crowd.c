@@ -11,7 +11,7 @@
                       */
 #define CROWD 64
 #define SHARERS 8
-#define ROUNDS 20
+#define ROUNDS 10
 
 void conform_fair(struct trial *trial) {
     struct trial_key key = trial_key();

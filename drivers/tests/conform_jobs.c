@@ -79,9 +79,15 @@ static void begin(struct job *job, int index, void (*fill)(int job, struct confo
     exit(failed ? 1 : 0);
 }
 
+/* A test's name and why, each a line, for the list at the end. */
+static void note_failure(const char *name, const char *why) {
+    if (failure_count == FAILURES_MAX) return;
+    if (asprintf(&failures[failure_count], "%s%s", name, why) >= 0) failure_count++;
+}
+
 /* Each line is counted by what cmocka began it with; its own sums are left out. */
 static void read_out(struct job *job, int index) {
-    static char line[4096], last[4096];
+    static char line[4096], last[4096], why[4096 + 16];
     struct sum before = sum;
     bool summing = false;
     rewind(job->out);
@@ -96,13 +102,16 @@ static void read_out(struct job *job, int index) {
         if (strncmp(line, "[ RUN      ] ", 13) == 0) {
             sum.run++;
             snprintf(last, sizeof last, "%s", line + 13);
+            why[0] = '\0';
+        } else if (strncmp(line, "ERROR: ", 7) == 0) {
+            snprintf(why, sizeof why, "             %s", line + 7);
         } else if (strncmp(line, "[       OK ] ", 13) == 0) {
             sum.passed++;
         } else if (strncmp(line, "[  SKIPPED ] ", 13) == 0) {
             sum.skipped++;
         } else if (strncmp(line, "[  FAILED  ] ", 13) == 0) {
             sum.failed++;
-            if (failure_count < FAILURES_MAX) failures[failure_count++] = strdup(line + 13);
+            note_failure(line + 13, why);
         }
     }
     fclose(job->out);
@@ -111,7 +120,7 @@ static void read_out(struct job *job, int index) {
         sum.failed++;
         printf("job %d ended with %s %d in: %s", index, job->code > 255 ? "signal" : "code",
                job->code > 255 ? job->code - 256 : job->code, last);
-        if (failure_count < FAILURES_MAX) failures[failure_count++] = strdup(last);
+        note_failure(last, "             its process ended\n");
     }
     fflush(stdout);
 }
