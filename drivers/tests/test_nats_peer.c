@@ -1,0 +1,193 @@
+/* test_nats_peer: what nats-kv sends and what it makes of answers: cut into pieces, between PINGs, odd,
+ * stale, long, or missing. */
+#include "drivers/tests/fake_session.h"
+
+#include "drivers/registry.h"
+
+#define INFO "INFO {\"server_id\":\"x\",\"version\":\"2.9.10\",\"headers\":true,\"jetstream\":true} \r\n"
+#define NOTHING "HMSG i.2 1 34 34\r\nNATS/1.0 404 Message Not Found\r\n\r\n\r\n"
+#define STORED(number, sequence) "MSG i." #number " 1 26\r\n{\"stream\":\"KV_x\",\"seq\":" #sequence "}\r\n"
+#define WRONG_SEQUENCE                                                                                       \
+    "MSG i.3 1 77\r\n"                                                                                       \
+    "{\"error\":{\"code\":400,\"err_code\":10071,\"description\":\"wrong last\"},\"seq\":0}      \r\n"
+
+/* The steps of a session that stands, and has its bucket. */
+#define GREETING                                                                                             \
+    {.say = INFO}, {.await = "PING\r\n", .say = "PONG\r\n"}, {                                               \
+        .await = "STREAM.CREATE", .say = "MSG i.1 1 2\r\n{}\r\n"                                             \
+    }
+#define FREE                                                                                                 \
+    { .await = "DIRECT.GET", .say = NOTHING }
+
+static struct fake_session fake_new(void) {
+    return (struct fake_session){.lock = registry_lock("nats-kv"), .release = true};
+}
+
+static void test_what_is_sent(void **state) {
+    (void)state;
+    struct fake_session fake = fake_new();
+    fake.key = "orders/7";
+    char *seen = FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = STORED(3, 17)},
+                           {.await = "KV-Operation: DEL\r\n", .say = STORED(4, 18)});
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.released, LB_OK);
+    assert_int_equal(fake.grant.token, 17);
+    assert_int_equal(fake.commands, 3);
+    static const char *const said[] = {
+        "CONNECT {",
+        "\"verbose\":false",
+        "\"headers\":true",
+        "\r\nSUB _INBOX.",
+        "PUB $JS.API.STREAM.CREATE.KV_lockbench_10000ms _INBOX.",
+        "\"max_msgs_per_subject\":1,",
+        "\"max_age\":10000000000,",
+        "PUB $JS.API.DIRECT.GET.KV_lockbench_10000ms.$KV.lockbench_10000ms.orders/7 _INBOX.",
+        "HPUB $KV.lockbench_10000ms.orders/7 _INBOX.",
+        "NATS/1.0\r\nNats-Expected-Last-Subject-Sequence: 0\r\n\r\n",
+        "NATS/1.0\r\nKV-Operation: DEL\r\nNats-Expected-Last-Subject-Sequence: 17\r\n\r\n\r\n",
+    };
+    const char *at = seen;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        at = strstr(at, said[i]);
+        if (!at) fail_msg("'%s' is missing, or out of order, in: %s", said[i], seen);
+    }
+    free(seen);
+}
+
+static void test_pieces_and_pings(void **state) {
+    (void)state;
+    for (size_t piece = 1; piece < 9; piece++) {
+        struct fake_session fake = fake_new();
+        char *seen = FAKE_PLAY(
+            &fake, "nats", {.say = INFO, .piece = piece}, {.await = "PING\r\n", .say = "PONG\r\n"},
+            {.await = "STREAM.CREATE", .say = "PING\r\nMSG i.1 1 2\r\n{}\r\nPING\r\n", .piece = piece},
+            {.await = "DIRECT.GET", .say = "+OK\r\n" NOTHING "PING\r\n", .piece = piece},
+            {.await = "HPUB", .say = "INFO {}\r\n" STORED(3, 55), .piece = piece},
+            {.await = "KV-Operation", .say = STORED(4, 56), .piece = piece});
+        assert_int_equal(fake.connected, 0);
+        assert_int_equal(fake.acquired, LB_OK);
+        assert_int_equal(fake.released, LB_OK);
+        int pongs = 0;
+        for (const char *at = seen; (at = strstr(at, "PONG\r\n")); at++) pongs++;
+        assert_int_equal(pongs, 3); /* the last PING is read with the next answer */
+        free(seen);
+    }
+}
+
+static void test_what_stands_there(void **state) {
+    (void)state;
+    static char long_entry[7000];
+    int len = snprintf(long_entry, sizeof long_entry,
+                       "HMSG i.2 1 40 6040\r\nNATS/1.0\r\nNats-Sequence: 9\r\nX: 45678\r\n\r\n");
+    memset(long_entry + len, '\n', 6000); /* a value that no line can be made of */
+    memcpy(long_entry + len + 6000, "\r\n", 3);
+    static const struct {
+        const char *answer;
+        enum lb_outcome outcome;
+    } cases[] = {
+        {"HMSG i.2 1 30 31\r\nNATS/1.0\r\nNats-Sequence: 9\r\n\r\nv\r\n", LB_BUSY},
+        {"HMSG i.2 1 30 30\r\nNATS/1.0\r\nnats-sequence: 9\r\n\r\n\r\n", LB_BUSY},
+        {long_entry, LB_BUSY},
+        /* An answer to something older first. */
+        {"MSG i.1 1 2\r\n{}\r\nHMSG i.2 1 30 31\r\nNATS/1.0\r\nNats-Sequence: 9\r\n\r\nv\r\n", LB_BUSY},
+        {"HMSG i.2 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", LB_BROKEN},
+        {"HMSG i.2 1 24 24\r\nNATS/1.0 408 Bad Req\r\n\r\n\r\n", LB_BROKEN},
+        {"MSG i.2 1 2\r\n{}\r\n", LB_BROKEN},
+        {"MSG i.2 1\r\n", LB_BROKEN},
+        {"HMSG i.2 1 9 3\r\n", LB_BROKEN},
+        {"-ERR 'Permissions Violation'\r\n", LB_BROKEN},
+        {"\r\n", LB_BROKEN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "nats", GREETING, {.await = "DIRECT.GET", .say = cases[i].answer}));
+        if (fake.acquired != cases[i].outcome)
+            fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired), fake.err.text);
+    }
+}
+
+/* A delete marker's sequence is what the entry builds on. */
+static void test_after_a_delete_marker(void **state) {
+    (void)state;
+    struct fake_session fake = fake_new();
+    fake.release = false;
+    char *seen =
+        FAKE_PLAY(&fake, "nats", GREETING,
+                  {.await = "DIRECT.GET",
+                   .say = "HMSG i.2 1 50 50\r\nNATS/1.0\r\nKV-Operation: DEL\r\nNats-Sequence: 41\r\n"
+                          "\r\n\r\n"},
+                  {.await = "HPUB", .say = STORED(3, 99)});
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_non_null(strstr(seen, "Nats-Expected-Last-Subject-Sequence: 41\r\n"));
+    free(seen);
+}
+
+static void test_answers_to_a_write(void **state) {
+    (void)state;
+    static const struct {
+        const char *answer;
+        enum lb_outcome outcome;
+    } cases[] = {
+        {WRONG_SEQUENCE, LB_BUSY},
+        {"MSG i.3 1 70\r\n{\"error\":{\"code\":503,\"err_code\":10077,\"description\":\"no space\"}}         "
+         "     \r\n",
+         LB_BROKEN},
+        {"HMSG i.3 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", LB_BROKEN},
+        {"MSG i.3 1 2\r\n{}\r\n", LB_UNKNOWN},
+        {"-ERR 'Stale Connection'\r\n", LB_UNKNOWN},
+        {"HELLO\r\n", LB_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = cases[i].answer}));
+        if (fake.acquired != cases[i].outcome)
+            fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired), fake.err.text);
+    }
+}
+
+static void test_cut_anywhere(void **state) {
+    (void)state;
+    static const char answer[] = STORED(3, 12);
+    for (size_t len = 1; len < sizeof answer - 1; len++) {
+        struct fake_session fake = fake_new();
+        free(FAKE_PLAY(&fake, "nats", GREETING, FREE,
+                       {.await = "HPUB", .say = answer, .say_len = len, .then = PEER_CLOSES}));
+        assert_int_equal(fake.acquired, LB_UNKNOWN);
+    }
+}
+
+static void test_greetings(void **state) {
+    (void)state;
+    static const struct {
+        const char *info, *pong, *bucket, *why;
+        int code;
+    } cases[] = {
+        {"HTTP/1.1 400 Bad Request\r\n", "", "", "no NATS server", LB_EXIT_USAGE},
+        {INFO, "-ERR 'Authorization Violation'\r\n", "", "Authorization Violation", LB_EXIT_USAGE},
+        {INFO, "PONG\r\n", "HMSG i.1 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", "JetStream", LB_EXIT_MACHINE},
+        {INFO, "PONG\r\n",
+         "MSG i.1 1 72\r\n{\"error\":{\"code\":400,\"err_code\":10047,\"description\":\"no room left\"}}     "
+         "   "
+         "   \r\n",
+         "no room left", LB_EXIT_MACHINE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        fake.refused = true;
+        free(FAKE_PLAY(&fake, "nats", {.say = cases[i].info}, {.await = "PING\r\n", .say = cases[i].pong},
+                       {.await = "STREAM.CREATE", .say = cases[i].bucket}));
+        assert_int_equal(fake.connected, -1);
+        if (!strstr(fake.err.text, cases[i].why) || fake.err.code != cases[i].code)
+            fail_msg("case %zu: %d: %s", i, fake.err.code, fake.err.text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_sent),       cmocka_unit_test(test_pieces_and_pings),
+        cmocka_unit_test(test_what_stands_there),  cmocka_unit_test(test_after_a_delete_marker),
+        cmocka_unit_test(test_answers_to_a_write), cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_greetings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
