@@ -203,7 +203,9 @@ static void collect(struct redis_node *node, int64_t deadline_ns, struct redis_a
     if (answer->outcome == LB_OK) answer->reply = &conn->reply[0];
     if (answer->outcome != LB_TIMEOUT) return;
     conn->owed++;
-    lb_fail(conn->session, LB_TIMEOUT, "redis at %s:%d: no answer in time", node->host, node->port);
+    answer->late = true;
+    answer->outcome =
+        lb_fail(conn->session, LB_UNKNOWN, "redis at %s:%d: no answer in time", node->host, node->port);
 }
 
 /* A late answer is dropped, NOSCRIPT too, and then the command was not done: so a node is told the whole

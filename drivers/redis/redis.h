@@ -103,8 +103,8 @@ enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *command);
 
 struct redis_answer {
-    enum lb_outcome outcome; /* LB_OK: with reply. LB_TIMEOUT: late; LB_UNKNOWN: sent, then the connection was
-                                lost; LB_BROKEN: not sent */
+    enum lb_outcome outcome; /* LB_OK: with reply. LB_UNKNOWN: sent; LB_BROKEN: not sent */
+    bool late;               /* of LB_UNKNOWN: the connection stands, the answer may come yet */
     const struct redis_reply *reply;
 };
 

@@ -33,8 +33,8 @@ static struct votes ask_all(struct lb_session *session, const struct redis_comma
     struct votes votes = {.count = redis_all(session, command, options->node_timeout_ns, answers)};
     for (int i = 0; i < votes.count; i++) {
         const struct redis_value *value = answers[i].reply ? &answers[i].reply->value : NULL;
-        votes.late += answers[i].outcome == LB_TIMEOUT;
-        votes.unsure |= answers[i].outcome == LB_UNKNOWN;
+        votes.late += answers[i].late;
+        votes.unsure |= answers[i].outcome == LB_UNKNOWN && !answers[i].late;
         if (answers[i].outcome != LB_OK || !value) continue;
         if (value->type == REDIS_STATUS || (value->type == REDIS_INTEGER && value->integer == 1))
             votes.yes++;
