@@ -409,6 +409,21 @@ static void several_keys_both_ways(void *arg) {
     stranger_goes(&third);
 }
 
+/* Waits until somebody watches the node: a WriteLock whose predecessor goes between its list and its watch
+ * sleeps for ever, and that is no matter of ours. */
+static bool is_watched(const char *path) {
+    const struct zk_server *server = zk.place->server.state;
+    static char answer[65536];
+    int64_t until_ns = lb_now() + SOON;
+    while (lb_now() < until_ns) {
+        if (zk_ask(&server->host[0], server->host_len[0], "wchp", answer, sizeof answer, until_ns) > 0 &&
+            strstr(answer, path))
+            return true;
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    }
+    return false;
+}
+
 /* ZooKeeper's own WriteLock: the Java form of the C recipe, which writes its session in decimals. */
 static void recipe_both_ways(void *arg) {
     (void)arg;
@@ -416,7 +431,7 @@ static void recipe_both_ways(void *arg) {
     struct stranger third;
     struct live_client ours;
     struct taking taking;
-    char base[ZK_NAME_MAX];
+    char base[ZK_NAME_MAX], own[ZK_PATH_MAX + 1];
     stranger_comes(&zk, &third, NULL);
     ours_comes(&ours, "zk-recipe", "recipe");
     OURS_GIVES(live_acquire(&ours, SOON), LB_OK);
@@ -427,8 +442,10 @@ static void recipe_both_ways(void *arg) {
     CHECK(strspn(third.text[0] + 19, "0123456789") == 10 && strlen(third.text[0]) == 29);
     tell(&java, "A acquire recipe %s 300", path);
     HEARS(&java, "A busy");
+    snprintf(own, sizeof own, "%s/%.100s", path, third.text[0]);
     tell(&java, "A acquire recipe %s -1", path);
-    CHECK(stranger_awaits(&third, path, 2), "the WriteLock does not wait");
+    CHECK(stranger_awaits(&third, path, 2), "the WriteLock does not queue");
+    CHECK(is_watched(own), "the WriteLock does not wait");
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&java, "A acquired");
     OURS_GIVES(live_acquire(&ours, 0), LB_BUSY);

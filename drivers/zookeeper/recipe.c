@@ -41,10 +41,11 @@ const struct lb_lock lock_zk_recipe = {
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor",
     .keeps = "a persistent node a key, as the C recipe does: nobody removes it",
-    .about = {.compatible = "zkr_lock of ZooKeeper's C recipes",
+    .about = {.compatible = "zkr_lock of ZooKeeper's C recipes, and their Java WriteLock",
               .order = ZK_ORDER,
               .token = ZK_TOKEN,
-              .hazards = ZK_HAZARDS "; real zkr_locks on one handle share a node, and so the lock",
+              .hazards = ZK_HAZARDS "; real zkr_locks on one handle share a node, and so the lock; a real "
+                                    "WriteLock may sleep for ever when the node before it goes as it looks",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,
