@@ -1,0 +1,138 @@
+/* test_judge: what stages' findings make of a run: clean locks, violations, stuck keys, controls that are
+ * caught, missed, or not even tried. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/run/judge.h"
+
+static const struct lb_lock real = {.name = "real"};
+static const struct lb_lock baseline = {.name = "baseline", .caps = LB_CAP_BASELINE};
+static const struct lb_lock none = {.name = "unsafe-none", .caps = LB_CAP_CONTROL};
+static const struct lb_lock expiring = {.name = "unsafe-expiring",
+                                        .caps = LB_CAP_CONTROL,
+                                        .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_EXPIRED}};
+static const struct lb_lock sticking = {.name = "unsafe-sticking",
+                                        .caps = LB_CAP_CONTROL,
+                                        .about = {.exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK}};
+static const struct lb_lock overlapping = {
+    .name = "unsafe-overlapping",
+    .caps = LB_CAP_CONTROL,
+    .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED}};
+
+static const struct exclusion clean = {.verdict = VERDICT_CLEAN, .grants = 9};
+static const struct exclusion expired = {.verdict = VERDICT_EXPIRED, .grants = 9, .expired_holders = 2};
+static const struct exclusion stuck = {.verdict = VERDICT_STUCK, .grants = 9, .stuck = 2};
+static const struct exclusion violated = {.verdict = VERDICT_VIOLATED, .grants = 9, .double_holders = 2};
+static const struct exclusion nothing = {.verdict = VERDICT_UNCHECKED};
+
+static struct plan own = {.keys = {.pick = KEYS_UNIFORM, .count = 4}}; /* of the controls that bring one */
+static struct plan_lock entry;
+static struct plan plan;
+static struct judge judge;
+static char line[200];
+
+/* A run of one lock: elsewhere = by a plan of its own. */
+static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
+    struct lb_err err = {0};
+    entry = (struct plan_lock){.lock = lock, .chosen = chosen, .plan = elsewhere ? &own : NULL};
+    plan = (struct plan){.keys = {.pick = KEYS_UNIFORM, .count = 1}, .locks = &entry, .lock_count = 1};
+    assert_int_equal(judge_init(&judge, &plan, &err), 0);
+}
+
+static bool take(const struct exclusion *found, int clients) {
+    struct stage stage = {.status = STAGE_COMPLETE, .clients = clients, .exclusion = *found};
+    struct plan_stage of = {.plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
+    return judge_stage(&judge, &stage, &of, line, sizeof line);
+}
+
+static void expect(const char *verdict) {
+    assert_string_equal(judge_verdict(&judge), verdict);
+    judge_done(&judge);
+}
+
+static void real_locks_must_come_out_clean(void **state) {
+    (void)state;
+    begin(&real, false, false);
+    assert_false(take(&clean, 8));
+    expect("clean");
+    begin(&real, false, false);
+    assert_false(take(&nothing, 8));
+    expect("nothing-granted");
+    begin(&real, false, false);
+    assert_true(take(&expired, 8));
+    assert_non_null(strstr(line, "EXCLUSION VIOLATED by real: 0 lost updates, 0 double holders, 2 expired"));
+    expect("violated");
+    /* Free keys that nobody gets break no exclusion, but violations weigh more. */
+    begin(&real, false, false);
+    assert_true(take(&stuck, 8));
+    assert_non_null(strstr(line, "STUCK: real left 2 keys"));
+    assert_true(take(&violated, 8));
+    expect("violated");
+    begin(&real, false, false);
+    take(&stuck, 8);
+    take(&clean, 8);
+    expect("stuck");
+    begin(&baseline, false, false);
+    assert_false(take(&violated, 8));
+    expect("clean");
+}
+
+static void what_contention_exposes_must_be_caught_each_time(void **state) {
+    (void)state;
+    begin(&none, false, false);
+    assert_false(take(&clean, 1));
+    assert_false(take(&violated, 8));
+    expect("clean");
+    begin(&none, false, false);
+    take(&violated, 8);
+    take(&clean, 8);
+    assert_string_equal(judge_missed(&judge), "unsafe-none");
+    expect("control-missed");
+    /* Named, it is a lock like others. */
+    begin(&none, true, false);
+    assert_true(take(&violated, 8));
+    expect("violated");
+}
+
+static void elsewhere_a_control_must_show_its_mistake_once(void **state) {
+    static const struct {
+        const struct lb_lock *lock;
+        const struct exclusion *found;
+        bool caught;
+    } cases[] = {
+        {&expiring, &expired, true},     {&expiring, &violated, true},    {&expiring, &stuck, false},
+        {&sticking, &stuck, true},       {&sticking, &expired, false},    {&sticking, &clean, false},
+        {&overlapping, &violated, true}, {&overlapping, &expired, false}, {&overlapping, &stuck, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan_stage of = {.plan = &own, .lock = &entry, .clients = 8};
+        begin(cases[i].lock, false, true);
+        take(&clean, 1); /* one client alone may show nothing */
+        assert_false(judge_is_done(&judge, &of));
+        assert_false(take(cases[i].found, 8));
+        assert_int_equal(judge_is_done(&judge, &of), cases[i].caught);
+        of.repeat = 1; /* each repeat has to catch it anew */
+        assert_false(judge_is_done(&judge, &of));
+        expect(cases[i].caught ? "clean" : "control-missed");
+    }
+    /* Without a grant it was not tried. */
+    begin(&expiring, false, true);
+    take(&nothing, 8);
+    assert_null(judge_missed(&judge));
+    expect("nothing-granted");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_locks_must_come_out_clean),
+        cmocka_unit_test(what_contention_exposes_must_be_caught_each_time),
+        cmocka_unit_test(elsewhere_a_control_must_show_its_mistake_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
