@@ -120,10 +120,20 @@ static void command_text(int argc, char **argv, char *text, size_t size) {
     }
 }
 
-/* Each client takes a descriptor or two, each thread two: raise the limit, or say how. */
-static int raise_file_limit(const struct plan *plan, struct lb_err *err) {
+static int most_clients(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++) most = plan->clients[i] > most ? plan->clients[i] : most;
+    for (int i = 0; i < plan->lock_count; i++) {
+        int elsewhere = plan->locks[i].plan ? most_clients(plan->locks[i].plan) : 0;
+        most = elsewhere > most ? elsewhere : most;
+    }
+    return most;
+}
+
+/* Each client takes a descriptor or two, more where it talks to several servers, and each thread two: raise
+ * the limit, or say how. */
+static int raise_file_limit(const struct plan *plan, struct lb_err *err) {
+    int most = most_clients(plan);
     rlim_t need = (rlim_t)most * 4 + FILES_SPARE;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return 0;
