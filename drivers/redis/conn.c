@@ -51,7 +51,7 @@ static bool put_words(struct redis_conn *conn, const struct redis_word *words, i
 bool conn_put(struct redis_conn *conn, const struct redis_word *head, int head_count,
               const struct redis_word *words, int count) {
     if (conn->out_used + 32 > sizeof conn->out) return false;
-    conn->out_used += put_number(conn->out + conn->out_used, '*', (size_t)(head_count + count));
+    conn->out_used += put_number(conn->out + conn->out_used, '*', (size_t)head_count + (size_t)count);
     return put_words(conn, head, head_count) && put_words(conn, words, count);
 }
 

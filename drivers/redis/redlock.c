@@ -178,7 +178,7 @@ enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_reque
 
 static enum lb_outcome try_valid(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
-    int64_t sent_ns, elapsed_ns;
+    int64_t sent_ns = 0, elapsed_ns = 0;
     enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
     if (outcome != LB_OK) return outcome;
     int64_t usable_ns = request->lease_ns - redlock_drift_ns(session, request->lease_ns);

@@ -5,7 +5,7 @@
 #ifdef LB_HAVE_HIREDIS
 static enum lb_outcome try_anyhow(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
-    int64_t sent_ns, elapsed_ns;
+    int64_t sent_ns = 0, elapsed_ns = 0;
     enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
     if (outcome != LB_OK) return outcome;
     grant->token = 0;
