@@ -286,6 +286,70 @@ static void a_silent_server_is_a_loss(void *arg) {
     CHECK(told_count == 1, "the control was told");
 }
 
+struct sleeper {
+    struct live_client *client;
+    bool told_first;
+};
+
+static void hold_for_a_while(void *arg) {
+    struct sleeper *sleeper = arg;
+    lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    sleeper->told_first = told == &sleeper->client->session;
+}
+
+/* The whole process stands still for longer than its sessions last, as when it is stopped: a holder hears of
+ * its loss before its sleep is over, and a yes that the server said before is none any more. */
+static void a_process_that_was_away(void *arg) {
+    (void)arg;
+    struct live_client holder, asker, other;
+    struct waiter waiter = {.outcome = LB_OUTCOMES};
+    struct sleeper sleeper = {.client = &holder};
+    live_client_init(&holder, place_of("zk-lock"), "away");
+    live_client_init(&waiter.client, place_of("zk-lock"), "asked");
+    holder.session.lease_ns = waiter.client.session.lease_ns = 4 * LB_S_NS;
+    holder.session.on_lost = note_loss;
+    told = NULL;
+    told_count = 0;
+    live_connect(&holder);
+    live_connect(&waiter.client);
+    comes(&asker, "zk-lock", "asked"); /* makes the parents */
+    CHECK(live_acquire(&asker, SOON) == LB_OK && live_release(&asker) == LB_OK);
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    /* Until it is caught with its last question on the way. */
+    for (int tries = 0; tries < 200; tries++) {
+        uint64_t asked = waiter.client.session.commands + 2;
+        waiter.outcome = LB_OUTCOMES;
+        waiter.fiber = lb_spawn("waiter", wait_for_it, &waiter);
+        while (waiter.client.session.commands < asked && waiter.outcome == LB_OUTCOMES)
+            lb_sleep_until(lb_now());
+        if (waiter.outcome == LB_OUTCOMES) break;
+        lb_join(waiter.fiber);
+        waiter.fiber = NULL;
+        CHECK(live_release(&waiter.client) == LB_OK, "%s", waiter.client.session.err.text);
+    }
+    CHECK(waiter.fiber != NULL, "its questions are answered too fast");
+    if (!waiter.fiber) return;
+    struct lb_fiber *sleeping = lb_spawn("sleeper", hold_for_a_while, &sleeper);
+    int64_t until_ns = lb_now() + 8 * LB_S_NS; /* a session's end is rounded up to a tick */
+    while (lb_now() < until_ns) poll(NULL, 0, (int)((until_ns - lb_now()) / LB_MS_NS) + 1);
+    lb_join(sleeping);
+    lb_join(waiter.fiber);
+    CHECK(sleeper.told_first, "the holder woke up before it was told");
+    CHECK(waiter.outcome == LB_BROKEN, "%s", lb_outcome_name(waiter.outcome));
+    live_hang_up(&asker);
+    live_connect(&asker);
+    CHECK(live_acquire(&asker, SOON) == LB_OK, "%s", asker.session.err.text);
+    CHECK(live_release(&asker) == LB_OK, "%s", asker.session.err.text);
+    comes(&other, "zk-lock", "away");
+    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&holder) == LB_LOST, "%s", holder.session.err.text);
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    live_client_done(&other);
+    live_client_done(&asker);
+    live_client_done(&waiter.client);
+    live_client_done(&holder);
+}
+
 static uint64_t left(struct live_client *looker, const char *prefix, const char *example) {
     struct lb_residue residue = {0};
     struct lb_err err = {0};
@@ -380,6 +444,7 @@ TEST(a_bound_is_kept_and_used)
 TEST(who_is_woken)
 TEST(a_holder_hears_of_its_loss)
 TEST(a_silent_server_is_a_loss)
+TEST(a_process_that_was_away)
 TEST(what_is_left_is_found)
 TEST(clients_of_a_session_know_their_nodes)
 
@@ -403,6 +468,7 @@ int main(void) {
         cmocka_unit_test(test_who_is_woken),
         cmocka_unit_test(test_a_holder_hears_of_its_loss),
         cmocka_unit_test(test_a_silent_server_is_a_loss),
+        cmocka_unit_test(test_a_process_that_was_away),
         cmocka_unit_test(test_what_is_left_is_found),
         cmocka_unit_test(test_clients_of_a_session_know_their_nodes),
     };

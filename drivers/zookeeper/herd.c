@@ -102,7 +102,10 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
         int rc = create_surely(z, mine, request->deadline_ns);
         if (rc == ZOK) {
             enum lb_outcome outcome = zk_granted(session);
-            if (outcome != LB_OK) return outcome;
+            if (outcome != LB_OK) {
+                delete (session, mine); /* if the server thinks otherwise */
+                return outcome;
+            }
             mine->held = true;
             grant->token = mine->czxid;
             grant->lease_end_ns = LB_NEVER;

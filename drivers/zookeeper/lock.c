@@ -44,10 +44,12 @@ const struct lb_lock lock_zk_lock = {
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
-    .about = {.compatible = "Curator's InterProcessMutex; kazoo's Lock where it is given Curator's pattern",
+    .about = {.compatible = "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
               .order = ZK_ORDER,
               .token = ZK_TOKEN,
-              .hazards = ZK_HAZARDS,
+              .hazards =
+                  ZK_HAZARDS "; kazoo's Lock with extra_lock_patterns waits for Curator's clients, but they "
+                             "do not wait for it",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

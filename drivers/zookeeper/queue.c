@@ -195,7 +195,11 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         char ahead[ZK_PATH_MAX];
         struct zk_watch waiting;
         int rc = who_is_ahead(z, queue, place, ahead);
-        if (rc == ZOK && ahead[0] == '\0') return zk_granted(session);
+        if (rc == ZOK && ahead[0] == '\0') {
+            outcome = zk_granted(session);
+            if (outcome != LB_OK) zk_place_leave(session, place); /* if the server thinks otherwise */
+            return outcome;
+        }
         if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
         if (rc == ZOK) {
             rc = watch(z, queue, ahead, &waiting);

@@ -30,7 +30,7 @@ const struct lb_lock lock_zk_reentrant = {
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
-    .about = {.compatible = "Curator's InterProcessMutex; kazoo's Lock where it is given Curator's pattern",
+    .about = {.compatible = "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
               .order = ZK_ORDER,
               .token = ZK_TOKEN,
               .hazards = ZK_HAZARDS,

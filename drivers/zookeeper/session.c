@@ -110,7 +110,8 @@ static void note_socket(struct zk_session *z, int fd) {
 
 static void note_failure(struct zk_session *z, int rc, int error) {
     note_socket(z, -1);
-    if (error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH) z->refusals++;
+    bool refused = error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
+    z->refusals = refused ? z->refusals + 1 : 0; /* one that hangs up may be electing */
     z->last_rc = rc;
     z->last_errno = rc == ZOPERATIONTIMEOUT ? ETIMEDOUT : error;
     z->down = true;

@@ -65,7 +65,7 @@ struct zk_session {
     struct zk_slot *free, *sent; /* all are freed with the handle */
     int slots;                   /* how many there are */
     int fd;
-    int refusals;            /* of connections, since the last that worked */
+    int refusals;            /* of connections, one after the other */
     int last_rc, last_errno; /* of the last connection that failed or broke */
     int timeout_ms;          /* as negotiated; as asked for until then */
     bool down;               /* not connected */
