@@ -11,9 +11,16 @@ static const char *tone_class(enum tone tone) {
 
 void html_state(FILE *out, enum lock_state state) {
     static const char *const marks[] = {
-        [LOCK_BASELINE] = "\xe2\x97\x8b", [LOCK_UNCHECKED] = "?",         [LOCK_ALONE] = "\xe2\x97\x8b",
-        [LOCK_CLEAN] = "\xe2\x9c\x93",    [LOCK_CAUGHT] = "\xe2\x9c\x93", [LOCK_EXPIRED] = "!",
-        [LOCK_STUCK] = "\xe2\x9c\x97",    [LOCK_MISSED] = "\xe2\x9c\x97", [LOCK_TOKENS] = "\xe2\x9c\x97",
+        [LOCK_BASELINE] = "\xe2\x97\x8b",
+        [LOCK_UNCHECKED] = "?",
+        [LOCK_ALONE] = "\xe2\x97\x8b",
+        [LOCK_HIDDEN] = "\xe2\x97\x8b",
+        [LOCK_CLEAN] = "\xe2\x9c\x93",
+        [LOCK_CAUGHT] = "\xe2\x9c\x93",
+        [LOCK_EXPIRED] = "!",
+        [LOCK_STUCK] = "\xe2\x9c\x97",
+        [LOCK_MISSED] = "\xe2\x9c\x97",
+        [LOCK_TOKENS] = "\xe2\x9c\x97",
         [LOCK_VIOLATED] = "\xe2\x9c\x97",
     };
     fprintf(out, "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s</span> %s</span>",

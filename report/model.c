@@ -73,7 +73,8 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
     if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
     if (!says(stage, "clean") || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
     if (!report_competes(stage)) return LOCK_ALONE;
-    return stage->control ? LOCK_MISSED : LOCK_CLEAN;
+    if (stage->control) return stage->exposed_by ? LOCK_HIDDEN : LOCK_MISSED;
+    return LOCK_CLEAN;
 }
 
 enum lock_state report_worse(enum lock_state a, enum lock_state b) {

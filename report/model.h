@@ -16,6 +16,7 @@ enum lock_state {
     LOCK_BASELINE,  /* no lock at all: the tool's own cost */
     LOCK_UNCHECKED, /* granted nothing, so nothing was checked */
     LOCK_ALONE,     /* only ever one client: nobody to exclude */
+    LOCK_HIDDEN,    /* a control whose mistake this workload does not show */
     LOCK_CLEAN,     /* two clients or more, no overlap seen */
     LOCK_CAUGHT,    /* a control, broken on purpose, and the checker saw it */
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */

@@ -17,6 +17,7 @@ static const struct {
     [LOCK_BASELINE] = {"baseline", "no lock at all: what the tool itself costs", TONE_PLAIN},
     [LOCK_UNCHECKED] = {"unchecked", "granted nothing, so nothing was checked", TONE_WARN},
     [LOCK_ALONE] = {"untested", "one client at a time: nobody to exclude", TONE_PLAIN},
+    [LOCK_HIDDEN] = {"hidden", "broken on purpose, in a way that this workload does not show", TONE_PLAIN},
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
     [LOCK_EXPIRED] = {"expired",
@@ -290,6 +291,10 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
         fprintf(out, "%s was never granted to competing clients here, so whether it excludes was not tested.",
                 lock->label);
         break;
+    case LOCK_HIDDEN:
+        fprintf(out, "%s is broken on purpose, but not so that this workload shows it: %s does.", lock->label,
+                lock->stage->exposed_by);
+        break;
     case LOCK_UNCHECKED:
         fprintf(out, "%s granted nothing, so nothing is known of it.", lock->label);
         break;
@@ -303,7 +308,8 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
     bool overlapped = lock->state == LOCK_VIOLATED || lock->state == LOCK_EXPIRED;
     if (overlapped && lock->overlap) write_overlap(out, lock->overlap);
     if (fclose(out)) return -1;
-    bool odd = lock->state == LOCK_ALONE || (lock->token_errors > 0 && lock->state < LOCK_EXPIRED);
+    bool odd = lock->state == LOCK_ALONE || lock->state == LOCK_HIDDEN ||
+               (lock->token_errors > 0 && lock->state < LOCK_EXPIRED);
     enum tone tone = odd ? TONE_WARN : words_state_tone(lock->state);
     int rc = *text ? say(words, tone, "%s", text) : 0;
     free(text);

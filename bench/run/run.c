@@ -142,6 +142,10 @@ static void add_origin(json_t *json, const struct stage *stage, const struct pla
     json_object_set_new(json, "workload", elsewhere ? json_string(of->plan->name) : json_null());
     json_object_set_new(json, "expected",
                         elsewhere ? json_string(shows[lock->about.exposed_as]) : json_null());
+    /* A control that this workload is not meant to show may well come out clean. */
+    const char *exposed_by = lock->about.exposed_by;
+    bool hidden = exposed_by && strcmp(exposed_by, of->plan->name) != 0;
+    json_object_set_new(json, "exposed_by", hidden ? json_string(exposed_by) : json_null());
     json_object_set_new(json, "fault", json_string(faults[of->plan->fault.kind]));
     bool writes = lock->primitive == LB_OPTIMISTIC && stage->grants > 0;
     json_object_set_new(json_object_get(json, "cost"), "retries_per_grant",

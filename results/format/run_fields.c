@@ -54,6 +54,7 @@ static const struct run_field fields[] = {
     TEXT(fault),
     TEXT(workload),
     TEXT(expected),
+    TEXT(exposed_by),
     FIGURE(repeat),
     TEXT(status),
     TEXT(error),

@@ -51,6 +51,7 @@ struct run_stage {
     const char *session, *fault;     /* "keep" or "each"; "none", "pause" or "kill" */
     const char *workload, *expected; /* of a control that ran in another workload: its name, and what it
                                         must show there: "violated", "expired" or "stuck" */
+    const char *exposed_by;          /* of a control that another workload is meant to expose: which */
     const char *status, *error;
     bool control, baseline;
     double clients, processes, threads, lease_ns;
