@@ -1,12 +1,26 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
-void findings_note(struct findings *findings, bool expired, uint32_t key, const struct holding *holder,
+enum how findings_how(const struct findings *findings, const struct holding *holder,
+                      const struct holding *intruder) {
+    int64_t when_ns = intruder->acquired_ns;
+    /* Also when its own lease was over before it came in. */
+    if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
+    const struct pulse *pulse = findings->holders ? findings->holders[holder->client].pulse : NULL;
+    if (!pulse) return FOUND_DOUBLED;
+    int64_t alive_ns = atomic_load(&pulse->gap_ns);
+    if (alive_ns < holder->acquired_ns) alive_ns = atomic_load(&pulse->beat_ns);
+    return when_ns >= lb_after(alive_ns, findings->session_ns) ? FOUND_STALLED : FOUND_DOUBLED;
+}
+
+void findings_note(struct findings *findings, enum how how, uint32_t key, const struct holding *holder,
                    const struct holding *intruder) {
+    bool expired = how != FOUND_DOUBLED;
     atomic_fetch_add(expired ? &findings->expired_holders : &findings->double_holders, 1);
     if (findings->holders) {
         struct found *found = &findings->holders[holder->client];
         atomic_fetch_add(expired ? &found->expired : &found->doubled, 1);
+        if (how == FOUND_STALLED) atomic_fetch_add(&found->stalled, 1);
     }
     int none = 0;
     if (atomic_compare_exchange_strong(&findings->first_state, &none, 1)) {
@@ -26,7 +40,7 @@ void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, ui
         .token = atomic_load_explicit(&cell->token, memory_order_relaxed),
     };
     if (findings->holders && atomic_load(&findings->holders[holder.client].gone)) return;
-    findings_note(findings, intruder->acquired_ns >= holder.lease_end_ns, key, &holder, intruder);
+    findings_note(findings, findings_how(findings, &holder, intruder), key, &holder, intruder);
 }
 
 void cell_abandon(struct cell *cell, uint32_t client) {
@@ -43,6 +57,14 @@ void findings_detected(struct findings *findings, uint32_t client, uint32_t doub
     atomic_fetch_add(&found->expired, since);
     atomic_fetch_sub(&findings->double_holders, since);
     atomic_fetch_add(&findings->expired_holders, since);
+}
+
+void findings_untold(struct findings *findings, uint32_t client, uint32_t count) {
+    struct found *found = &findings->holders[client];
+    atomic_fetch_add(&found->doubled, count);
+    atomic_fetch_sub(&found->expired, count);
+    atomic_fetch_add(&findings->double_holders, count);
+    atomic_fetch_sub(&findings->expired_holders, count);
 }
 
 enum verdict exclusion_verdict(const struct exclusion *x) {

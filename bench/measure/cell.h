@@ -35,10 +35,19 @@ struct holding {
     uint64_t token;
 };
 
+/* A thread's sign of life. While it stands still longer than a session lasts without one, the sessions of its
+ * clients end, and with them the grants that live as long as a session. */
+struct pulse {
+    _Alignas(64) _Atomic int64_t beat_ns;
+    _Atomic int64_t gap_ns; /* when the last gap began that was longer than a session; 0 = there was none */
+};
+
 /* How often a client was found in a cell by another. */
 struct found {
     _Atomic uint32_t doubled, expired;
-    _Atomic bool gone; /* it was killed, or is about to be: being found no more accuses the lock */
+    _Atomic uint32_t stalled;  /* of the expired: its thread stood still, so its session had ended */
+    const struct pulse *pulse; /* its thread's, if its grants end with its session; else NULL */
+    _Atomic bool gone;         /* it was killed, or is about to be: being found no more accuses the lock */
 };
 
 /* What was found, over all cells; shared. */
@@ -52,6 +61,7 @@ struct findings {
     _Atomic int first_state;          /* 0 none, 1 being written, 2 there */
     uint32_t first_key;
     struct holding first_holder, first_intruder;
+    int64_t session_ns;    /* a session lasts so long after its thread's last beat, at least */
     struct found *holders; /* a client each, so that the dead can be excused; NULL = not kept */
 };
 
@@ -62,8 +72,15 @@ struct entry {
     uint32_t run;         /* grants in a row to this client, with this one */
 };
 
+/* How a client was found by another that came in. */
+enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_STALLED };
+
+/* By the lease of either of them, and by the pulse of the holder's session. */
+enum how findings_how(const struct findings *findings, const struct holding *holder,
+                      const struct holding *intruder);
+
 /* Notes that the intruder came in while the holder was there. */
-void findings_note(struct findings *findings, bool expired, uint32_t key, const struct holding *holder,
+void findings_note(struct findings *findings, enum how how, uint32_t key, const struct holding *holder,
                    const struct holding *intruder);
 
 void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
@@ -111,6 +128,10 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
 
 /* The holder has learned that it lost the grant: it goes without writing and without calling release. */
 void cell_abandon(struct cell *cell, uint32_t client);
+
+/* A client that stood still was found `count` times, and its release said that all was well: its lock does
+ * not notice the end of its session, which excuses nothing. */
+void findings_untold(struct findings *findings, uint32_t client, uint32_t count);
 
 /* A renewal moved the lease's end. */
 static inline void cell_renewed(struct cell *cell, int64_t lease_end_ns) {

@@ -63,7 +63,9 @@ static struct weight weigh(const struct crowds *crowds, const struct findings *f
 static bool too_many(const struct weight *weight, struct findings *findings, uint32_t key, uint32_t units,
                      uint32_t bound, const struct holding *me) {
     if (!weight->any || weight->units + units <= bound) return false;
-    findings_note(findings, weight->leased + units <= bound, key, &weight->holder, me);
+    bool expired = weight->leased + units <= bound || me->acquired_ns >= me->lease_end_ns;
+    enum how how = expired ? FOUND_EXPIRED : findings_how(findings, &weight->holder, me);
+    findings_note(findings, how, key, &weight->holder, me);
     return true;
 }
 

@@ -123,6 +123,7 @@ static void leave_lost(struct client *client) {
         client->stats->detect_max_ns = late_ns;
     }
     guard_abandon(client);
+    client->was_found = true;
 }
 
 /* Counts those that were overtaken, by their own clocks: somebody who started later was granted before. */
@@ -178,6 +179,7 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
     } else {
         guard_leave(client, releasing_ns);
     }
+    if (__builtin_expect(client->was_found, 0)) guard_was_found(client, outcome);
     client_called(client);
     int64_t released_ns = lb_now();
     client->ended_ns = released_ns;

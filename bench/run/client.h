@@ -48,8 +48,9 @@ struct client {
     bool asleep;          /* holding, and to be woken when told */
     enum lb_outcome told; /* LB_OK = nothing */
     int64_t told_ns;
-    struct gate gate;  /* its releases and renewals pass one at a time */
-    uint32_t found_at; /* findings.holders[].doubled when its grant began */
+    struct gate gate;              /* its releases and renewals pass one at a time */
+    uint32_t found_at, stalled_at; /* findings.holders[].doubled and .stalled when its grant began */
+    bool was_found;                /* somebody came in while it was there */
 
     bool unsettled;             /* an attempt's outcome is unknown: something of it may still be held ... */
     int64_t unsettled_until_ns; /* ... until its lease ends at the latest */

@@ -34,8 +34,6 @@ void guard_enter_other(struct client *client, const struct holding *me) {
     uint32_t key = client->key_index;
     struct holding no_token = *me; /* of several keys, a grant's token is the first one's */
     no_token.token = 0;
-    client->found_at =
-        atomic_load_explicit(&shared->findings.holders[client->index].doubled, memory_order_relaxed);
     switch (client->guard) {
     case GUARD_CELL:
         break;
@@ -96,7 +94,21 @@ void guard_leave_other(struct client *client, int64_t releasing_ns) {
         crowd_leave(&shared->crowds, client->index, releasing_ns);
         break;
     }
+    client->was_found = true; /* perhaps: a look tells */
     client->stats->inside = 0;
+}
+
+void guard_was_found(struct client *client, enum lb_outcome outcome) {
+    struct shared *shared = client->worker->shared;
+    struct found *found = &shared->findings.holders[client->index];
+    uint32_t stalled = atomic_load(&found->stalled);
+    if (outcome == LB_OK && stalled != client->stalled_at) {
+        findings_untold(&shared->findings, client->index, stalled - client->stalled_at);
+    }
+    /* What it was found at until now is not the next grant's. */
+    client->stalled_at = stalled;
+    client->found_at = atomic_load(&found->doubled);
+    client->was_found = false;
 }
 
 void guard_abandon(struct client *client) {

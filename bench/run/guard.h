@@ -32,12 +32,13 @@ static inline void guard_leave(struct client *client, int64_t releasing_ns) {
         return;
     }
     if (__builtin_expect(!cell_leave(client->cell, client->index, &client->entry, releasing_ns), 0)) {
-        /* What it was found at until now is not the next grant's. */
-        struct found *found = &client->worker->shared->findings.holders[client->index];
-        client->found_at = atomic_load_explicit(&found->doubled, memory_order_relaxed);
+        client->was_found = true;
     }
     client->stats->inside = 0;
 }
+
+/* Afterwards, if it was found there: its release said this. */
+void guard_was_found(struct client *client, enum lb_outcome outcome);
 
 /* It goes without writing: it has learned that it lost the grant. */
 void guard_abandon(struct client *client);

@@ -74,6 +74,24 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     }
 }
 
+/* Where a grant ends with its session, and a session for want of a sign of life, a thread that stands still
+ * is as a lease that ends. Half of it: the server counts from the last sign that it got, and clients give one
+ * every third of the session. */
+static void give_pulses(struct shared *shared) {
+    const struct lb_lock *lock = shared->lock->lock;
+    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
+    if (!ends || (lock->caps & LB_CAP_BLOCKS_THREAD)) return;
+    shared->findings.session_ns = shared->plan->lease_ns / 2;
+    for (int thread = 0; thread < shared->threads; thread++) {
+        uint32_t first, count;
+        shared_slice(shared, thread, &first, &count);
+        atomic_store(&shared->worker[thread].pulse.beat_ns, LB_NEVER); /* until it beats */
+        for (uint32_t i = first; i < first + count; i++) {
+            shared->findings.holders[i].pulse = &shared->worker[thread].pulse;
+        }
+    }
+}
+
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
                           struct lb_err *err) {
     struct shared shape = {.plan = plan,
@@ -117,6 +135,7 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->window_begin_ns, LB_NEVER);
     atomic_store(&shared->window_end_ns, LB_NEVER);
     for (int i = 0; i < clients; i++) shared->client[i].connect_ns = -1;
+    give_pulses(shared);
     for (uint32_t i = 0; shared->stock && i < shared->key_count && !shared->own_cells; i++) {
         stock_fill(&shared->stock[i * shared->slots], shared->slots, plan->stock);
         shared->goods += plan->stock;

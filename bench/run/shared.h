@@ -70,6 +70,7 @@ struct client_stats {
 /* One worker thread's; it writes, the supervisor looks at the atomic ones while it runs. */
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
+    struct pulse pulse;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
     uint64_t due, started, missed; /* open loop: slots of the window */

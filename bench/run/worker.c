@@ -56,6 +56,14 @@ void worker_mark(struct worker *worker, int64_t now_ns) {
     }
 }
 
+/* Keeps the thread's sign of life. */
+static void beat(const struct shared *shared, struct pulse *pulse, int64_t now_ns) {
+    if (shared->findings.session_ns == 0) return; /* nobody asks */
+    int64_t last_ns = atomic_load_explicit(&pulse->beat_ns, memory_order_relaxed);
+    if (last_ns < now_ns - shared->findings.session_ns) atomic_store(&pulse->gap_ns, last_ns);
+    atomic_store(&pulse->beat_ns, now_ns);
+}
+
 /* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks the
  * window's ends, and measures the engine: how late its own timer is. */
 static void keeper_run(void *arg) {
@@ -74,6 +82,7 @@ static void keeper_run(void *arg) {
             recorder_add(&crew->worker.stats->recorder, METRIC_HICCUP, now_ns - due_ns);
         }
         worker_mark(&crew->worker, now_ns);
+        beat(shared, &crew->worker.stats->pulse, now_ns);
         recorder_turn(&crew->worker.stats->recorder);
         if (now_ns > due_ns + beat_ns) due_ns = now_ns; /* one stall is one long hiccup, not many */
         int current = atomic_load(&shared->phase);

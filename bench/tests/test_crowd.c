@@ -1,6 +1,7 @@
 /* test_crowd: the checks of what is not a cell: readers and permits by known histories, versions, goods; and
  * what a holder that learned its loss moves. */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,6 +169,33 @@ static void test_a_loss_learned_in_time(void **state) {
     assert_int_equal(atomic_load(&findings.double_holders), 5);
 }
 
+static void test_a_session_that_ended(void **state) {
+    (void)state;
+    struct pulse pulse = {.beat_ns = 100};
+    struct holding holder = {1, 90, LB_NEVER, 0}, intruder = {2, 149, LB_NEVER, 0};
+    findings.session_ns = 50;
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED); /* needs no pulse */
+    holders[1].pulse = &pulse;
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
+    intruder.acquired_ns = 150; /* 50 after the last beat */
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    /* It lives again, but stood still since the grant. */
+    atomic_store(&pulse.gap_ns, 100);
+    atomic_store(&pulse.beat_ns, 200);
+    intruder.acquired_ns = 210;
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    holder.acquired_ns = 205; /* granted after that */
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
+    /* Who came in after its own lease was over. */
+    intruder.lease_end_ns = 209;
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXPIRED);
+    /* Its release says that all was well. */
+    findings_note(&findings, FOUND_STALLED, 0, &holder, &intruder);
+    assert_found(0, 1);
+    findings_untold(&findings, 1, 1);
+    assert_found(1, 0);
+}
+
 static void test_versions(void **state) {
     (void)state;
     struct versions versions = {0};
@@ -246,6 +274,7 @@ static void *come_and_go(void *arg) {
             if (room) break;
         }
         enter(visitor->client, 1, 2, lb_now(), LB_NEVER);
+        if (!visitor->mutex) sched_yield(); /* inside: the others' turn */
         crowd_leave(&crowds, visitor->client, lb_now());
         if (!visitor->mutex) continue;
         pthread_mutex_lock(visitor->mutex);
@@ -290,6 +319,7 @@ int main(void) {
         cmocka_unit_test_setup(test_the_last_one_added_sees_who_came_later, setup),
         cmocka_unit_test_setup(test_the_dead_are_buried, setup),
         cmocka_unit_test_setup(test_a_loss_learned_in_time, setup),
+        cmocka_unit_test_setup(test_a_session_that_ended, setup),
         cmocka_unit_test_setup(test_versions, setup),
         cmocka_unit_test_setup(test_stock, setup),
         cmocka_unit_test_setup(test_verdicts, setup),

@@ -45,6 +45,25 @@ static void test_a_paused_holder_outlives_its_lease(void **state) {
     stage_free(stage);
 }
 
+/* A session ends while its process stands still: that is no more the lock's fault than a lease that ends, as
+ * long as the holder is told when it lets go. One that is told that all was well is a lock that does not know
+ * whether it holds. */
+static void test_a_session_that_ends_in_a_pause(void **state) {
+    (void)state;
+    for (int deaf = 0; deaf < 2; deaf++) {
+        struct stage *stage = run_toy(&toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
+                                      SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms",
+                                           "fault.every=1100ms", "fault.for=900ms", "load.hold=20ms",
+                                           "load.keys=3", "acquire.lease=400ms", "run.duration=3s"));
+        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+        uint64_t met = stage->exclusion.double_holders + stage->exclusion.expired_holders;
+        if (met == 0) print_message("no holder was paused\n");
+        if (deaf && met > 0) assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+        if (!deaf) assert_int_equal(stage->exclusion.double_holders, 0);
+        stage_free(stage);
+    }
+}
+
 /* A pause longer than all the rest: the process goes on when the window is over, and the stage is whole. */
 static void test_a_pause_ends_with_the_window(void **state) {
     (void)state;
@@ -102,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_killed_process_is_nobodys_fault),
         cmocka_unit_test(test_a_paused_holder_outlives_its_lease),
+        cmocka_unit_test(test_a_session_that_ends_in_a_pause),
         cmocka_unit_test(test_a_pause_ends_with_the_window),
         cmocka_unit_test(test_the_victim_is_drawn_from_the_seed),
         cmocka_unit_test(test_a_stuck_key_is_seen),

@@ -132,9 +132,9 @@ static void test_a_latch_opens_once_and_for_all(void **state) {
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_true(stage->rounds > 2);
-        /* Two count down and three await in each round. */
+        /* Two count down and three await in each round; each tells for itself when the window begins. */
         assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
-        assert_true(stage->grants >= 5 * stage->rounds && stage->grants <= 5 * stage->rounds + 5);
+        assert_true(stage->grants + 5 >= 5 * stage->rounds && stage->grants <= 5 * stage->rounds + 5);
         assert_true(stage->hist[METRIC_HANDOFF]->count > 0);
         assert_int_equal(stage->hist[METRIC_LAST_AWAKE]->count, stage->rounds);
         assert_true(stage->hist[METRIC_LAST_AWAKE]->max >= stage->hist[METRIC_HANDOFF]->max);

@@ -29,6 +29,7 @@ struct toy_faults {
     bool silent;                /* ... and nobody is told */
     int64_t unknown_every;      /* each n-th acquire's answer is lost */
     uint64_t residue;           /* what is left on the server */
+    bool deaf;                  /* a release says that all is well, whatever the server said */
     bool later_first;           /* the last who came is served first */
 };
 
@@ -205,7 +206,8 @@ static inline enum lb_outcome toy_acquire(struct lb_session *session, const stru
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1); /* with several: the first key's */
-    grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);
+    bool ends = session->lock->caps & LB_CAP_LEASE;
+    grant->lease_end_ns = ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER;
     if (toy_each(toy.session_lost_every, number) && !mine->helper) {
         mine->victim = owner;
         mine->victim_key = key;
@@ -237,7 +239,7 @@ static inline enum lb_outcome toy_release(struct lb_session *session, const stru
     bool ours = atomic_load(&shared->key[key].owner) == owner;
     bool over = lb_now() >= atomic_load(&shared->key[key].lease_end_ns);
     for (int i = 0; i < toy_key_count(request); i++) toy_drop(shared, toy_key(request, i), owner);
-    bool excused = toy.nothing_is_locked || toy.first_unlock_frees;
+    bool excused = toy.nothing_is_locked || toy.first_unlock_frees || toy.deaf;
     return toy_out(session, (ours && !over) || excused ? LB_OK : LB_LOST);
 }
 
@@ -461,6 +463,17 @@ static const struct lb_lock toy_mutex = {
     .acquire = toy_acquire,
     .release = toy_release,
     .renew = toy_renew,
+    .settle = toy_settle,
+};
+
+/* What its grants end by is not the client's to know: its session. */
+static const struct lb_lock toy_session = {
+    TOY_COMMON,
+    .name = "toy-session",
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
+    .acquire = toy_acquire,
+    .release = toy_release,
     .settle = toy_settle,
 };
 
