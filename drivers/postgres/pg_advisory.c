@@ -83,6 +83,9 @@ static enum lb_outcome advisory_acquire(struct lb_session *session, const struct
     }
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
+    /* The server may have granted it while the time-out struck: a statement that failed gives back what is
+     * its transaction's, but not what is its session's. */
+    if (outcome == LB_TIMEOUT && ask(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     PQclear(result);
     return granted(grant);

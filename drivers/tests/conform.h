@@ -76,6 +76,7 @@ void conform_handover(struct trial *trial);
 void conform_cutoff(struct trial *trial);
 /* conform_exclude.c */
 void conform_exclude(struct trial *trial);
+void conform_give_up(struct trial *trial);
 /* conform_owner.c */
 void conform_double_release(struct trial *trial);
 void conform_stranger(struct trial *trial);

@@ -68,6 +68,18 @@ static void settle(struct actor *client) {
     client->outcome = client->session.lock->settle(&client->session, &client->request, &client->grant);
 }
 
+bool actor_mend(struct actor *client) {
+    int64_t deadline_ns = trial_soon();
+    while (lb_now() < deadline_ns && !lb_stopping()) {
+        disconnect(client);
+        connect_session(client);
+        if (client->connected && client->session.lock->settle) settle(client);
+        if (client->connected && (!client->session.lock->settle || client->outcome == LB_OK)) return true;
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    }
+    return false;
+}
+
 static void ping(struct actor *client) {
     client->outcome = client->server->backend->ping(&client->session, trial_soon());
 }

@@ -61,6 +61,10 @@ bool actor_is_busy(const struct actor *client);
 void actor_begin(struct actor *client, void (*job)(struct actor *client));
 void actor_do(struct actor *client, void (*job)(struct actor *client));
 
+/* For jobs, after LB_UNKNOWN: a new session, and settled, as the run does it. False if it can't be, in the
+ * time. */
+bool actor_mend(struct actor *client);
+
 /* For MUST_GIVE. */
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted, const char *call,
                 const char *file, int line);

@@ -63,3 +63,64 @@ void conform_exclude(struct trial *trial) {
     MUST(trial, exclusion.grants == atomic_load(&shared.grants) && exclusion.grants >= CLIENTS,
          "too few grants to say anything: %llu", (unsigned long long)exclusion.grants);
 }
+
+#define ATTEMPTS 2000
+#define IMPATIENT_NS (2 * LB_S_NS)
+
+/* The same with clients that give up: soon, late, and just when it would have been their turn. */
+static void contend_briefly(struct actor *client) {
+    struct contest *shared = client->arg;
+    const struct lb_lock *lock = client->session.lock;
+    static const int64_t waits_ns[] = {0,        2 * LB_US_NS, 50 * LB_US_NS, 300 * LB_US_NS,
+                                       LB_MS_NS, 5 * LB_MS_NS};
+    for (int i = 0; i < ATTEMPTS && lb_now() < shared->end_ns && !lb_stopping(); i++) {
+        int64_t wait_ns = waits_ns[rng_u64(&client->session.rng) % (sizeof waits_ns / sizeof *waits_ns)];
+        client->request.deadline_ns = lb_now() + wait_ns;
+        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        if (client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT) {
+            lb_yield();
+            continue;
+        }
+        /* A server that granted while it was told to forget it leaves a doubt: honest, and mended. */
+        if (client->outcome == LB_UNKNOWN && actor_mend(client)) continue;
+        if (client->outcome == LB_OK) {
+            struct holding me = {client->session.client, lb_now(), client->grant.lease_end_ns,
+                                 client->grant.token};
+            struct entry entry = cell_enter(&shared->cell, &shared->findings, 0, &me);
+            atomic_fetch_add(&shared->grants, 1);
+            if (i % 4 == 0) lb_sleep_until(lb_now() + HOLD_NS);
+            cell_leave(&shared->cell, me.client, &entry, lb_now());
+            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+        }
+        if (client->outcome == LB_OK) continue;
+        trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
+                   client->session.err.text);
+        return;
+    }
+}
+
+void conform_give_up(struct trial *trial) {
+    struct trial_key key = trial_key();
+    static struct contest shared; /* outlives a client that hangs */
+    shared = (struct contest){.end_ns = 0};
+    struct actor *clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
+        clients[i]->arg = &shared;
+    }
+    shared.end_ns = lb_now() + IMPATIENT_NS;
+    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend_briefly);
+    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    if (trial_failed(trial)) return;
+    struct exclusion exclusion = cells_judge(&shared.cell, 1, &shared.findings);
+    MUST(trial, exclusion.verdict == VERDICT_CLEAN,
+         "does not exclude: %llu grants, %llu lost updates, %llu double holders",
+         (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
+         (unsigned long long)exclusion.double_holders);
+    /* Whoever gave up has left nothing that is in the way. */
+    for (int i = 0; i < CLIENTS; i++) {
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+        MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+    }
+}

@@ -1,6 +1,6 @@
 /* test_conform: the conformance suite over every lock of the list, on real servers.
  *
- * usage: test_conform [LOCK [WORDS OF A CHECK'S NAME]]
+ * usage: test_conform [LOCK|all [WORDS OF A CHECK'S NAME]]
  * A lock is tried with all its checks on its first topology, and with the basic ones on each further one.
  * Checks mostly wait, for leases, sessions and silent servers: so each topology's locks, some at a time, run
  * in a process of their own, with servers of their own, several at once; what they print comes in the list's
@@ -148,7 +148,10 @@ static void run_check(const struct item *item, char *ret_failure, size_t size) {
 static void test_check(void **state) {
     const struct item *item = *state;
     char failure[1024];
-    if (!place) fail_msg("its backend is not there");
+    if (!place) {
+        printf("skipped: its backend did not start, which has failed already\n");
+        skip();
+    }
     int64_t began_ns = lb_now();
     run_check(item, failure, sizeof failure);
     printf("took %.1f s\n", (double)(lb_now() - began_ns) / (double)LB_S_NS);
@@ -289,7 +292,7 @@ static void add_jobs(void) {
 }
 
 int main(int argc, char **argv) {
-    only_lock = argc > 1 ? argv[1] : NULL;
+    only_lock = argc > 1 && strcmp(argv[1], "all") != 0 ? argv[1] : NULL;
     only_check = argc > 2 ? argv[2] : NULL;
     tally = conform_shared_memory(LOCKS_MAX * sizeof *tally);
     add_jobs();

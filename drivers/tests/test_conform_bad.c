@@ -31,6 +31,7 @@ static const struct {
     {BAD_TIMES_OUT_EARLY, "a timed wait ends in time and leaves nothing"},
     {BAD_LEAVES_TRACE, "a timed wait ends in time and leaves nothing"},
     {BAD_LEAVES_TRACE, "many short waits leave nothing"},
+    {BAD_LEAVES_TRACE, "eight clients that give up leave it whole"},
     {BAD_WAITER_GETS_IT, "a waiter gets what is freed"},
     {BAD_WAITER_GETS_IT, "the cut-off ends a wait"},
     {BAD_WAITER_SLEEPS, "a waiter gets what is freed"},
