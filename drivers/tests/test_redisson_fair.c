@@ -167,6 +167,21 @@ static void fair_give_up(struct trial *trial) {
     MUST_GIVE(holder, actor_release(holder), LB_OK);
 }
 
+/* The end of a run: no time for answers, but no place in the queue is left and nobody listens. */
+static void fair_cut_off(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *ours = actor_new(trial);
+    char mine[100];
+    if (!holder || !ours) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    if (!begin_nth(trial, ours, &key, 1, mine)) return;
+    atomic_store(&trial->cutoff_ns, lb_now());
+    MUST(trial, actor_idle_by(ours, trial_soon()), "a wait goes on although the run was cut off");
+    MUST(trial, ours->outcome != LB_OK, "a waiter got ok while another holds");
+    MUST_SAY_SOON(trial, key.name, "KEYS *");
+    MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
+}
+
 /* The real client is told that it freed what had expired; ours learns the truth, and tells the head too. */
 static void fair_expired(struct trial *trial) {
     struct trial_key key = trial_key();
@@ -334,6 +349,7 @@ int main(void) {
         REDISSON_TEST("RFairLock: ours behind them", "redis-fair", fair_behind_them),
         REDISSON_TEST("RFairLock: a dead head", "redis-fair", fair_dead_head),
         REDISSON_TEST("RFairLock: giving up", "redis-fair", fair_give_up),
+        REDISSON_TEST("RFairLock: cut off", "redis-fair", fair_cut_off),
         REDISSON_TEST("RFairLock: what had expired", "redis-fair", fair_expired),
         REDISSON_TEST("RReadWriteLock: readers", "redis-rwlock", rw_readers),
         REDISSON_TEST("RReadWriteLock: a writer", "redis-rwlock", rw_writer),
