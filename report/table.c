@@ -12,7 +12,7 @@
 #include "report/screen.h"
 
 #define NAME_MAX 22  /* of the notes below the tables */
-#define LABEL_MAX 30 /* of the tables */
+#define LABEL_MAX 34 /* of the tables */
 #define CELL_MAX 10  /* "14,800,000" */
 #define CELL_MIN 7   /* "1.5e+07" */
 #define VERDICT_WIDTH 9

@@ -397,8 +397,8 @@ enum durability words_durability(const struct run_stage *stage) {
      * the memory of a server whose tables are on disk is not on disk. */
     if (!stage->topology || strcmp(stage->topology, "embedded") == 0) return DURABLE_LOCAL;
     if (strstr(text, "in memory") || (note && strstr(note, "memory"))) return DURABLE_MEMORY;
-    if (strstr(text, "not flushed")) return DURABLE_UNFLUSHED;
-    if (strstr(text, "on disk before")) return DURABLE_DISK;
+    if (strstr(text, "not flushed") || strstr(text, "flushed to disk every")) return DURABLE_UNFLUSHED;
+    if (strstr(text, "on disk before") || strstr(text, "before each answer")) return DURABLE_DISK;
     return DURABLE_UNKNOWN;
 }
 
