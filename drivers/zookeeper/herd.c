@@ -67,21 +67,25 @@ static int create_surely(struct zk_session *z, struct zk_herd *mine, int64_t dea
     }
 }
 
-static enum lb_outcome delete (struct lb_session *session, struct zk_herd *mine) {
-    struct zk_session *z = zk_session_of(session); bool sent = false;
-    for (;;){int rc = zk_connected(z, LB_NEVER);
-             /* The name is everybody's: after a lost answer it may be another's by now. While our session
-              * lives and nothing was sent, it is surely ours. */
-             if (rc == ZOK && sent) rc = look(z, mine);
-             if (rc == ZOK) rc = zk_delete(z, mine->path);
-             if (rc == ZOK || (sent && (rc == ZNONODE || rc == ZNODEEXISTS))) return LB_OK;
-             if (rc == ZNONODE || rc == ZNODEEXISTS ||
-                 rc == ZK_ENDED) return lb_fail(session, LB_LOST, "zookeeper: %s was gone before its release",
-                                                mine->path);
-             if (rc == ZK_CUT){sent = true; continue;}
-if (!sent && lb_now() >= zk_session_end_ns(z)) return LB_LOST;
-return zk_fail(session, sent ? ZK_CUT : rc, "delete", mine->path);
-}
+static enum lb_outcome free_node(struct lb_session *session, struct zk_herd *mine) {
+    struct zk_session *z = zk_session_of(session);
+    bool sent = false;
+    for (;;) {
+        int rc = zk_connected(z, LB_NEVER);
+        /* The name is everybody's: after a lost answer it may be another's by now. While our session
+         * lives and nothing was sent, it is surely ours. */
+        if (rc == ZOK && sent) rc = look(z, mine);
+        if (rc == ZOK) rc = zk_delete(z, mine->path);
+        if (rc == ZOK || (sent && (rc == ZNONODE || rc == ZNODEEXISTS))) return LB_OK;
+        if (rc == ZNONODE || rc == ZNODEEXISTS || rc == ZK_ENDED)
+            return lb_fail(session, LB_LOST, "zookeeper: %s was gone before its release", mine->path);
+        if (rc == ZK_CUT) {
+            sent = true;
+            continue;
+        }
+        if (!sent && lb_now() >= zk_session_end_ns(z)) return LB_LOST;
+        return zk_fail(session, sent ? ZK_CUT : rc, "delete", mine->path);
+    }
 }
 
 static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct lb_request *request,
@@ -103,7 +107,7 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
         if (rc == ZOK) {
             enum lb_outcome outcome = zk_granted(session);
             if (outcome != LB_OK) {
-                delete (session, mine); /* if the server thinks otherwise */
+                free_node(session, mine); /* if the server thinks otherwise */
                 return outcome;
             }
             mine->held = true;
@@ -132,7 +136,7 @@ static enum lb_outcome zk_herd_release(struct lb_session *session, const struct 
     const struct zk_session *z = zk_session_of(session);
     if (!mine->held || mine->session.client_id != zoo_client_id(z->handle)->client_id)
         return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
-    enum lb_outcome outcome = delete (session, mine);
+    enum lb_outcome outcome = free_node(session, mine);
     if (outcome == LB_OK || outcome == LB_LOST) mine->held = false;
     return outcome;
 }
@@ -149,7 +153,7 @@ static enum lb_outcome zk_herd_settle(struct lb_session *session, const struct l
     } else {
         int rc = zk_connected(z, LB_NEVER);
         if (rc == ZOK) rc = look(z, mine);
-        if (rc == ZOK) outcome = delete (session, mine);
+        if (rc == ZOK) outcome = free_node(session, mine);
         if (rc != ZOK && rc != ZNONODE && rc != ZNODEEXISTS && rc != ZK_ENDED)
             outcome = zk_fail(session, rc, "look for", mine->path);
     }
