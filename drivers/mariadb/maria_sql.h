@@ -23,6 +23,7 @@ int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recip
 
 /* Names are bytes, compared as bytes: no collation folds two into one or ignores a blank at the end. */
 #define MARIA_NAME "name VARBINARY(1024) NOT NULL PRIMARY KEY"
+#define MARIA_OWNER "owner VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
 #define MARIA_NAME_LEFT "LEFT(name, LENGTH(?)) = ?" /* takes "kk" */
 
 #define MARIA_TRANSACTION                                                                                    \

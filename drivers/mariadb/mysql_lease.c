@@ -18,10 +18,11 @@
 
 static const struct sql_recipe recipe = {
     .port = &maria_port,
-    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (" MARIA_NAME ", "
-                                    "owner VARCHAR(64) NOT NULL, fence BIGINT NOT NULL, "
-                                    "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
-                                    NULL},
+    .schema =
+        (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (" MARIA_NAME ", " MARIA_OWNER ", "
+                              "fence BIGINT NOT NULL, "
+                              "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
+                              NULL},
     .leaves = "a held row of lockbench_lease",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_lease (name, owner, fence, expire_at) "

@@ -16,10 +16,11 @@
 #ifdef LB_HAVE_MARIADB
 static const struct sql_recipe recipe = {
     .port = &maria_port,
-    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_table (" MARIA_NAME ", "
-                                    "owner VARCHAR(64) NOT NULL, expire_at DATETIME(6) NOT NULL, "
-                                    "KEY (expire_at)) ENGINE=InnoDB",
-                                    NULL},
+    .schema =
+        (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_table (" MARIA_NAME ", " MARIA_OWNER ", "
+                              "expire_at DATETIME(6) NOT NULL, "
+                              "KEY (expire_at)) ENGINE=InnoDB",
+                              NULL},
     .leaves = "a row of lockbench_table",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?, ?, " MARIA_LEASE_END

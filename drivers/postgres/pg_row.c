@@ -9,6 +9,8 @@
  * The safest place for the guarded data is the same transaction. For data elsewhere each grant draws a token
  * from a sequence, in the same round trip: it grows whatever is rolled back. (A fence column, counted in the
  * lock's own transaction, would be rolled back with a dead holder, and its number given again.)
+ * A server that crashes under a holder may give that holder's number once more: nextval writes the log for
+ * every 32nd number only, and it is this lock's COMMIT that flushes it.
  */
 #include "drivers/postgres/pg_sql.h"
 
