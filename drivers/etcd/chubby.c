@@ -157,8 +157,7 @@ static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadl
             ? answer->responses[0]->response_range
             : NULL;
     if (!range || range->n_kvs == 0) return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
-    return etcd_wait_deleted(session, range->kvs[0]->key, answer->header->revision, ETCD_FROM_NOW,
-                             deadline_ns);
+    return etcd_wait_deleted(session, range->kvs[0], answer->header->revision, ETCD_FROM_NOW, deadline_ns);
 }
 
 static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,

@@ -134,29 +134,32 @@ enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* The watch is on: is the key still there? LB_OK: it is. LB_LOST: not. */
-static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len,
+/* The watch is on: is the key still the one that we saw? LB_OK: it is. LB_LOST: not. Who deleted it may have
+ * queued again meanwhile, under the same name and behind us: its create revision tells. */
+static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len, int64_t created,
                                    int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
     Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
     enum lb_outcome outcome = etcd_watch_began(e, deadline_ns);
     if (outcome != LB_OK) return outcome;
     get.key = bytes_of(key, len);
-    get.count_only = 1;
     outcome = etcd_read(e, &etcd_range, &get.base);
     if (outcome != LB_OK) return LB_BROKEN;
-    return ((const Etcdserverpb__RangeResponse *)etcd_answer(&e->call))->count > 0 ? LB_OK : LB_LOST;
+    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+    return answer->n_kvs > 0 && answer->kvs[0]->create_revision == created ? LB_OK : LB_LOST;
 }
 
-enum lb_outcome etcd_wait_deleted(struct lb_session *session, ProtobufCBinaryData key, int64_t revision,
-                                  enum etcd_watch_from from, int64_t deadline_ns) {
+enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
+                                  int64_t revision, enum etcd_watch_from from, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
-    char copy[ETCD_KEY_MAX];
-    size_t len = key.len < sizeof copy ? key.len : 0;
-    memcpy(copy, key.data, len);
+    char key[ETCD_KEY_MAX];
+    int64_t created = seen->create_revision;
+    size_t len = seen->key.len < sizeof key ? seen->key.len : 0; /* none of ours is longer */
+    memcpy(key, seen->key.data, len);
     int64_t start = from == ETCD_FROM_NOW ? 0 : revision + (from == ETCD_FROM_NEXT);
-    enum lb_outcome outcome = etcd_watch_start(e, key, start);
-    if (outcome == LB_OK && from == ETCD_FROM_NOW) outcome = still_there(session, copy, len, deadline_ns);
+    enum lb_outcome outcome = etcd_watch_start(e, bytes_of(key, len), start);
+    if (outcome == LB_OK && from == ETCD_FROM_NOW)
+        outcome = still_there(session, key, len, created, deadline_ns);
     if (outcome == LB_OK) outcome = etcd_watch_wait(e, deadline_ns);
     etcd_watch_stop(e);
     session->wakeups++;
@@ -182,8 +185,8 @@ enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_requ
         if (answer->n_kvs == 0) return etcd_place_confirm(session, place);
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
         if (!answer->header) return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
-        outcome = etcd_wait_deleted(session, answer->kvs[0]->key, answer->header->revision, from,
-                                    request->deadline_ns);
+        outcome =
+            etcd_wait_deleted(session, answer->kvs[0], answer->header->revision, from, request->deadline_ns);
         if (outcome != LB_OK) return outcome;
     }
 }

@@ -34,10 +34,10 @@ enum etcd_watch_from {
 };
 
 /* Waits until the key is deleted. LB_OK: it is, or may be: look again; LB_TIMEOUT; LB_REFUSED; LB_UNKNOWN:
- * the lease has ended, or the cut-off came. key: borrowed until the first request, so it may lie in an
- * answer. */
-enum lb_outcome etcd_wait_deleted(struct lb_session *session, ProtobufCBinaryData key, int64_t revision,
-                                  enum etcd_watch_from from, int64_t deadline_ns);
+ * the lease has ended, or the cut-off came. seen: the key as it was read at that revision; borrowed until the
+ * first request, so it may lie in an answer. */
+enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
+                                  int64_t revision, enum etcd_watch_from from, int64_t deadline_ns);
 
 /* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the
  * lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the key is still there.

@@ -35,6 +35,7 @@ static const struct variant {
     unsigned more_caps; /* that the option brings */
 } variants[] = {
     {"etcd-mutex", "transport=json", 0},
+    {"etcd-mutex", "watch_from=now", 0},
     {"etcd-lock", "transport=json", 0},
     {"etcd-chubby", "transport=json", 0},
     {"mem-rwlock", "prefer=writer", 0},
