@@ -68,11 +68,10 @@ static void on_message(struct pubsub_line *line, const char *channel, const char
     give(line, channel, first->count(message, waiters));
 }
 
-/* The connection is gone, and with it what it was subscribed to. */
+/* The connection is gone, and with it what it was subscribed to. Somebody may be sending on it: it is closed
+ * when the session ends. */
 static void lose(struct pubsub_line *line) {
-    redis_feed_close(line->feed);
-    line->feed = NULL;
-    line->sent = line->answered = 0;
+    line->gone = true;
     for (struct pubsub_wait *at = line->first; at; at = at->next) {
         at->lost = true;
         wake(at);
@@ -158,6 +157,7 @@ static enum lb_outcome open_feed(struct lb_session *session, struct pubsub_line 
     if (!gate_enter(&line->opening, deadline_ns)) return LB_TIMEOUT;
     if (!line->feed) line->feed = redis_feed_open(session, line->node, deadline_ns);
     gate_leave(&line->opening);
+    if (line->gone) return lb_fail(session, LB_BROKEN, "redis: the connection of the subscriptions is gone");
     if (line->feed) return LB_OK;
     return lb_stopping() || lb_now() >= deadline_ns ? LB_TIMEOUT : LB_BROKEN;
 }
@@ -195,7 +195,7 @@ void pubsub_leave(struct pubsub_wait *wait) {
     struct pubsub_wait *other = subscribed(line, wait->channel);
     if (other) {
         give(line, wait->channel, wait->permits);
-    } else if (line->feed && !wait->lost && !wait->refused) {
+    } else if (!line->gone && !wait->refused) {
         const char *command = redis_is_cluster(wait->session) ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
         struct lb_err before = wait->session->err;
         send_word(line, wait->session, command, wait->channel);

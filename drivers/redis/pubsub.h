@@ -16,7 +16,8 @@ struct pubsub_wait;
 /* The subscriptions on one node. */
 struct pubsub_line {
     struct redis_node *node;
-    struct redis_feed *feed; /* NULL until the first wait, and after the connection's end */
+    struct redis_feed *feed; /* NULL until the first wait */
+    bool gone;               /* its connection is lost: for good, in this session */
     struct gate opening;
     struct pubsub_wait *first,
         *last;               /* all that are subscribed through it, in the order in which they came */
