@@ -29,7 +29,7 @@ static int place_of(struct redis_state *state, const struct redis_script *script
 }
 
 static bool put_command(struct redis_conn *conn, const struct redis_command *command, bool whole_script) {
-    if (!command->script) return conn_put(conn, command->words, command->count, NULL, 0);
+    if (!command->script) return conn_put(command->words, command->count, NULL, 0);
     char keys[12];
     snprintf(keys, sizeof keys, "%d", command->keys);
     struct redis_word head[] = {{"EVALSHA", 7}, {NULL, 0}, {keys, 0}};
@@ -40,13 +40,12 @@ static bool put_command(struct redis_conn *conn, const struct redis_command *com
         struct redis_state *state = redis_state_of(conn->session);
         head[1] = (struct redis_word){state->scripts[place_of(state, command->script)].sha1, 40};
     }
-    return conn_put(conn, head, 3, command->words, command->count);
+    return conn_put(head, 3, command->words, command->count);
 }
 
 static bool put_commands(struct redis_conn *conn, const struct redis_command *commands, int count, int how) {
-    conn->out_used = 0;
-    if ((how & ASKING) && !conn_put(conn, (const struct redis_word[]){{"ASKING", 6}}, 1, NULL, 0))
-        return false;
+    conn_begin();
+    if ((how & ASKING) && !conn_put((const struct redis_word[]){{"ASKING", 6}}, 1, NULL, 0)) return false;
     for (int i = 0; i < count; i++) {
         if (!put_command(conn, &commands[i], (how & WHOLE_SCRIPT) && i == 0)) return false;
     }
@@ -165,7 +164,7 @@ int redis_ask(struct lb_session *session, struct redis_node *node, const struct 
 /* Sends one command on a node that this fiber has entered; its answer is owed. */
 static enum lb_outcome send_one(struct redis_conn *conn, const struct redis_command *command,
                                 bool whole_script, int64_t deadline_ns) {
-    conn->out_used = 0;
+    conn_begin();
     if (!put_command(conn, command, whole_script))
         return lb_fail(conn->session, LB_REFUSED, "redis: command too long");
     if (conn->owed >= OWED_MAX) return conn_die(conn, LB_BROKEN, "sending", "too many answers are missing");

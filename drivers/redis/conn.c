@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "drivers/wait.h"
 
+#define OUT_BYTES (16 * 1024)        /* the commands of one round trip */
 #define FAREWELL_NS (200 * LB_MS_NS) /* for owed replies, before a connection is closed */
 
 enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
@@ -35,43 +37,76 @@ static size_t put_number(char *out, char kind, size_t number) {
     return used;
 }
 
-static bool put_words(struct redis_conn *conn, const struct redis_word *words, int count) {
+/* One for all connections of a thread, instead of 16 KiB in each. */
+static _Thread_local struct {
+    size_t used;
+    char bytes[OUT_BYTES];
+} out;
+
+static bool put_words(const struct redis_word *words, int count) {
     for (int i = 0; i < count; i++) {
         size_t len = words[i].len ? words[i].len : strlen(words[i].text);
-        if (conn->out_used + len + 32 > sizeof conn->out) return false;
-        char *out = conn->out + conn->out_used;
-        size_t head = put_number(out, '$', len);
-        memcpy(out + head, words[i].text, len);
-        memcpy(out + head + len, "\r\n", 2);
-        conn->out_used += head + len + 2;
+        if (out.used + len + 32 > sizeof out.bytes) return false;
+        char *at = out.bytes + out.used;
+        size_t head = put_number(at, '$', len);
+        memcpy(at + head, words[i].text, len);
+        memcpy(at + head + len, "\r\n", 2);
+        out.used += head + len + 2;
     }
     return true;
 }
 
-bool conn_put(struct redis_conn *conn, const struct redis_word *head, int head_count,
-              const struct redis_word *words, int count) {
-    if (conn->out_used + 32 > sizeof conn->out) return false;
-    conn->out_used += put_number(conn->out + conn->out_used, '*', (size_t)head_count + (size_t)count);
-    return put_words(conn, head, head_count) && put_words(conn, words, count);
+void conn_begin(void) {
+    out.used = 0;
+}
+
+bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words, int count) {
+    if (out.used + 32 > sizeof out.bytes) return false;
+    out.used += put_number(out.bytes + out.used, '*', (size_t)head_count + (size_t)count);
+    return put_words(head, head_count) && put_words(words, count);
+}
+
+/* Sends what can be sent at once: *ret_sent. LB_OK, also if it is not all. */
+static enum lb_outcome send_some(struct redis_conn *conn, const char *data, size_t len, bool began,
+                                 size_t *ret_sent) {
+    size_t sent = 0;
+    while (sent < len) {
+        ssize_t wrote = send(conn->context->fd, data + sent, len - sent, MSG_NOSIGNAL);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0 && errno == EAGAIN) break;
+        if (wrote < 0)
+            return conn_die(conn, began || sent > 0 ? LB_UNKNOWN : LB_BROKEN, "sending", strerror(errno));
+        sent += (size_t)wrote;
+        if (!conn->counted) conn->session->more_bytes += (uint64_t)wrote;
+    }
+    *ret_sent = sent;
+    return LB_OK;
+}
+
+/* The rest of what did not fit into the socket's buffer, from a copy: the thread's buffer is others'
+ * meanwhile. */
+static enum lb_outcome send_rest(struct redis_conn *conn, const char *rest, size_t len, bool began,
+                                 int64_t deadline_ns) {
+    char *copy = malloc(len);
+    if (!copy) return conn_die(conn, began ? LB_UNKNOWN : LB_BROKEN, "sending", "out of memory");
+    memcpy(copy, rest, len);
+    enum lb_outcome outcome = LB_OK;
+    for (size_t at = 0, sent = 0; at < len && outcome == LB_OK; at += sent, sent = 0) {
+        bool any = began || at > 0;
+        if (lb_wait_edge(conn->context->fd, LB_WRITABLE, deadline_ns) > 0)
+            outcome = send_some(conn, copy + at, len - at, any, &sent);
+        else
+            outcome = conn_die(conn, any ? LB_UNKNOWN : LB_BROKEN, "sending", "timed out");
+    }
+    free(copy);
+    return outcome;
 }
 
 enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns) {
-    int fd = conn->context->fd;
     size_t sent = 0;
-    while (sent < conn->out_used) {
-        ssize_t wrote = send(fd, conn->out + sent, conn->out_used - sent, MSG_NOSIGNAL);
-        if (wrote > 0) {
-            sent += (size_t)wrote;
-            if (!conn->counted) conn->session->more_bytes += (uint64_t)wrote;
-            continue;
-        }
-        enum lb_outcome outcome = sent > 0 ? LB_UNKNOWN : LB_BROKEN;
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0 && errno != EAGAIN) return conn_die(conn, outcome, "sending", strerror(errno));
-        if (lb_wait_edge(fd, LB_WRITABLE, deadline_ns) <= 0)
-            return conn_die(conn, outcome, "sending", "timed out");
-    }
-    return LB_OK;
+    enum lb_outcome outcome = send_some(conn, out.bytes, out.used, false, &sent);
+    if (outcome != LB_OK || sent == out.used) return outcome;
+    return send_rest(conn, out.bytes + sent, out.used - sent, sent > 0, deadline_ns);
 }
 
 /* --- reading --- */
@@ -141,8 +176,8 @@ enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns) 
 int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count, int64_t deadline_ns,
              struct lb_err *err) {
     struct lb_session *session = conn->session;
-    conn->out_used = 0;
-    if (!conn_put(conn, words, count, NULL, 0)) return err_set(err, LB_EXIT_USAGE, "redis: command too long");
+    conn_begin();
+    if (!conn_put(words, count, NULL, 0)) return err_set(err, LB_EXIT_USAGE, "redis: command too long");
     session->commands++;
     enum lb_outcome outcome = conn_send(conn, deadline_ns);
     if (outcome == LB_OK) outcome = conn_receive(conn, 1, deadline_ns);

@@ -31,10 +31,10 @@ enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word
     if (!gate_enter(&feed->gate, deadline_ns))
         return lb_fail(conn->session, LB_BROKEN, "redis: no turn in time");
     enum lb_outcome outcome = LB_BROKEN;
-    conn->out_used = 0;
+    conn_begin();
     if (conn->dead) {
         lb_fail(conn->session, LB_BROKEN, "redis: the subscriptions' connection is lost");
-    } else if (!conn_put(conn, words, count, NULL, 0)) {
+    } else if (!conn_put(words, count, NULL, 0)) {
         lb_fail(conn->session, LB_BROKEN, "redis: command too long");
     } else {
         conn->session->commands++;

@@ -37,10 +37,9 @@ struct redis_conn {
     int owed;       /* replies that must come first, and that nobody waits for any more */
     uint32_t known; /* scripts that the server is known to know, by their place in the session's table */
     struct redis_reply *filling;
-    size_t text_used, out_used;
+    size_t text_used;
     struct redis_reply reply[REDIS_PIPE_MAX + 1]; /* one more for ASKING */
     char text[8192];                              /* the texts of the replies */
-    char out[16384];                              /* the commands of one round trip */
 };
 
 extern redisReplyObjectFunctions redis_reply_functions;
@@ -52,11 +51,11 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
 /* Waits a moment for replies that are owed, so that the server does what it was told. Takes anything. */
 void conn_close(struct redis_conn *conn);
 
-/* Adds one command to conn->out, head first, after the caller has set out_used to 0. False if it does not
- * fit. */
-bool conn_put(struct redis_conn *conn, const struct redis_word *head, int head_count,
-              const struct redis_word *words, int count);
-/* Sends conn->out. LB_BROKEN if not a byte left, LB_UNKNOWN if some did; then the connection is dead. */
+/* The commands of one round trip: begun, put one by one, head first, and sent, without a wait between: they
+ * lie in a buffer of the thread, which stays in its cache. conn_put: false if it does not fit. */
+void conn_begin(void);
+bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words, int count);
+/* Sends them. LB_BROKEN if not a byte left, LB_UNKNOWN if some did; then the connection is dead. */
 enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns);
 /* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline passed, and some are missing yet;
  * LB_UNKNOWN: the connection is dead. */
