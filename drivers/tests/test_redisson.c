@@ -124,6 +124,71 @@ static void they_hold_ours_waits(struct trial *trial) {
     MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
+/* Two threads of one JVM. */
+struct thread {
+    struct lb_session *session;
+    struct lb_request request;
+    struct lb_grant grant;
+    char data[512];
+    enum lb_outcome acquired, released;
+};
+
+static void take_and_free(void *arg) {
+    struct thread *thread = arg;
+    const struct lb_lock *lock = thread->session->lock;
+    thread->acquired = lock->acquire(thread->session, &thread->request, &thread->grant);
+    if (thread->acquired == LB_OK)
+        thread->released = lock->release(thread->session, &thread->request, &thread->grant);
+}
+
+static void run_two(struct actor *client) {
+    struct thread *threads = client->arg;
+    struct lb_fiber *fibers[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        threads[i] = (struct thread){.session = &client->session,
+                                     .request = client->request,
+                                     .acquired = LB_OUTCOMES,
+                                     .released = LB_OUTCOMES};
+        threads[i].request.client = 40 + i;
+        threads[i].request.deadline_ns = trial_soon();
+        threads[i].grant.data = threads[i].data;
+        fibers[i] = lb_spawn("thread", take_and_free, &threads[i]);
+    }
+    for (int i = 0; i < 2; i++) lb_join(fibers[i]);
+}
+
+static void one_subscription(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *ours = actor_new(trial);
+    struct thread threads[2];
+    if (!ours || !actor_use_key(ours, &key)) return;
+    MUST(trial, ours->session.lock->grant_bytes <= sizeof threads[0].data, "the grant is larger");
+    char channel[200];
+    snprintf(channel, sizeof channel, "%s", text_of("redisson_lock__channel:{%s}", key.name));
+    they_lock(key.name, 60000);
+    /* What comes only once: the scripts, the second connection. */
+    MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 50 * LB_MS_NS), LB_TIMEOUT);
+    MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
+    MUST(trial, seen(text_of("\"UNSUBSCRIBE\" \"%s\"", channel))[0], "nobody unsubscribed");
+    ours->arg = threads;
+    uint64_t sent = ours->session.commands;
+    actor_begin(ours, run_two);
+    MUST_SAY_SOON(trial, text_of("%s 1", channel), "PUBSUB NUMSUB %s", channel);
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST(trial, ours->session.commands == sent + 5,
+         "two waiters have sent %d commands, not 4 tries and a SUBSCRIBE",
+         (int)(ours->session.commands - sent));
+    MUST(trial, strcmp(they_unlock(key.name), "1") == 0, "they can't unlock");
+    actor_end(ours);
+    MUST(trial, threads[0].acquired == LB_OK && threads[0].released == LB_OK, "the first got %s",
+         lb_outcome_name(threads[0].acquired));
+    MUST(trial, threads[1].acquired == LB_OK && threads[1].released == LB_OK, "the second got %s",
+         lb_outcome_name(threads[1].acquired));
+    MUST(trial, seen(text_of("\"UNSUBSCRIBE\" \"%s\"", channel))[0], "nobody unsubscribed");
+    MUST(trial, !seen("\"UNSUBSCRIBE\"")[0], "unsubscribed twice");
+    MUST_SAY_SOON(trial, "", "KEYS *");
+}
+
 static void ours_holds_they_wait(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -249,6 +314,7 @@ int main(void) {
         REDISSON_TEST("RLock: what is on the server", "redis-reentrant", rlock_state),
         REDISSON_TEST("RLock: the latch of an unlock", "redis-reentrant", unlock_latch),
         REDISSON_TEST("RLock: they hold, ours waits", "redis-reentrant", they_hold_ours_waits),
+        REDISSON_TEST("RLock: one subscription for a session", "redis-reentrant", one_subscription),
         REDISSON_TEST("RLock: ours holds, they wait", "redis-reentrant", ours_holds_they_wait),
         REDISSON_TEST("RFencedLock: they hold, ours waits", "redis-fenced", they_hold_ours_waits),
         REDISSON_TEST("RFencedLock: the token", "redis-fenced", fenced_token),
