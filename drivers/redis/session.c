@@ -11,7 +11,8 @@
 
 #define REDIS_PORT 6379
 #define SENTINEL_PORT 26379
-#define HUNG_NS (1 * LB_S_NS) /* for one of several independent servers to let a session in */
+#define WHOLE_NS (3 * LB_S_NS) /* for servers that were just started to become a cluster */
+#define HUNG_NS (1 * LB_S_NS)  /* for one of several independent servers to let a session in */
 
 static const struct {
     const char *scheme, *name;
@@ -300,7 +301,15 @@ static int redis_describe(struct lb_session *session, struct lb_facts *facts, st
                                            "maxclients"};
     struct redis_node *node = &redis_state_of(session)->node[0];
     const struct redis_reply *reply = NULL;
-    if (describe_topology(session, facts, err) != 0) return -1;
+    int64_t until_ns = lb_now() + WHOLE_NS;
+    for (;;) {
+        struct lb_err why = {0};
+        session->err.code = 0;
+        if (describe_topology(session, facts, &why) == 0) break;
+        if (why.code == LB_EXIT_USAGE || lb_now() >= until_ns || lb_stopping())
+            return err_set(err, why.code, "%s", why.text);
+        lb_sleep_until(lb_now() + WHOLE_NS / 100);
+    }
     if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply, err) !=
         0)
         return -1;
