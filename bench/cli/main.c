@@ -31,7 +31,7 @@ static void help(FILE *out) {
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "\n`lockbench COMMAND --help` tells more. Exit codes: 0 fine, 1 usage or input, 2 a server "
                  "or the machine,\n"
-                 "3 exclusion violated, 130 interrupted (what was measured is saved).\n");
+                 "3 exclusion violated or a lease outlived, 130 interrupted (what was measured is saved).\n");
 }
 
 /* Output that was cut is no success. */

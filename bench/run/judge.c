@@ -49,8 +49,7 @@ static void try_control(struct trial *trial, const struct stage *stage, const st
     if (!elsewhere && !caught && can_meet(of->plan, stage->clients)) trial->missed = true;
 }
 
-static void say_violation(const struct lb_lock *lock, const struct exclusion *found, char *line,
-                          size_t size) {
+static void say_broken(const struct lb_lock *lock, const struct exclusion *found, char *line, size_t size) {
     const struct {
         uint64_t count;
         const char *of;
@@ -61,7 +60,9 @@ static void say_violation(const struct lb_lock *lock, const struct exclusion *fo
                  {found->token_errors, "tokens that did not grow", false},
                  {found->early, "clients let through early", false},
                  {found->oversold, "pieces oversold", false}};
-    size_t used = (size_t)snprintf(line, size, "EXCLUSION VIOLATED by %s:", lock->name);
+    bool violated = found->verdict == VERDICT_VIOLATED;
+    size_t used = (size_t)snprintf(
+        line, size, violated ? "EXCLUSION VIOLATED by %s:" : "LEASES OUTLIVED by holders of %s:", lock->name);
     const char *comma = " ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
         if (!parts[i].always && parts[i].count == 0) continue;
@@ -83,8 +84,9 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
         return false;
     }
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
-        judge->violated = true;
-        say_violation(lock, found, line, size);
+        judge->violated |= found->verdict == VERDICT_VIOLATED;
+        judge->expired |= found->verdict == VERDICT_EXPIRED;
+        say_broken(lock, found, line, size);
         return true;
     }
     if (found->stuck > 0) {
@@ -114,6 +116,7 @@ const char *judge_missed(const struct judge *judge) {
 const char *judge_verdict(const struct judge *judge) {
     if (judge->violated) return "violated";
     if (judge_missed(judge)) return "control-missed";
+    if (judge->expired) return "expired";
     if (judge->stuck) return "stuck";
     return judge->grants == 0 ? "nothing-granted" : "clean";
 }

@@ -14,6 +14,7 @@ struct judge {
     const struct plan *plan;
     uint64_t grants;       /* of all stages, warm-up and drain too */
     bool violated;         /* exclusion, by a lock that must keep it */
+    bool expired;          /* holders of such a lock outlived their leases, and nothing worse */
     bool stuck;            /* a key of such a lock that nobody got any more */
     struct trial *control; /* one for each of plan->locks */
 };

@@ -306,6 +306,11 @@ static void conclude(struct run *run, struct run_end *end) {
         snprintf(end->why, sizeof end->why,
                  "%s, a lock broken on purpose, was not caught: do not trust this run's checks", missed);
     }
+    if (run->judge.expired) {
+        end->exit_code = LB_EXIT_VIOLATED;
+        snprintf(end->why, sizeof end->why,
+                 "holders outlived their leases: others got in beside them, as a lease allows");
+    }
     if (run->judge.violated) {
         end->exit_code = LB_EXIT_VIOLATED;
         snprintf(end->why, sizeof end->why, "mutual exclusion was violated");
