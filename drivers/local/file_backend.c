@@ -97,8 +97,8 @@ int file_path(const struct lb_session *session, const char *key, size_t key_len,
     char name[FILE_NAME];
     int used = escape(key, key_len, name);
     if (used < 0 || (size_t)used + strlen(suffix) >= FILE_NAME) return -ENAMETOOLONG;
-    snprintf(path, FILE_PATH, "%s/%s%s", server->dir, name, suffix);
-    return 0;
+    int len = snprintf(path, FILE_PATH, "%s/%s%s", server->dir, name, suffix);
+    return (size_t)len < FILE_PATH ? 0 : -ENAMETOOLONG;
 }
 
 int file_count(struct lb_session *session, const char *prefix, const char *suffix,

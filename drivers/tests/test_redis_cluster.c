@@ -170,7 +170,7 @@ static struct fake_session pair_play(struct pair *pair, char *ret_seen[2]) {
 /* Followed, and remembered: the release goes to the new node at once. */
 static void test_moved(void **state) {
     (void)state;
-    struct pair pair;
+    struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 3, 4);
     memcpy(pair.here,
@@ -197,7 +197,7 @@ static void test_moved(void **state) {
 /* Followed, with ASKING right before, and not remembered: the slot is still the old node's. */
 static void test_ask(void **state) {
     (void)state;
-    struct pair pair;
+    struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 4, 3);
     memcpy(pair.here,
@@ -225,7 +225,7 @@ static void test_ask(void **state) {
 /* Nodes that send each other's clients around: it ends, and nothing was done. */
 static void test_moved_for_ever(void **state) {
     (void)state;
-    struct pair pair;
+    struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 2 + 2 * 6, 0);
     pair.here[0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
@@ -248,7 +248,7 @@ static void test_trouble_is_not_an_answer(void **state) {
                                            "-MOVED x\r\n", "-MOVED 99999 127.0.0.1:1\r\n",
                                            "-ASK 1 nowhere\r\n"};
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-        struct pair pair;
+        struct pair pair = {.text = {""}};
         char *seen[2];
         pair_start(&pair, 3, 0);
         memcpy(pair.here,
