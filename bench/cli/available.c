@@ -104,7 +104,7 @@ const char *available_for_plan(void *context, const struct lb_lock *lock, const 
                                const char *durability, const char **ret_install) {
     const char *reason = available_why_not(context, lock->backend, topology, durability, ret_install);
     const char *url = url_of(context, lock->backend);
-    if (reason || !url || !lock->topologies) return reason;
+    if (reason || !url || !lock->topologies || !lock->topologies[0]) return reason;
     for (const char *const *name = lock->topologies; *name; name++) {
         const struct available_topology *fit = ask(context, *name);
         if (fit->no_script.code || same_scheme(fit->info.url, url)) return NULL;
