@@ -3,7 +3,9 @@
 
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
-    int64_t when_ns = intruder->acquired_ns;
+    /* Whoever comes in late, long after its stamp, is the intruder, and met the holder when that one came. */
+    int64_t when_ns =
+        intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* Also when its own lease was over before it came in. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
     const struct pulse *pulse = findings->holders ? findings->holders[holder->client].pulse : NULL;

@@ -61,9 +61,9 @@ static struct weight weigh(const struct crowds *crowds, const struct findings *f
 
 /* True if there were too many at that moment, and it has been noted. */
 static bool too_many(const struct weight *weight, struct findings *findings, uint32_t key, uint32_t units,
-                     uint32_t bound, const struct holding *me) {
+                     uint32_t bound, const struct holding *me, int64_t when_ns) {
     if (!weight->any || weight->units + units <= bound) return false;
-    bool expired = weight->leased + units <= bound || me->acquired_ns >= me->lease_end_ns;
+    bool expired = weight->leased + units <= bound || when_ns >= me->lease_end_ns;
     enum how how = expired ? FOUND_EXPIRED : findings_how(findings, &weight->holder, me);
     findings_note(findings, how, key, &weight->holder, me);
     return true;
@@ -72,11 +72,12 @@ static bool too_many(const struct weight *weight, struct findings *findings, uin
 static void suspect(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
                     uint32_t bound, const struct holding *me) {
     struct weight weight = weigh(crowds, findings, key, units, me->client, me->acquired_ns);
-    if (too_many(&weight, findings, key, units, bound, me)) return;
-    if (weight.latest_ns <= me->acquired_ns) return;
+    if (too_many(&weight, findings, key, units, bound, me, me->acquired_ns)) return;
+    int64_t latest_ns = weight.latest_ns;
+    if (latest_ns <= me->acquired_ns) return;
     /* Somebody came after our stamp but was added up before us, and so saw nothing. */
-    weight = weigh(crowds, findings, key, units, me->client, weight.latest_ns);
-    too_many(&weight, findings, key, units, bound, me);
+    weight = weigh(crowds, findings, key, units, me->client, latest_ns);
+    too_many(&weight, findings, key, units, bound, me, latest_ns);
 }
 
 void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
@@ -93,7 +94,7 @@ void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_
     atomic_store_explicit(&mine->version, version + 2, memory_order_release);
     int64_t before = atomic_fetch_add(&crowd->inside, units);
     atomic_store_explicit(&mine->counted, true, memory_order_relaxed);
-    atomic_fetch_add_explicit(&crowd->grants, 1, memory_order_relaxed);
+    if (units != CROWD_ALL) atomic_fetch_add_explicit(&crowd->grants, 1, memory_order_relaxed);
     if (before + units > bound) suspect(crowds, findings, key, units, bound, me);
 }
 
@@ -107,9 +108,13 @@ void crowd_leave(const struct crowds *crowds, uint32_t client, int64_t releasing
 }
 
 void crowd_abandon(const struct crowds *crowds, uint32_t client, int64_t now_ns) {
-    uint32_t key = atomic_load_explicit(&crowds->presence[client].key, memory_order_relaxed);
+    struct presence *mine = &crowds->presence[client];
+    uint32_t key = atomic_load_explicit(&mine->key, memory_order_relaxed);
+    uint32_t units = atomic_load_explicit(&mine->units, memory_order_relaxed);
     crowd_leave(crowds, client, now_ns);
-    atomic_fetch_sub_explicit(&crowds->crowd[key].grants, 1, memory_order_relaxed);
+    if (units != CROWD_ALL) {
+        atomic_fetch_sub_explicit(&crowds->crowd[key].grants, 1, memory_order_relaxed);
+    }
 }
 
 void crowd_renewed(const struct crowds *crowds, uint32_t client, int64_t lease_end_ns) {

@@ -15,7 +15,7 @@
 /* A key's. */
 struct crowd {
     _Alignas(64) _Atomic int64_t inside; /* units */
-    _Atomic uint64_t grants;
+    _Atomic uint64_t grants;             /* but writers': the cell counts those */
 };
 
 /* A client's last holding; it writes, whoever suspects reads. */

@@ -79,6 +79,32 @@ static void test_a_holder_outlived_its_lease(void **state) {
     assert_int_equal(x.expired_holders, 1);
 }
 
+/* A client that stood still between its grant and its entry comes last with the first stamp: when the other
+ * one came its lease was over, and that one's token is rightly the greater. */
+static void test_who_comes_in_late_is_no_second_holder(void **state) {
+    (void)state;
+    struct entry b = enter(4, 600, 900, 6), a = enter(3, 100, 500, 5);
+    leave(4, b, 610);
+    leave(3, a, 620);
+    assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 0);
+    assert_int_equal(cells_judge(&cell, 1, &findings).expired_holders, 1);
+    /* Inside its lease it is one. */
+    b = enter(4, 1000, 1900, 7);
+    a = enter(3, 990, 1500, 8);
+    assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 1);
+}
+
+/* A grant that was handed over after its lease's end, when others had come and gone: its token is old, and
+ * what fencing guards would refuse it. */
+static void test_an_old_token_of_a_lease_that_is_over(void **state) {
+    (void)state;
+    leave(0, enter(0, 100, 500, 6), 110);
+    leave(1, enter(1, 600, 550, 5), 610);
+    assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_CLEAN);
+    leave(0, enter(0, 700, 900, 6), 710); /* it has not become the last one */
+    assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 1);
+}
+
 static void test_tokens_must_grow(void **state) {
     (void)state;
     leave(0, enter(0, 100, LB_NEVER, 5), 110);
@@ -212,6 +238,8 @@ int main(void) {
         cmocka_unit_test_setup(test_turns_are_clean, setup),
         cmocka_unit_test_setup(test_two_holders, setup),
         cmocka_unit_test_setup(test_a_holder_outlived_its_lease, setup),
+        cmocka_unit_test_setup(test_who_comes_in_late_is_no_second_holder, setup),
+        cmocka_unit_test_setup(test_an_old_token_of_a_lease_that_is_over, setup),
         cmocka_unit_test_setup(test_tokens_must_grow, setup),
         cmocka_unit_test_setup(test_lost_updates_alone, setup),
         cmocka_unit_test_setup(test_each_cell_counts_for_itself, setup),

@@ -129,6 +129,30 @@ static void test_the_last_one_added_sees_who_came_later(void **state) {
     assert_found(1, 0);
 }
 
+/* ... but its own lease may have ended by then. */
+static void test_the_last_one_added_may_have_outlived_its_lease(void **state) {
+    (void)state;
+    enter(1, 2, 3, 200, LB_NEVER);
+    enter(0, 2, 3, 190, 195);
+    assert_found(0, 1);
+}
+
+/* A writer's grant is counted by its cell alone. */
+static void test_writers_are_counted_once(void **state) {
+    (void)state;
+    enter(0, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
+    crowd_leave(&crowds, 0, 110);
+    enter(0, CROWD_ALL, CROWD_ALL, 120, LB_NEVER);
+    crowd_abandon(&crowds, 0, 130);
+    enter(0, 1, CROWD_ALL, 140, LB_NEVER);
+    crowd_leave(&crowds, 0, 150);
+    enter(0, 1, CROWD_ALL, 160, LB_NEVER);
+    crowd_abandon(&crowds, 0, 170);
+    struct exclusion x = {0};
+    crowds_judge(&x, &crowds, 2);
+    assert_int_equal(x.grants, 1);
+}
+
 static void test_the_dead_are_buried(void **state) {
     (void)state;
     enter(0, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
@@ -317,6 +341,8 @@ int main(void) {
         cmocka_unit_test_setup(test_a_wrong_sum_accuses_nobody, setup),
         cmocka_unit_test_setup(test_only_one_moment_counts, setup),
         cmocka_unit_test_setup(test_the_last_one_added_sees_who_came_later, setup),
+        cmocka_unit_test_setup(test_the_last_one_added_may_have_outlived_its_lease, setup),
+        cmocka_unit_test_setup(test_writers_are_counted_once, setup),
         cmocka_unit_test_setup(test_the_dead_are_buried, setup),
         cmocka_unit_test_setup(test_a_loss_learned_in_time, setup),
         cmocka_unit_test_setup(test_a_session_that_ended, setup),
