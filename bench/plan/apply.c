@@ -94,12 +94,11 @@ static int unknown_section(const struct setting *setting, struct lb_err *err) {
         nearest_offer(&nearest, field->section);
     for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
     for (int i = 0; registry_backends()[i]; i++) nearest_offer(&nearest, registry_backends()[i]->name);
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, check, servers, or a "
-        "lock's or backend's name",
-        setting_place(setting, place, sizeof place), setting->section,
-        nearest_hint(&nearest, hint, sizeof hint));
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, check, fault, "
+                   "servers, or a lock's or backend's name",
+                   setting_place(setting, place, sizeof place), setting->section,
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 /* Locks and backends may share a name ("sim"): their keys then share the section. */

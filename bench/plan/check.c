@@ -23,6 +23,13 @@ static int least(const struct plan *plan) {
     return few;
 }
 
+static bool with_readers(const struct plan *plan) {
+    for (int i = 0; i < plan->readers_count; i++) {
+        if (plan->readers[i] > 0) return true;
+    }
+    return false;
+}
+
 /* An error at the place where section.key was set, or at its default. */
 __attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft, struct lb_err *err,
                                                        const char *section, const char *key,
@@ -68,6 +75,15 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
     if (plan->clients_per_session > most) {
         return wrong(draft, err, "load", "clients_per_session", "more than there are clients (%d at most)",
                      most);
+    }
+    if (plan->churn && plan->clients_per_session > 1) {
+        return wrong(draft, err, "load", "session",
+                     "a session that clients share is kept: set load.clients_per_session = 1");
+    }
+    if (plan->stock > 0 && (plan->keys_at_once > 1 || with_readers(plan))) {
+        return wrong(draft, err, "load", "stock",
+                     "who sells has one key, and that alone: set acquire.keys_at_once = 1 and "
+                     "acquire.readers = 0");
     }
     if (plan->permits > plan->bound) {
         return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has", plan->bound);

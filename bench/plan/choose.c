@@ -21,6 +21,7 @@ static const char *latch_unfit(const struct plan *plan) {
         return "is a latch: its clients go in rounds (load.arrival must be closed)";
     if (most < 2) return "is a latch: one client would wait for itself (load.clients)";
     if (plan->keys.pick == KEYS_OWN) return "is a latch: its clients must share a key (load.keys = own)";
+    if (plan->churn) return "is a latch: its clients keep their sessions (load.session = each)";
     return NULL;
 }
 

@@ -167,6 +167,27 @@ static void ladders_make_stages(void **state) {
     plan_free(plan);
 }
 
+/* Its clients go in rounds, through the sessions that they have. */
+static void a_latch_keeps_its_sessions(void **state) {
+    const struct lb_lock *latch = NULL;
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lock->primitive == LB_LATCH && !lock->backend->unavailable) latch = lock;
+    }
+    if (!latch) {
+        print_message("SKIPPED: this build has no latch\n");
+        skip();
+    }
+    struct lb_err err = {0};
+    struct plan *plan = load("", latch->name, SETS("load.clients=2"), &err);
+    if (!plan) fail_msg("%s", err.text);
+    plan_free(plan);
+    assert_null(load("", latch->name, SETS("load.clients=2", "load.session=each"), &err));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "load.session"));
+}
+
 /* "all" leaves out who can't do what the workload asks; a named one is told which capability it lacks. */
 static void what_a_lock_cannot_do_is_said(void **state) {
     static const struct {
@@ -258,6 +279,7 @@ int main(void) {
         cmocka_unit_test(naming_makes_chosen),
         cmocka_unit_test(groups_of_locks_are_as_good_as_all),
         cmocka_unit_test(ladders_make_stages),
+        cmocka_unit_test(a_latch_keeps_its_sessions),
         cmocka_unit_test(what_a_lock_cannot_do_is_said),
         cmocka_unit_test(topologies_are_chosen_by_name),
         cmocka_unit_test(exposed_controls_bring_their_workload),
