@@ -44,9 +44,10 @@ static void write_row(FILE *out, const struct report *report, const struct repor
     fprintf(out, "<tr%s><th scope=\"row\">", row->candidate ? "" : " class=\"aside\"");
     html_text(out, lock->label);
     if (row->incomplete) {
+        const char *status = row->typical->status; /* of the typical repeat, which may have none */
         fputs(" <span class=\"chip warn\" title=\"", out);
         html_text(out, row->typical->error ? row->typical->error : "not all of it was measured");
-        fprintf(out, "\">%s</span>", strcmp(row->typical->status, "failed") == 0 ? "failed" : "partial");
+        fprintf(out, "\">%s</span>", status && strcmp(status, "failed") == 0 ? "failed" : "partial");
     }
     if (row->limited) {
         fputs(" <span class=\"chip warn\" title=\"generator-limited: its times are partly the load "

@@ -155,16 +155,18 @@ static int say_names(struct words *words, const struct report *report, enum lock
 }
 
 /* A control that was run by its name is judged like any lock: the run's own verdict says so. */
-static int say_chosen(struct words *words, const struct report *report) {
+static bool chosen_violated(const struct report *report) {
     bool violated = false;
     for (int r = 0; r < report->run_count; r++) {
         const char *verdict = report->runs[r]->verdict;
         violated |= verdict && strcmp(verdict, "violated") == 0;
     }
-    if (!violated || count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) > 0 ||
-        count_state(report, LOCK_CAUGHT) == 0) {
-        return 0;
-    }
+    return violated && count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) == 0 &&
+           count_state(report, LOCK_CAUGHT) > 0;
+}
+
+static int say_chosen(struct words *words, const struct report *report) {
+    if (!chosen_violated(report)) return 0;
     char *names = names_of(report, LOCK_CAUGHT);
     int rc = names ? say(words, TONE_BAD,
                          "VIOLATED: %s let two clients in at once, as a lock broken on "
@@ -337,11 +339,22 @@ static int say_limited(struct words *words, const struct report *report) {
                limited, stages);
 }
 
+/* Whether something was found that no missing stage can make good. */
+static bool any_bad(const struct report *report) {
+    for (int i = 0; i < report->lock_count; i++) {
+        if (words_state_tone(report->locks[i].state) == TONE_BAD) return true;
+    }
+    return chosen_violated(report);
+}
+
 struct words *words_make(const struct report *report, struct lb_err *err) {
     struct words *words = calloc(1, sizeof *words);
     if (!words) goto fail;
     bool tested = count_state(report, LOCK_CLEAN) + count_state(report, LOCK_VIOLATED) > 0;
-    if (say_partial(words, report) || say_headline(words, report)) goto fail;
+    bool bad = any_bad(report);
+    if (!bad && say_partial(words, report)) goto fail;
+    if (say_headline(words, report)) goto fail;
+    if (bad && say_partial(words, report)) goto fail;
     if (say_limited(words, report)) goto fail;
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
         for (int i = 0; i < report->lock_count; i++) {

@@ -1,7 +1,7 @@
 /* words: the verdict of a report in sentences, the same for the terminal, Markdown and the page.
  *
- * First what is missing, then whether every lock excluded, then the controls. It escapes nothing: names and
- * reasons come from servers and files, so each output escapes them its own way.
+ * First what is missing, unless there is worse to say, then whether every lock excluded, then the controls.
+ * It escapes nothing: names and reasons come from servers and files, so each output escapes them its own way.
  */
 #ifndef REPORT_WORDS_H
 #define REPORT_WORDS_H

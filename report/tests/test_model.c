@@ -179,16 +179,23 @@ static void test_limited_stages_are_named(void **state) {
 
 static void test_partial_comes_first(void **state) {
     (void)state;
-    struct lb_err err = {0};
-    struct report *report =
-        report_of(STAGE("a", 2, "violated", 9, ",\"status\":\"partial\""), ",\"partial_reason\":\"x y\"");
-    struct words *words = words_make(report, &err);
-    assert_non_null(words);
-    assert_true(report->partial);
-    assert_true(strncmp(words->lines[0].text, "PARTIAL: this run is incomplete: x y; 1 of 1 stages is", 54) ==
-                0);
-    words_free(words);
-    report_free(report);
+    static const char partial[] = "PARTIAL: this run is incomplete: x y; 1 of 1 stages is";
+    for (int violated = 0; violated < 2; violated++) {
+        struct lb_err err = {0};
+        struct report *report = violated ? report_of(STAGE("a", 2, "violated", 9, ",\"status\":\"partial\""),
+                                                     ",\"partial_reason\":\"x y\"")
+                                         : report_of(STAGE("a", 2, "clean", 9, ",\"status\":\"partial\""),
+                                                     ",\"partial_reason\":\"x y\"");
+        struct words *words = words_make(report, &err);
+        assert_non_null(words);
+        assert_true(report->partial);
+        /* But a violation is one, whatever is missing. */
+        assert_int_equal(words->headline, !violated);
+        assert_true(strncmp(words->lines[violated].text, partial, strlen(partial)) == 0);
+        if (violated) assert_non_null(strstr(words->lines[0].text, "NOT EXCLUSIVE"));
+        words_free(words);
+        report_free(report);
+    }
 }
 
 #define REPEAT(r, throughput, p50)                                                                           \

@@ -264,6 +264,19 @@ static void test_formats(void **state) {
     assert_int_equal(report_format_from(""), -1);
 }
 
+/* Of two repeats one is partial; the other, whose name the row bears, does not say what it is. */
+static void test_a_repeat_without_a_status(void **state) {
+    (void)state;
+    struct report *report =
+        report_of("{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":5},"
+                  "{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":1,\"status\":\"partial\"}",
+                  "");
+    char *text = render(report, REPORT_HTML, false);
+    assert_non_null(strstr(text, ">partial</span>"));
+    free(text);
+    report_free(report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_evil_names_in_a_terminal),
@@ -276,6 +289,7 @@ int main(void) {
         cmocka_unit_test(test_a_bad_histogram_stops_the_page),
         cmocka_unit_test(test_damaged_runs),
         cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_a_repeat_without_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
