@@ -21,11 +21,14 @@ struct zk_herd {
     uint64_t czxid;
 };
 
-/* Whether the node is there and is ours: ZOK, ZNODEEXISTS (another's), ZNONODE, or a failure. */
+/* After a lost answer: whether the node is there and is ours: ZOK, ZNODEEXISTS (another's), ZNONODE, or a
+ * failure. The server that we are connected to now may lag behind the one that took the request: it catches
+ * up first, or we would wait for our own node, or delete the next holder's. */
 static int look(struct zk_session *z, struct zk_herd *mine) {
     char data[ZK_DATA_MAX] = "";
     struct Stat stat;
-    int rc = zk_read(z, mine->path, data, &stat);
+    int rc = zk_sync(z, mine->path);
+    if (rc == ZOK) rc = zk_read(z, mine->path, data, &stat);
     if (rc != ZOK) return rc;
     if (strcmp(data, mine->data) != 0) return ZNODEEXISTS;
     mine->czxid = (uint64_t)stat.czxid;

@@ -3,8 +3,7 @@
  *
  * Below the lock's path each contender has one node, its name ending with a sequence that the server adds:
  * ten digits. Curator: "_c_<uuid>-lock-<sequence>" for a mutex, "-__READ__" and "-__WRIT__" for a read-write
- * lock,
- * "-lease-" for a semaphore. ZooKeeper's C recipe: "x-<session, 16 hex digits>-<sequence>".
+ * lock, "-lease-" for a semaphore. ZooKeeper's C recipe: "x-<session, 16 hex digits>-<sequence>".
  */
 #ifndef DRIVERS_ZOOKEEPER_NAMES_H
 #define DRIVERS_ZOOKEEPER_NAMES_H

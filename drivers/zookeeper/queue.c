@@ -72,13 +72,16 @@ static void path_below(const struct zk_place *place, const char *name, char *pat
     snprintf(path, ZK_PATH_MAX, "%s/%s", place->parent, name);
 }
 
-/* After a creation whose answer was lost: did it happen? ZOK with the place filled, ZNONODE, or a failure. */
+/* After a creation whose answer was lost: did it happen? ZOK with the place filled, ZNONODE, or a failure.
+ * The server that we are connected to now may lag behind the one that took the creation: it catches up first,
+ * or the node would not be seen, made twice, and wait for itself (as Curator's may: CURATOR-264). */
 static int find_again(struct lb_session *session, const struct zk_queue *queue, struct zk_place *place) {
     struct zk_session *z = zk_session_of(session);
     char name[ZK_NAME_MAX] = "", path[ZK_PATH_MAX];
     struct search search = {
         .session = session, .queue = queue, .place = place, .name = name, .found = ZK_ABSENT};
-    int rc = zk_children(z, place->parent, find_ours, &search);
+    int rc = zk_sync(z, place->parent);
+    if (rc == ZOK) rc = zk_children(z, place->parent, find_ours, &search);
     if (rc != ZOK) return rc;
     if (search.found == ZK_ABSENT) return ZNONODE;
     /* Taken before the next wait: another client of the session may be looking too. */
@@ -276,11 +279,12 @@ enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *pre
     if (!old) return lb_fail(session, LB_BROKEN, "out of memory");
     struct lb_session shadow = *session; /* its socket, counts and end are not the new session's */
     shadow.on_lost = NULL;
+    uint64_t commands = shadow.commands;
     bool gone = false;
     int64_t deadline_ns = lb_now() + zk_session_of(session)->timeout_ms * LB_MS_NS;
     int opened = zk_session_open(old, &shadow, previous, deadline_ns, &gone, &session->err);
     bool ended = zk_session_close(old) || gone;
-    session->commands = shadow.commands;
+    session->commands += shadow.commands - commands; /* others may have called on it meanwhile */
     free(old);
     if (opened != 0) return LB_BROKEN;
     return ended ? LB_OK : lb_fail(session, LB_UNKNOWN, "zookeeper: the old session's end was not confirmed");
