@@ -195,6 +195,7 @@ static enum lb_outcome chubby_acquire(struct lb_session *session, const struct l
     enum lb_outcome outcome = take(session, request, mine, false);
     if (outcome == LB_OK && !mine->generation)
         outcome = once ? LB_BUSY : wait_in_queue(session, request, mine);
+    if (outcome == LB_OK) outcome = etcd_granted(session);
     if (outcome != LB_OK) return outcome;
     grant->token = (uint64_t)mine->generation;
     grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */

@@ -22,6 +22,12 @@ void etcd_lease_lost(struct etcd_session *e) {
     lb_session_lost(e->owner);
 }
 
+enum lb_outcome etcd_granted(struct lb_session *session) {
+    const struct etcd_session *e = etcd_session_of(session);
+    if (!e->lost && lb_now() < lb_after(e->alive_until_ns, e->grace_ns)) return LB_OK;
+    return lb_fail(session, LB_UNKNOWN, "etcd: the answer came when the lease was over by our clock");
+}
+
 /* One keepalive. LB_OK, and the time-to-live that it has now: 0 = the server knows it no more. */
 static enum lb_outcome renew_one(struct etcd_session *e, int64_t lease, int64_t *ret_ttl_s) {
     Etcdserverpb__LeaseKeepAliveRequest request = ETCDSERVERPB__LEASE_KEEP_ALIVE_REQUEST__INIT;

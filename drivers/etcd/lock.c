@@ -74,9 +74,12 @@ static enum lb_outcome check_answer(struct lb_session *session, struct etcd_plac
     place->revision = answer->header->revision;
     if (!options->recheck) return LB_OK;
     outcome = etcd_place_find(session, place, &place->revision);
-    if (outcome != LB_LOST) return outcome;
-    etcd_lease_lost(e);
-    return LB_BROKEN;
+    if (outcome == LB_LOST) {
+        etcd_lease_lost(e);
+        return LB_BROKEN;
+    }
+    if (outcome == LB_OK) outcome = etcd_granted(session);
+    return outcome == LB_OK ? LB_OK : LB_UNKNOWN; /* Lock has said that we hold it */
 }
 
 /* After the call was cancelled: waits until the server has deleted our key. */

@@ -30,6 +30,7 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
         outcome = once ? LB_BUSY
                        : etcd_place_wait(session, request, place, (enum etcd_watch_from)options->watch_from);
     }
+    if (outcome == LB_OK) outcome = etcd_granted(session);
     if (outcome == LB_OK) {
         grant->token = (uint64_t)place->revision;
         grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */

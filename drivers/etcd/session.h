@@ -130,6 +130,9 @@ void etcd_lease_end(struct etcd_session *e);
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
 /* The lease has ended: tells everybody who waits or holds. */
 void etcd_lease_lost(struct etcd_session *e);
+/* LB_OK, or LB_UNKNOWN if the lease, and its grace, have been over by our clock when the server's yes was
+ * read: we may have been paused since it was said, and somebody else been let in. */
+enum lb_outcome etcd_granted(struct lb_session *session);
 /* lb_lock.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 

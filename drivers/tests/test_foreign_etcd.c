@@ -204,6 +204,50 @@ static void a_lease_ends(void *arg) {
     live_client_done(&waiter);
 }
 
+struct asker {
+    struct live_client client;
+    enum lb_outcome outcome;
+};
+
+static void ask(void *arg) {
+    struct asker *asker = arg;
+    asker->outcome = live_acquire(&asker->client, SOON);
+}
+
+/* The whole process stands still, as when it is stopped, until its lease is over: a yes that the server said
+ * before is none any more. */
+static void a_process_that_was_away(void *arg) {
+    const struct live_place *live = arg;
+    struct asker asker;
+    struct lb_fiber *fiber = NULL;
+    live_client_init(&asker.client, live, KEY);
+    asker.client.session.lease_ns = 2 * LB_S_NS;
+    live_connect(&asker.client);
+    CHECK(live_release(&asker.client) == LB_LOST, "nothing was held");
+    /* Until it is caught with its question on the way. */
+    for (int tries = 0; tries < 200; tries++) {
+        uint64_t commands = asker.client.session.commands;
+        asker.outcome = LB_OUTCOMES;
+        fiber = lb_spawn("ask", ask, &asker);
+        while (asker.client.session.commands == commands) lb_sleep_until(lb_now());
+        if (asker.outcome == LB_OUTCOMES) break;
+        lb_join(fiber);
+        fiber = NULL;
+        CHECK(live_release(&asker.client) == LB_OK, "%s", asker.client.session.err.text);
+    }
+    CHECK(fiber != NULL, "its question is answered too fast");
+    if (!fiber) return;
+    int64_t until_ns = lb_now() + 2500 * LB_MS_NS;
+    while (lb_now() < until_ns) poll(NULL, 0, (int)((until_ns - lb_now()) / LB_MS_NS) + 1);
+    lb_join(fiber);
+    CHECK(asker.outcome == LB_BROKEN, "%s", lb_outcome_name(asker.outcome));
+    live_hang_up(&asker.client);
+    live_connect(&asker.client);
+    CHECK(live_acquire(&asker.client, SOON) == LB_OK, "%s", asker.client.session.err.text);
+    CHECK(live_release(&asker.client) == LB_OK, "%s", asker.client.session.err.text);
+    live_client_done(&asker.client);
+}
+
 /* A request whose answer does not come is neither held nor free, until it is settled on a new session. */
 static void an_attempt_is_settled(void *arg) {
     const struct live_place *live = arg;
@@ -428,6 +472,7 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
 TEST(etcdctl_holds, &grpc, &json, &service, &service_json)
 TEST(ours_holds, &grpc, &json, &service, &service_json)
 TEST(a_lease_ends, &grpc, &json, &service, &service_json)
+TEST(a_process_that_was_away, &grpc, &json)
 TEST(an_attempt_is_settled, &grpc, &json, &service, &service_json)
 TEST(the_server_restarts, &grpc, &json)
 TEST(users_and_passwords, &grpc, &json)
@@ -468,6 +513,7 @@ int main(void) {
         cmocka_unit_test(test_etcdctl_holds),
         cmocka_unit_test(test_ours_holds),
         cmocka_unit_test(test_a_lease_ends),
+        cmocka_unit_test(test_a_process_that_was_away),
         cmocka_unit_test(test_an_attempt_is_settled),
         cmocka_unit_test(test_the_server_restarts),
         cmocka_unit_test(test_users_and_passwords),
