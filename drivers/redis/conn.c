@@ -133,8 +133,10 @@ static int parse(struct redis_conn *conn, int wanted) {
     return 1;
 }
 
-/* wakeable: lb_wake ends the wait as its deadline would. */
-static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t deadline_ns, bool wakeable) {
+/* unasked: what comes is no answer, so more of it, or the connection's end, may have come along with what was
+ * read, and gives no new edge: it is looked for before the next wait. And lb_wake ends the wait as its
+ * deadline would. */
+static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t deadline_ns, bool unasked) {
     redisReader *reader = conn->context->reader;
     conn->have = 0;
     if (conn->owed == 0 && reader->ridx < 0) { /* else it goes on with a half-read one */
@@ -144,13 +146,14 @@ static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t dead
     bool late = false;
     int done = reader->pos < reader->len ? parse(conn, wanted) : 0;
     while (done == 0) {
-        int ready = lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
+        int ready = conn->unread ? LB_READABLE : lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
         if (ready < 0) return conn_die(conn, LB_UNKNOWN, "waiting", strerror(-ready));
         /* One look more: other waits of this fiber may have used up the time while the answer lay here. */
-        late = ready == 0 || (wakeable && ready == LB_WOKEN) || lb_stopping();
+        late = ready == 0 || (unasked && ready == LB_WOKEN) || lb_stopping();
         while (done == 0) {
             char data[4096];
             ssize_t got = recv(conn->context->fd, data, sizeof data, 0);
+            conn->unread = unasked && (got > 0 || (got < 0 && errno == EINTR));
             if (got == 0) return conn_die(conn, LB_UNKNOWN, "no answer", "the server closed the connection");
             if (got < 0 && errno == EINTR) continue;
             if (got < 0 && errno == EAGAIN) break;

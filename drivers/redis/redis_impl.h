@@ -33,6 +33,7 @@ struct redis_conn {
     redisContext *context;
     bool dead;
     bool counted;   /* its bytes are the core's to count (session->traffic_fd) */
+    bool unread;    /* unasked replies: there may be more to read, which gives no new edge */
     int have;       /* replies of this round trip that are complete */
     int owed;       /* replies that must come first, and that nobody waits for any more */
     uint32_t known; /* scripts that the server is known to know, by their place in the session's table */
