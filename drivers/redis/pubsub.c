@@ -68,8 +68,8 @@ static void on_message(struct pubsub_line *line, const char *channel, const char
     give(line, channel, first->count(message, waiters));
 }
 
-/* The connection is gone, and with it what it was subscribed to. Somebody may be sending on it: it is closed
- * when the session ends. */
+/* The connection is gone, or of no more use, and with it what it was subscribed to. Somebody may be sending
+ * on it: it is closed when the session ends. */
 static void lose(struct pubsub_line *line) {
     line->gone = true;
     for (struct pubsub_wait *at = line->first; at; at = at->next) {
@@ -78,9 +78,25 @@ static void lose(struct pubsub_line *line) {
     }
 }
 
+static bool confirmed(const struct pubsub_wait *wait) {
+    return wait->line->answered >= wait->number;
+}
+
+/* We unsubscribe only when nobody is on, and who comes later is not confirmed before the answer to that. */
+static bool unasked(const struct pubsub_line *line, const char *channel) {
+    struct pubsub_wait *at = line->first;
+    while (at && !(is_on(at, channel) && confirmed(at))) at = at->next;
+    return at;
+}
+
 static void on_reply(struct pubsub_line *line, const struct redis_reply *reply) {
     const struct redis_value *element = reply->element;
     if (reply->value.type == REDIS_ARRAY && reply->count == 3) {
+        /* A slot that moves to another node takes its channels' subscribers away. */
+        if (strcmp(element[0].text, "sunsubscribe") == 0 && unasked(line, element[1].text)) {
+            lose(line);
+            return;
+        }
         if (strcmp(element[0].text, "message") == 0 || strcmp(element[0].text, "smessage") == 0) {
             on_message(line, element[1].text, element[2].text);
             return;
@@ -89,10 +105,7 @@ static void on_reply(struct pubsub_line *line, const struct redis_reply *reply) 
     line->answered++;
     for (struct pubsub_wait *at = line->first; at; at = at->next) {
         if (at->number != line->answered) continue;
-        if (reply->value.type == REDIS_ERROR) {
-            at->refused = true;
-            redis_refuse(at->session, reply);
-        }
+        if (reply->value.type == REDIS_ERROR) at->refused = redis_refuse(at->session, reply);
         wake(at);
     }
 }
@@ -105,17 +118,13 @@ static void hand_over(struct pubsub_line *line) {
     if (at) lb_wake(at->fiber);
 }
 
-static bool confirmed(const struct pubsub_wait *wait) {
-    return wait->line->answered >= wait->number;
-}
-
 /* Waits for the confirmation, or for a message. */
 static enum lb_outcome wait_for(struct pubsub_wait *wait, bool message, int64_t deadline_ns) {
     struct pubsub_line *line = wait->line;
     enum lb_outcome outcome = LB_OK;
     for (;;) {
         if (wait->refused) {
-            outcome = LB_REFUSED;
+            outcome = wait->refused;
             break;
         }
         if (wait->lost) {

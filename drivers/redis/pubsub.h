@@ -43,7 +43,8 @@ struct pubsub_wait {
     struct lb_fiber *fiber;
     uint64_t number; /* of the SUBSCRIBE that it relies on */
     int permits;     /* to go on, unused */
-    bool asleep, lost, refused;
+    bool asleep, lost;
+    enum lb_outcome refused; /* why the SUBSCRIBE was; LB_OK = it was not */
 };
 
 /* Subscribes to the channel, unless the session is, and waits for the confirmation. LB_OK; LB_TIMEOUT: not by

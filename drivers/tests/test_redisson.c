@@ -268,6 +268,15 @@ static int ears_of(struct trial *trial, const char *command, const char *channel
     return count;
 }
 
+static bool await_ears(struct trial *trial, const char *channel, int wanted) {
+    int64_t until_ns = trial_soon();
+    while (ears_of(trial, "SHARDNUMSUB", channel) != wanted) {
+        if (lb_now() >= until_ns) return false;
+        trial_sleep_until(lb_now() + LB_MS_NS);
+    }
+    return true;
+}
+
 /* A cluster would tell a plain message to every node. */
 static void sharded_channel(struct trial *trial) {
     struct trial_key key = trial_key();
@@ -278,17 +287,48 @@ static void sharded_channel(struct trial *trial) {
     holder->request.lease_ns = 600 * LB_S_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiter, &key, trial_soon());
-    int64_t until_ns = trial_soon();
-    while (ears_of(trial, "SHARDNUMSUB", channel) != 1 && lb_now() < until_ns)
-        trial_sleep_until(lb_now() + LB_MS_NS);
-    MUST(trial, ears_of(trial, "SHARDNUMSUB", channel) == 1, "nobody listens to the sharded channel");
+    MUST(trial, await_ears(trial, channel, 1), "nobody listens to the sharded channel");
     MUST(trial, ears_of(trial, "NUMSUB", channel) == 0, "somebody listens to the plain channel");
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(waiter, actor_end(waiter), LB_OK);
     MUST_GIVE(waiter, actor_release(waiter), LB_OK);
-    while (ears_of(trial, "SHARDNUMSUB", channel) != 0 && lb_now() < until_ns)
-        trial_sleep_until(lb_now() + LB_MS_NS);
-    MUST(trial, ears_of(trial, "SHARDNUMSUB", channel) == 0, "somebody still listens");
+    MUST(trial, await_ears(trial, channel, 0), "somebody still listens");
+}
+
+#define MUST_DO(trial, node, ...)                                                                            \
+    do {                                                                                                     \
+        const char *said_ = say_on((node), __VA_ARGS__);                                                     \
+        MUST((trial), strcmp(said_, "OK") == 0, "line %d: the server said '%s'", __LINE__, said_);           \
+    } while (0)
+
+/* A slot that moves to another node takes its channels' subscribers away: who waits there would hear nothing
+ * any more, and must learn it. */
+static void slot_moves(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    const char *channel = text_of("redisson_lock__channel:{%s}", key.name);
+    holder->request.lease_ns = 600 * LB_S_NS;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, trial_soon());
+    MUST(trial, await_ears(trial, channel, 1), "nobody listens to the sharded channel");
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS); /* it asks once more */
+    int slot = atoi(SAY("CLUSTER KEYSLOT %s", key.name));
+    int from = slot <= 5460 ? 0 : slot <= 10922 ? 1 : 2, to = (from + 1) % 3;
+    int to_port = topo_port(trial->place->topo, to, 0);
+    redisContext *source = dial(topo_port(trial->place->topo, from, 0)), *target = dial(to_port);
+    MUST(trial, source && !source->err && target && !target->err, "no connections by hand");
+    const char *source_id = text_of("%s", say_on(source, "CLUSTER MYID"));
+    const char *target_id = text_of("%s", say_on(target, "CLUSTER MYID"));
+    MUST_DO(trial, target, "CLUSTER SETSLOT %d IMPORTING %s", slot, source_id);
+    MUST_DO(trial, source, "CLUSTER SETSLOT %d MIGRATING %s", slot, target_id);
+    MUST_DO(trial, source, "MIGRATE 127.0.0.1 %d %s 0 5000", to_port, key.name);
+    MUST_DO(trial, target, "CLUSTER SETSLOT %d NODE %s", slot, target_id);
+    MUST_DO(trial, source, "CLUSTER SETSLOT %d NODE %s", slot, target_id);
+    redisFree(source);
+    redisFree(target);
+    MUST_GIVE(waiter, actor_end(waiter), LB_BROKEN);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
 }
 
 /* An acquire that no replica acknowledges is no acquire. */
@@ -321,6 +361,7 @@ int main(void) {
         REDISSON_TEST("RSpinLock: nothing is published", "redis-spin", spin_is_silent),
         REDISSON_TEST("MultiLock of one: they hold, ours waits", "redis-multi", they_hold_ours_waits),
         REDISSON_TEST_ON("redis-cluster", "RLock: a sharded channel", "redis-reentrant", sharded_channel),
+        REDISSON_TEST_ON("redis-cluster", "RLock: the slot moves", "redis-reentrant", slot_moves),
         REDISSON_TEST_ON("redis-replicas", "RLock: no replica acknowledges", "redis-reentrant", not_synced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
