@@ -24,7 +24,7 @@ void redis_random_hex(struct lb_rng *rng, char *out, int bytes) {
 }
 
 void redis_lease_ms(int64_t lease_ns, char out[24]) {
-    long long ms = lease_ns / LB_MS_NS;
+    long long ms = lease_ns / LB_MS_NS + (lease_ns % LB_MS_NS > 0);
     snprintf(out, 24, "%lld", ms > 0 ? ms : 1);
 }
 

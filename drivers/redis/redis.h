@@ -145,7 +145,7 @@ size_t redis_tagged(char *out, size_t size, const char *before, const char *name
 /* Random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
 void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
 
-/* A lease in whole milliseconds, at least 1, as text. */
+/* A lease in whole milliseconds, as text: at least 1, and rounded up, so that no grant outlasts its key. */
 void redis_lease_ms(int64_t lease_ns, char out[24]);
 
 /* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they are,
