@@ -114,7 +114,10 @@ static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns, str
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "MSG ", 4) == 0 || strncmp(line, "HMSG ", 5) == 0)
         return read_message(session, line, rest_ns, arrival, room, size);
-    if (strcmp(line, "PING") == 0) return stream_send(&nats->stream, session, "PONG\r\n", 6, rest_ns);
+    if (strcmp(line, "PING") == 0) {
+        outcome = stream_send(&nats->stream, session, "PONG\r\n", 6, rest_ns);
+        return outcome == LB_BROKEN ? LB_UNKNOWN : outcome; /* what was asked before may have been done */
+    }
     arrival->pong = strcmp(line, "PONG") == 0;
     if (arrival->pong || strcmp(line, "+OK") == 0 || strncmp(line, "INFO ", 5) == 0) return LB_OK;
     return odd(session, line);
@@ -196,7 +199,7 @@ enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns)
         struct arrival arrival;
         outcome = next(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
     }
-    return outcome == LB_BROKEN ? LB_UNKNOWN : outcome;
+    return outcome;
 }
 
 void nats_watch_stop(struct lb_session *session, const char *delete_subject) {

@@ -156,6 +156,18 @@ static void test_cut_anywhere(void **state) {
     }
 }
 
+/* The connection breaks while PINGs are answered that came before the answer to a write: it may have been
+ * done.
+ */
+static void test_cut_at_a_ping(void **state) {
+    (void)state;
+    static char pings[6 * 600 + 1];
+    for (int i = 0; i < 600; i++) memcpy(pings + 6 * i, "PING\r\n", 6);
+    struct fake_session fake = fake_new();
+    free(FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = pings, .then = PEER_RESETS}));
+    assert_int_equal(fake.acquired, LB_UNKNOWN);
+}
+
 static void test_greetings(void **state) {
     (void)state;
     static const struct {
@@ -187,7 +199,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_sent),       cmocka_unit_test(test_pieces_and_pings),
         cmocka_unit_test(test_what_stands_there),  cmocka_unit_test(test_after_a_delete_marker),
         cmocka_unit_test(test_answers_to_a_write), cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_greetings),
+        cmocka_unit_test(test_cut_at_a_ping),      cmocka_unit_test(test_greetings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
