@@ -218,10 +218,15 @@ static enum lb_outcome add_settle(struct lb_session *session, const struct lb_re
     if (strncmp(line, "EN", 2) == 0) return LB_OK; /* nothing there */
     if (strncmp(line, "VA ", 3) != 0) return odd_answer(session, line);
     mine->cas = flag_number(line, 'c');
+    /* Anybody's value: of any length and any bytes. */
+    size_t size = strtoull(line + 3, NULL, 10);
+    char value[sizeof mine->owner] = "";
+    bool fits = size < sizeof value;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
-    outcome = stream_line(session->state, session, deadline_ns, &line);
+    outcome = stream_take(session->state, session, deadline_ns, fits ? value : NULL, size);
+    if (outcome == LB_OK) outcome = stream_take(session->state, session, deadline_ns, NULL, 2);
     if (outcome != LB_OK) return outcome;
-    if (strcmp(line, mine->owner) != 0) return LB_OK;
+    if (!fits || strcmp(value, mine->owner) != 0) return LB_OK;
     outcome = add_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }

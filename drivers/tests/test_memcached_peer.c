@@ -160,6 +160,16 @@ static void test_settling(void **state) {
     assert_int_equal(anothers.settled, LB_OK);
     assert_null(strstr(seen, "md ")); /* left alone */
     free(seen);
+    /* A stranger's may be longer than a line may be, and may look like one. */
+    static char longer[6100];
+    int len = snprintf(longer, sizeof longer, "VA 6000 c9\r\n");
+    memset(longer + len, 'x', 6000);
+    memcpy(longer + len + 5000, "\r\n", 2);
+    memcpy(longer + len + 6000, "\r\n", 3);
+    struct fake_session big = fake_new();
+    big.settle = true;
+    free(FAKE_PLAY(&big, "memcached", {.await = "mg k v c\r\n", .say = longer}));
+    assert_int_equal(big.settled, LB_OK);
     free(FAKE_PLAY(&odd, "memcached", {.await = "mg k v c\r\n", .say = "SERVER_ERROR busy\r\n"}));
     assert_int_not_equal(odd.settled, LB_OK); /* not sure is not settled */
 }
