@@ -1,5 +1,5 @@
-/* mem_spin: a test-and-test-and-set spin lock: look until it seems free, and only then write. The word holds
- * who has it, so that a release frees only its own. */
+/* mem_spin: a test-and-test-and-set spin lock: look until it seems free, and only then write. The word says
+ * who has it, for who looks at a stuck one; that a release frees only its own is the grant's to prove. */
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
