@@ -129,6 +129,11 @@ static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_r
     return give(session, request, by_ofd);
 }
 
+/* wait_until's signal takes a waiter out of the kernel's queue, and it goes in again behind the others. */
+#define KERNEL_ORDER                                                                                         \
+    "none promised; the kernel wakes waiters in order, but who waits for more than 100 ms queues anew "      \
+    "every 20 ms"
+
 const struct lb_lock lock_file_flock = {
     .name = "file-flock",
     .summary = "flock(2) on one file a key, as flock(1) takes it",
@@ -139,7 +144,7 @@ const struct lb_lock lock_file_flock = {
     .waits = "kernel",
     .keeps = "an empty file for each key: to remove it would let two lock two files of one name",
     .about = {.compatible = "flock(1), and whoever calls flock(2) on the same file",
-              .order = "none promised; the kernel wakes waiters in order",
+              .order = KERNEL_ORDER,
               .hazards =
                   "a child that inherits the open file keeps the lock; some network file systems do not "
                   "pass it on",
@@ -159,7 +164,7 @@ const struct lb_lock lock_file_ofd = {
     .waits = "kernel",
     .keeps = "an empty file for each key: to remove it would let two lock two files of one name",
     .about = {.compatible = "POSIX record locks (fcntl F_SETLK, lockf) of other processes on the same file",
-              .order = "none promised; the kernel wakes waiters in order",
+              .order = KERNEL_ORDER,
               .hazards =
                   "a child that inherits the open file keeps the lock; Linux only; deadlocks are not found",
               .guarantee = LB_ON_ONE_HOST,
