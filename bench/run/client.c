@@ -94,6 +94,9 @@ void client_mend(struct client *client, enum lb_outcome outcome) {
     if (outcome == LB_UNKNOWN) {
         client->unsettled = true;
         client->unsettled_until_ns = lb_after(lb_now(), client->request.lease_ns);
+    }
+    /* A grant that could not be released is left until its lease ends. */
+    if (outcome == LB_UNKNOWN || (outcome != LB_LOST && client->request.held > 0)) {
         client->worker->stats->unsure = true;
     }
     if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) session_break(client->session);
@@ -114,6 +117,11 @@ static void begin_waiting(struct client *client, int64_t started_ns) {
 
 static void end_waiting(struct client *client) {
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
+}
+
+/* A try brought nothing: until the next one it rests, and nobody knows whether it would get the key. */
+static void rest_waiting(struct client *client, int64_t now_ns) {
+    atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
 }
 
 /* What happens to a grant whose holder was told about it. */
@@ -226,7 +234,11 @@ static void attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
     }
     int64_t acquired_ns = lb_now();
     client->ended_ns = acquired_ns;
-    if (outcome != LB_BUSY && outcome != LB_TIMEOUT) end_waiting(client);
+    if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
+        end_waiting(client);
+    } else {
+        rest_waiting(client, acquired_ns);
+    }
     if (outcome == LB_OK) {
         outcome = use(client, due_ns, started_ns, acquired_ns, measured);
     } else if (measured) {
@@ -249,7 +261,7 @@ static bool next(struct client *client, int64_t *ret_due_ns, int64_t *ret_starte
         if (due_ns > client->ended_ns) lb_sleep_until(due_ns < end_ns ? due_ns : end_ns);
         *ret_started_ns = lb_now();
         *ret_due_ns = due_ns ? due_ns : *ret_started_ns;
-        return *ret_started_ns < stage_end_ns(shared);
+        return *ret_started_ns < stage_end_ns(shared) && !lb_stopping();
     }
     /* Open loop: the thread's slots, in order, each to the first client that is free. */
     for (;;) {
@@ -286,7 +298,8 @@ static void load(struct client *client) {
     bool closed = !worker->schedule;
     bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
     int64_t due_ns, started_ns;
-    while (!lb_stopping() && next(client, &due_ns, &started_ns)) {
+    /* Also when the run was cut off: the schedule's slots that nobody came to are still to be counted. */
+    while (next(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
         if (shared->churn) started_ns = connect_anew(client, started_ns, measured);

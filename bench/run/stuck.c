@@ -43,12 +43,16 @@ static bool waits_in_vain(const struct stuck *stuck, const struct client_stats *
     const struct shared *shared = stuck->shared;
     int64_t since_ns = atomic_load_explicit(&client->waiting_ns, memory_order_relaxed);
     if (since_ns == 0 || now_ns - since_ns <= stuck->limit_ns || client->dead) return false;
+    /* A run of tries is known to be in vain until the last one's answer, not while the client rests. */
+    int64_t refused_ns = atomic_load_explicit(&client->refused_ns, memory_order_relaxed);
+    int64_t known_ns = refused_ns >= since_ns ? refused_ns : now_ns;
     int keys = shared->guard == GUARD_CELLS ? shared->plan->keys_at_once : 1;
     for (int i = 0; i < keys; i++) {
         int64_t free_ns = free_since_ns(shared, atomic_load(&client->waiting_key[i]));
         if (free_ns > since_ns) since_ns = free_ns;
     }
-    return since_ns < LB_NEVER && now_ns - since_ns > stuck->limit_ns;
+    if (stuck->disturbed_ns > since_ns) since_ns = stuck->disturbed_ns;
+    return since_ns < LB_NEVER && known_ns - since_ns > stuck->limit_ns;
 }
 
 void stuck_look(struct stuck *stuck, int64_t now_ns) {

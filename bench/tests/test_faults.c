@@ -117,6 +117,21 @@ static void test_a_busy_key_is_not_stuck(void **state) {
     stage_free(stage);
 }
 
+/* A try that found it busy once, and rests since then, says nothing of it. */
+static void test_who_rests_finds_nothing_stuck(void **state) {
+    (void)state;
+    static const char *const modes[] = {"acquire.mode=try", "acquire.mode=timed"};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage =
+            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                    SETS("load.clients=2", "acquire.lease=100ms", "load.hold=50ms", "load.think=1h", modes[i],
+                         "acquire.timeout=1ms", "run.warmup=0", "run.duration=1800ms"));
+        assert_true(stage->outcomes[LB_OK] > 0);
+        assert_int_equal(stage->exclusion.stuck, 0);
+        stage_free(stage);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_killed_process_is_nobodys_fault),
@@ -126,6 +141,7 @@ int main(void) {
         cmocka_unit_test(test_the_victim_is_drawn_from_the_seed),
         cmocka_unit_test(test_a_stuck_key_is_seen),
         cmocka_unit_test(test_a_busy_key_is_not_stuck),
+        cmocka_unit_test(test_who_rests_finds_nothing_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

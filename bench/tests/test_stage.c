@@ -184,6 +184,18 @@ static void test_the_drain_limit_ends_waits(void **state) {
     stage_free(stage);
 }
 
+/* Nobody was free for the schedule's slots, not even after the cut-off: they are counted all the same. */
+static void test_slots_that_nobody_came_to(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_stage_of("mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=10s",
+                                       "run.warmup=0", "run.duration=300ms", "run.drain=50ms"));
+    assert_int_equal(stage->started, 1);
+    assert_int_equal(stage->due, 30);
+    assert_int_equal(stage->missed, 29);
+    stage_free(stage);
+}
+
 static void test_worker_processes_measure_the_same(void **state) {
     (void)state;
     struct stage *stage = run_stage_of("sim", SETS("load.clients=4", "load.processes=2", "load.threads=2"));
@@ -228,6 +240,7 @@ int main(void) {
         cmocka_unit_test(test_handoff_is_of_those_who_waited),
         cmocka_unit_test(test_what_is_in_flight_is_drained),
         cmocka_unit_test(test_the_drain_limit_ends_waits),
+        cmocka_unit_test(test_slots_that_nobody_came_to),
         cmocka_unit_test(test_worker_processes_measure_the_same),
         cmocka_unit_test(test_the_control_is_caught_across_processes),
         cmocka_unit_test(test_many_keys_do_not_meet),
