@@ -35,10 +35,6 @@ static inline MYSQL_BIND maria_real(double *number) {
     return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_DOUBLE, .buffer = number};
 }
 
-static inline MYSQL_BIND maria_int(long long *number) {
-    return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = number};
-}
-
 /* Prepares a statement for this session, which owns it, with its parameters bound (as many as the SQL has
  * "?") and the numbers of its answer bound to row, which must stay too. NULL with err. For a lock's .prepare.
  */

@@ -18,6 +18,7 @@ enum lb_outcome pg_outcome(const char *sqlstate) {
     if (in_class(sqlstate, "08")) return LB_BROKEN;       /* connection */
     if (in_class(sqlstate, "57P")) return LB_BROKEN;      /* terminated, shutting down, starting up */
     if (strcmp(sqlstate, "25P03") == 0) return LB_BROKEN; /* idle_in_transaction_session_timeout */
+    if (strcmp(sqlstate, "25P04") == 0) return LB_BROKEN; /* transaction_timeout, from 17 on */
     if (in_class(sqlstate, "XX")) return LB_BROKEN;       /* internal error */
     return LB_REFUSED;                                    /* rights, names, syntax, out of lock slots, ... */
 }

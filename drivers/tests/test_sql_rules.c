@@ -67,7 +67,7 @@ static void pg_errors_have_outcomes(void **state) {
         {"55P03", LB_TIMEOUT}, {"57014", LB_TIMEOUT}, {"40P01", LB_BUSY},    {"57P01", LB_BROKEN},
         {"57P03", LB_BROKEN},  {"08006", LB_BROKEN},  {"XX000", LB_BROKEN},  {"42501", LB_REFUSED},
         {"53200", LB_REFUSED}, {"28P01", LB_REFUSED}, {"42883", LB_REFUSED}, {"23505", LB_BUSY},
-        {"40001", LB_BUSY},    {"25P03", LB_BROKEN},  {"23502", LB_REFUSED},
+        {"40001", LB_BUSY},    {"25P03", LB_BROKEN},  {"23502", LB_REFUSED}, {"25P04", LB_BROKEN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pg_outcome(cases[i].sqlstate), cases[i].outcome);
