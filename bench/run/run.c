@@ -120,12 +120,19 @@ static void say_stage(struct run *run, const struct stage *stage, const struct s
     run->ask->done(run->ask->arg, line);
 }
 
+static bool has_killed(const struct stage *stage) {
+    for (int i = 0; i < stage->fault_count; i++) {
+        if (stage->faults[i].kind == FAULT_KILL) return true;
+    }
+    return false;
+}
+
 /* Whether the place serves no more stages: its server is lost, or it lives in our own memory and a killed or
  * stuck client may have left a lock held there for ever. */
 static bool is_spent(const struct place *place, const struct stage *stage) {
-    if (stage->status == STAGE_COMPLETE) return false;
-    if (place->topo) return topo_check(place->topo, NULL) != 0;
-    return place->dir[0] != '\0';
+    bool whole = stage->status == STAGE_COMPLETE;
+    if (place->topo) return !whole && topo_check(place->topo, NULL) != 0;
+    return place->dir[0] && (!whole || has_killed(stage));
 }
 
 static void judge(struct run *run, const struct stage *stage, const struct plan_stage *of) {
@@ -301,15 +308,15 @@ static void conclude(struct run *run, struct run_end *end) {
         snprintf(end->why, sizeof end->why,
                  "a lock got stuck: keys that are free, but that nobody gets any more");
     }
-    if (missed) {
-        end->exit_code = LB_EXIT_MACHINE;
-        snprintf(end->why, sizeof end->why,
-                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks", missed);
-    }
     if (run->judge.expired) {
         end->exit_code = LB_EXIT_VIOLATED;
         snprintf(end->why, sizeof end->why,
                  "holders outlived their leases: others got in beside them, as a lease allows");
+    }
+    if (missed) {
+        end->exit_code = LB_EXIT_MACHINE;
+        snprintf(end->why, sizeof end->why,
+                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks", missed);
     }
     if (run->judge.violated) {
         end->exit_code = LB_EXIT_VIOLATED;
