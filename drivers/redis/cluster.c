@@ -110,6 +110,9 @@ int redis_cluster_learn(struct lb_session *session, struct redis_node *from, str
     if (redis_ask(session, from, words, 2, &reply, err) != 0) return -1;
     if (reply->value.type != REDIS_STRING)
         return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: an answer of an unexpected type");
+    if (reply->value.len + 1 >= sizeof from->conn->text) /* cut: a range may have lost digits */
+        return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: longer than %zu bytes",
+                       sizeof from->conn->text);
     return redis_cluster_parse(redis_state_of(session), reply->value.text, from->host, err);
 }
 

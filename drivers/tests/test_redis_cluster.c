@@ -222,6 +222,20 @@ static void test_ask(void **state) {
     free(seen[1]);
 }
 
+/* A map that is longer than what is kept of an answer is not believed as far as it goes. */
+static void test_a_long_map(void **state) {
+    (void)state;
+    static char answer[9100];
+    int len = snprintf(answer, sizeof answer, "$9000\r\nid 127.0.0.1:1@1 master - 0 0 1 connected 0-16383\n");
+    memset(answer + len, '\n', sizeof answer - 1 - (size_t)len);
+    memcpy(answer + strlen("$9000\r\n") + 9000, "\r\n", 3);
+    struct fake_session fake = {.lock = registry_lock("redis-setnx"), .refused = true};
+    free(FAKE_PLAY(&fake, "redis+cluster", {.await = "PING", .say = "+PONG\r\n"},
+                   {.await = "NODES", .say = answer}));
+    assert_int_equal(fake.connected, -1);
+    assert_non_null(strstr(fake.err.text, "longer than"));
+}
+
 /* Nodes that send each other's clients around: it ends, and nothing was done. */
 static void test_moved_for_ever(void **state) {
     (void)state;
@@ -269,6 +283,7 @@ int main(void) {
         cmocka_unit_test(test_cluster_nodes),  cmocka_unit_test(test_bad_cluster_nodes),
         cmocka_unit_test(test_moved),          cmocka_unit_test(test_ask),
         cmocka_unit_test(test_moved_for_ever), cmocka_unit_test(test_trouble_is_not_an_answer),
+        cmocka_unit_test(test_a_long_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
