@@ -143,6 +143,13 @@ static void run_check(const struct item *item, char *ret_failure, size_t size) {
     alarm(0);
 }
 
+/* Whether a check failed for want of an answer in time. That may be a machine that stood still for seconds,
+ * so it is tried once more, and said; a wrong answer, an overlap or a leftover never is. */
+static bool is_late(const char *failure) {
+    return strstr(failure, " gave unknown") || strstr(failure, " gave broken") ||
+           strstr(failure, " gave timeout");
+}
+
 static void test_check(void **state) {
     const struct item *item = *state;
     char failure[1024];
@@ -152,13 +159,17 @@ static void test_check(void **state) {
     }
     int64_t began_ns = lb_now();
     run_check(item, failure, sizeof failure);
+    bool must_fail = item->check->who == CONFORM_CONTROLS && (item->lock->caps & LB_CAP_CONTROL);
+    if (!must_fail && is_late(failure)) {
+        printf("LATE: %s: %s: %s: tried again\n", item->lock->name, item->check->name, failure);
+        run_check(item, failure, sizeof failure);
+    }
     printf("took %.1f s\n", (double)(lb_now() - began_ns) / (double)LB_S_NS);
     struct tally *mine = &tally[index_of(item->lock)];
     if (!item->job->variant && !item->job->further) {
         mine->checks++;
         if (item->check->who != CONFORM_ALL) mine->own_checks++;
     }
-    bool must_fail = item->check->who == CONFORM_CONTROLS && (item->lock->caps & LB_CAP_CONTROL);
     if (must_fail && !failure[0]) fail_msg("a control that must be caught was not");
     if (!must_fail && failure[0]) fail_msg("%s", failure);
 }
