@@ -37,7 +37,7 @@ DEFS += -DLB_HAVE_ZOOKEEPER
 LIBS += -lzookeeper_st
 endif
 
-SRC := $(sort $(wildcard bench/base/*.c bench/engine/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
+SRC := $(sort $(wildcard bench/base/*.c bench/check/*.c bench/engine/*.c bench/history/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
          bench/servers/*.c drivers/*.c results/format/*.c report/*.c) $(filter-out drivers/tests/%,$(wildcard drivers/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c report/tests/test_*.c))

@@ -17,6 +17,7 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/rng.h"
+#include "drivers/fault.h"
 #include "drivers/option.h"
 
 /* How an attempt ended. In locking the kind matters, so each has a name and is counted apart. */
@@ -248,9 +249,11 @@ struct lb_backend {
     /* Scripts in compose/local that its locks can run on (unless a lock has a list of its own), the default
      * first, NULL-terminated; NULL = embedded, no server. */
     const char *const *topologies;
-    const char *unavailable;         /* why this build lacks it; NULL = it is here */
-    const char *install;             /* what to install: Debian package names */
-    const struct lb_option *options; /* ends with a NULL name; may be NULL */
+    const char *unavailable;               /* why this build lacks it; NULL = it is here */
+    const struct lb_expectation *expected; /* LB_FAULTS of them: what its locks do under each fault, unless a
+                                              lock has a table of its own; may be NULL */
+    const char *install;                   /* what to install: Debian package names */
+    const struct lb_option *options;       /* ends with a NULL name; may be NULL */
     size_t options_bytes, server_bytes, session_bytes, shared_bytes;
     lb_open_fn *open;             /* may be NULL */
     lb_close_fn *close;           /* may be NULL */
@@ -272,7 +275,8 @@ struct lb_lock {
     const char *keeps;             /* what it leaves on the server by design, in words; NULL = nothing */
     const char *const *topologies; /* as the backend's, for a lock that needs other servers; NULL = those */
     struct lb_about about;
-    const struct lb_option *options; /* ends with a NULL name; may be NULL */
+    const struct lb_expectation *expected; /* as the backend's, for a lock that differs; NULL = that */
+    const struct lb_option *options;       /* ends with a NULL name; may be NULL */
     size_t options_bytes, session_bytes, grant_bytes;
     lb_setup_fn *setup;      /* may be NULL */
     lb_connect_fn *prepare;  /* what each session needs of this lock (prepared statements): called by the
