@@ -318,9 +318,10 @@ static inline bool cli_stat(const char *pid, pid_t *ret_parent, char *ret_state,
     return there;
 }
 
-/* The first process of ours whose command line begins with `name`, below `parent` and in `session` (0 = any);
- * 0 if there is none. */
-static inline pid_t cli_find(const char *name, pid_t parent, pid_t session) {
+/* The first process of ours whose command line begins with `name`, below `parent` (0 = any); 0 if there is
+ * none. leaders: also those that lead a session of their own. (A session's number tells nothing more: it is 0
+ * for all where the leader lives outside of our PID namespace.) */
+static inline pid_t cli_find(const char *name, pid_t parent, bool leaders) {
     DIR *dir = opendir("/proc");
     pid_t found = 0;
     for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
@@ -328,7 +329,8 @@ static inline pid_t cli_find(const char *name, pid_t parent, pid_t session) {
         pid_t its_parent, its_session;
         if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !cli_is_ours(entry->d_name)) continue;
         if (!cli_stat(entry->d_name, &its_parent, &state, &its_session) || state == 'Z') continue;
-        if ((parent && its_parent != parent) || (session && its_session != session)) continue;
+        if (parent && its_parent != parent) continue;
+        if (!leaders && its_session == (pid_t)atoi(entry->d_name)) continue;
         snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0) continue;
@@ -342,7 +344,7 @@ static inline pid_t cli_find(const char *name, pid_t parent, pid_t session) {
 
 /* A worker process of a run: the guard is a child too, but in a session of its own. */
 static inline pid_t cli_find_worker(const struct cli *cli) {
-    return cli_find("lockbench", cli->pid, getsid(cli->pid));
+    return cli_find("lockbench", cli->pid, false);
 }
 
 /* For cli_until: whether a stage's .hlog has its first second, so that something has been measured. */
@@ -368,7 +370,7 @@ static inline void cli_assert_nothing_left(void) {
                 snprintf(name, sizeof name, "%s", entry->d_name);
         }
         if (dir) closedir(dir);
-        left = cli_find("", 0, 0);
+        left = cli_find("", 0, true);
         if (!left && !name[0]) return;
     }
     fail_msg("left behind: process %d, folder '%s'", (int)left, name);

@@ -67,7 +67,7 @@ static void a_server_killed_in_mid_run_costs_its_stage_only(void **state) {
               ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--set", "load.clients=2,4", "--set",
                    "run.duration=3s", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("server-killed/000-redis-setnx-c2-r0.hlog"), "a first second");
-    pid_t server = cli_find("redis-server", cli.pid, 0);
+    pid_t server = cli_find("redis-server", cli.pid, true);
     assert_true(server > 0);
     kill(server, SIGKILL);
     cli_wait(&cli);

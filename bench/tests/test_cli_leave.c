@@ -106,7 +106,7 @@ static void in_the_warm_up_it_ends_at_once(void **state) {
 }
 
 static bool server_is_there(void *cli) {
-    return cli_find("redis-server", ((struct cli *)cli)->pid, 0) > 0;
+    return cli_find("redis-server", ((struct cli *)cli)->pid, true) > 0;
 }
 
 /* While the server starts, or is hardly there. */
@@ -139,7 +139,7 @@ static void twice_leaves_at_once(void **state) {
                    "redis.command_timeout=10m", "--set", "run.duration=10m", "--set", "run.drain=10m",
                    "--out", out));
     cli_until(&cli, cli_has_second, cli_path("twice/000-redis-setnx-c2-r0.hlog"), "a first second");
-    pid_t server = cli_find("redis-server", cli.pid, 0);
+    pid_t server = cli_find("redis-server", cli.pid, true);
     assert_true(server > 0);
     kill(server, SIGSTOP);
     kill(cli.pid, SIGINT);
@@ -150,7 +150,7 @@ static void twice_leaves_at_once(void **state) {
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
     assert_code(&cli, 130);
-    assert_int_equal(cli_find("redis-server", 0, 0), 0); /* gone before lockbench itself */
+    assert_int_equal(cli_find("redis-server", 0, true), 0); /* gone before lockbench itself */
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
     json_decref(run);
@@ -168,7 +168,7 @@ static void a_killed_run_leaves_no_server(void **state) {
               ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=2,4", "--set",
                    "load.processes=2", "--set", "run.duration=2s", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("killed/001-redis-setnx-c4-r0.hlog"), "the second stage");
-    assert_true(cli_find("redis-server", cli.pid, 0) > 0);
+    assert_true(cli_find("redis-server", cli.pid, true) > 0);
     assert_true(cli_find_worker(&cli) > 0);
     kill(cli.pid, SIGKILL);
     cli_wait(&cli);
