@@ -1,0 +1,67 @@
+/* jobs: runs of this program itself as child processes, several at once up to a capacity.
+ *
+ * Each child leads a process group of its own, so that Ctrl-C at a terminal reaches only who may pass it on;
+ * the kernel kills it when this process ends in any way, and its own guard then stops its servers. One that
+ * takes too long is asked to end (SIGINT), then killed.
+ * One thread, the one that starts jobs, must live as long as they do.
+ */
+#ifndef BENCH_CHECK_JOBS_H
+#define BENCH_CHECK_JOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bench/base/err.h"
+
+#define JOBS_MAX 256          /* at once */
+#define JOBS_GRACE_S 20       /* between the question to end and the kill; a run's drain fits in */
+
+struct job {
+    const char *const *argv; /* without the program; ends with NULL; borrowed for jobs_start */
+    const char *log;         /* file for both of its outputs */
+    int weight;
+    int64_t limit_ns;        /* from its start on */
+    int tag;                 /* the caller's */
+};
+
+struct job_end {
+    int tag;
+    int exit_code;      /* 128 + signal when it was killed by one */
+    bool timed_out;     /* it was asked to end, or killed, for it took too long */
+    int64_t took_ns;
+};
+
+struct jobs_slot {
+    pid_t pid; /* 0 = free */
+    int tag, weight;
+    int64_t begin_ns, limit_ns, kill_ns;
+    bool timed_out;
+};
+
+struct jobs {
+    const char *program; /* its path; borrowed */
+    int capacity;        /* weights that run at once */
+    int busy, count;     /* weights and jobs that run */
+    struct jobs_slot slot[JOBS_MAX];
+};
+
+/* program: NULL = this one, /proc/self/exe. */
+void jobs_init(struct jobs *jobs, const char *program, int capacity);
+
+/* Whether a job of this weight may start now: it fits, or nothing else runs. */
+bool jobs_fit(const struct jobs *jobs, int weight);
+
+/* 0, or -1 with err (LB_EXIT_MACHINE). */
+int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err);
+
+/* Waits up to timeout_ns for one to end, ending those whose time is up. True with *ret_end. */
+bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end);
+
+/* Asks all to end, as Ctrl-C does; who does not within JOBS_GRACE_S is killed by jobs_wait. */
+void jobs_interrupt(struct jobs *jobs);
+
+/* Kills all at once and waits for them. */
+void jobs_kill(struct jobs *jobs);
+
+#endif

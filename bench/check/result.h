@@ -1,0 +1,63 @@
+/* result: check.json: what a check has found, written whole after each cell, so that a reader never sees half a
+ * file and a check that was killed leaves what it had. */
+#ifndef BENCH_CHECK_RESULT_H
+#define BENCH_CHECK_RESULT_H
+
+#include <jansson.h>
+
+#include "bench/base/err.h"
+#include "bench/check/matrix.h"
+#include "results/format/check_read.h"
+
+struct result_ask {
+    const struct matrix *matrix;
+    const char *folder; /* where check.json goes */
+    const char *version, *command;
+    const char *tour; /* "short", "full" */
+    const char *more; /* for commands that repeat a cell: " --set x=y", or "" */
+    const uint64_t *seeds;
+    int seed_count;
+    json_t *environment; /* borrowed; NULL = not known */
+};
+
+struct result_cell {
+    json_t *seen; /* NULL = not tried yet */
+    json_t *seeds;
+    enum check_verdict verdict;
+    enum check_compared compared;
+    int failed_runs; /* of them; the others may say enough */
+    bool missed;     /* a control that its own workload did not expose */
+};
+
+struct result {
+    struct result_ask ask;
+    json_t *root;
+    struct result_cell *cells; /* one for each of the matrix */
+};
+
+/* What a finished check amounts to. */
+struct result_sum {
+    int verdicts[CHECK_VERDICTS];
+    int tried, as_expected, worse, better, failed, missed;
+};
+
+/* 0 with a first check.json written, marked as cut off; -1 with err. result_done in any case. */
+int result_init(struct result *result, const struct result_ask *ask, struct lb_err *err);
+void result_done(struct result *result);
+
+/* Takes one run of a cell in; run: its folder below the result's. Steals seen. 0, or -1 with err. */
+int result_add(struct result *result, int cell, uint64_t seed, const char *run, json_t *seen,
+               struct lb_err *err);
+
+/* Writes what is there. partial: why it is not all; NULL = it is. */
+int result_end(struct result *result, const char *partial, struct lb_err *err);
+
+struct result_sum result_sum(const struct result *result);
+
+/* A cell's figures as they stand in the file: borrowed, NULL = not tried. */
+const json_t *result_cell_json(const struct result *result, int cell);
+
+/* Writes JSON to a file in one step: a temporary file, renamed. 0, or -1 with err (LB_EXIT_MACHINE). */
+int result_write_file(const json_t *json, const char *path, struct lb_err *err);
+
+#endif
