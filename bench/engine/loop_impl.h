@@ -3,7 +3,7 @@
 #define BENCH_ENGINE_LOOP_IMPL_H
 
 #include "bench/engine/context.h"
-#include "bench/engine/heap.h"
+#include "bench/base/heap.h"
 #include "bench/engine/loop.h"
 #include "bench/engine/stack.h"
 

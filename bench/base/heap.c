@@ -1,5 +1,5 @@
 /* heap: see heap.h. */
-#include "bench/engine/heap.h"
+#include "bench/base/heap.h"
 
 #include <stdlib.h>
 

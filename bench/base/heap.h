@@ -1,7 +1,7 @@
-/* heap: the timers of one loop, a binary heap of deadlines; each entry knows its place, so that it can be
- * taken out again in O(log n) when something else ended the wait. */
-#ifndef BENCH_ENGINE_HEAP_H
-#define BENCH_ENGINE_HEAP_H
+/* heap: the timers of one event loop, a binary heap of deadlines; each entry knows its place, so that it can
+ * be taken out again in O(log n) when something else ended the wait. */
+#ifndef BENCH_BASE_HEAP_H
+#define BENCH_BASE_HEAP_H
 
 #include <stddef.h>
 #include <stdint.h>
