@@ -114,6 +114,7 @@ struct lb_about {
 
 struct lb_lock;
 struct lb_facts;
+struct lb_store;
 
 /* An opened backend: shared by all its sessions on all threads; worker processes inherit it by fork. */
 struct lb_server {
@@ -277,6 +278,7 @@ struct lb_lock {
     struct lb_about about;
     const struct lb_expectation *expected; /* as the backend's, for a lock that differs; NULL = that */
     const struct lb_option *options;       /* ends with a NULL name; may be NULL */
+    const struct lb_store *store; /* where its backend can keep what it guards: store.h; NULL = nowhere */
     size_t options_bytes, session_bytes, grant_bytes;
     lb_setup_fn *setup;      /* may be NULL */
     lb_connect_fn *prepare;  /* what each session needs of this lock (prepared statements): called by the
