@@ -239,6 +239,13 @@ static const struct field table[] = {
      .def = "yield",
      .allowed = "none, yield, or a duration above 0",
      .help = "what a holder does between reading and writing the guarded counter"},
+    {.section = "check",
+     .key = "history",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct plan, history),
+     .def = "no",
+     .allowed = "yes or no",
+     .help = "whether each operation is recorded, and all of them judged when the stage is over"},
 
     {.section = "fault",
      .key = "kind",

@@ -104,6 +104,7 @@ struct plan {
 
     enum check_gap gap;
     int64_t gap_ns;
+    bool history; /* each operation is recorded, and judged when the stage is over */
 
     struct plan_fault fault;
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "bench/base/err.h"
+#include "bench/history/history.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/crowd.h"
 #include "bench/measure/recorder.h"
@@ -133,6 +134,7 @@ struct shared {
     uint64_t goods;
     _Atomic int64_t sold_out_ns; /* when the last piece was sold; 0 = not yet */
 
+    struct history *history; /* of all operations; NULL = not kept */
     struct findings findings;
     struct cell *cells;
     struct crowds crowds;
