@@ -3,6 +3,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/plan/draft.h"
+#include "bench/plan/faults.h"
 #include "bench/plan/fields.h"
 #include "bench/plan/options.h"
 #include "drivers/registry.h"
@@ -31,9 +32,13 @@ static int options_of_all(struct draft *draft, struct lb_err *err) {
 int draft_defaults(struct draft *draft, struct lb_err *err) {
     for (const struct field *field = fields(); field->section; field++) {
         if (!field->def) continue;
-        if (field_read(field, field->def, draft->plan, draft->arena, err)) {
-            err_prefix(err, "the default of %s.%s", field->section, field->key);
-            return -1;
+        int sections = strcmp(field->section, "fault") == 0 ? PLAN_FAULTS_MAX : 1;
+        for (int i = 0; i < sections; i++) {
+            struct field at = field_of_fault(field, i);
+            if (field_read(&at, field->def, draft->plan, draft->arena, err)) {
+                err_prefix(err, "the default of %s.%s", field->section, field->key);
+                return -1;
+            }
         }
     }
     int locks = 0, backends = 0;
@@ -61,14 +66,19 @@ static int refuse(const struct setting *setting, const struct lb_err *why, const
                    hinted ? "" : "; allowed: ", hinted ? "" : allowed);
 }
 
-static int apply_field(struct draft *draft, const struct field *field, const struct setting *setting,
-                       struct lb_err *err) {
+/* fault: the number of its fault section; -1 = it is none. */
+static int apply_field(struct draft *draft, const struct field *field, int fault,
+                       const struct setting *setting, struct lb_err *err) {
     struct lb_err why = {0};
     char allowed[256];
-    if (field_read(field, setting->value, draft->plan, draft->arena, &why)) {
+    struct field at = fault > 0 ? field_of_fault(field, fault) : *field;
+    if (field_read(&at, setting->value, draft->plan, draft->arena, &why)) {
         return refuse(setting, &why, field_allowed(field, allowed, sizeof allowed), err);
     }
-    draft->from[field - fields()] = setting;
+    if (fault >= 0)
+        draft->from_fault[fault][field - fields()] = setting;
+    else
+        draft->from[field - fields()] = setting;
     return 0;
 }
 
@@ -96,7 +106,7 @@ static int unknown_section(const struct setting *setting, struct lb_err *err) {
     for (int i = 0; registry_backends()[i]; i++) nearest_offer(&nearest, registry_backends()[i]->name);
     return err_set(err, LB_EXIT_USAGE,
                    "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, check, fault, "
-                   "servers, or a lock's or backend's name",
+                   "fault.2 to fault.8, servers, or a lock's or backend's name",
                    setting_place(setting, place, sizeof place), setting->section,
                    nearest_hint(&nearest, hint, sizeof hint));
 }
@@ -140,7 +150,9 @@ static int apply_option(struct draft *draft, const struct setting *setting, stru
 }
 
 int draft_apply(struct draft *draft, const struct setting *setting, struct lb_err *err) {
-    const struct field *field = field_find(setting->section, setting->key);
+    int fault = fault_section(setting->section);
+    const char *section = fault >= 0 ? "fault" : setting->section;
+    const struct field *field = field_find(section, setting->key);
     /* Every value goes into run.json, which is UTF-8. */
     json_t *probe = json_string(setting->value);
     if (!probe) {
@@ -149,12 +161,12 @@ int draft_apply(struct draft *draft, const struct setting *setting, struct lb_er
                        setting_place(setting, place, sizeof place));
     }
     json_decref(probe);
-    if (field) return apply_field(draft, field, setting, err);
+    if (field) return apply_field(draft, field, fault, setting, err);
     struct nearest nearest;
     bool known = false;
     nearest_init(&nearest, setting->key);
     for (field = fields(); field->section; field++) {
-        if (strcmp(field->section, setting->section) != 0) continue;
+        if (strcmp(field->section, section) != 0) continue;
         known = true;
         nearest_offer(&nearest, field->key);
     }

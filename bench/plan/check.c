@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/plan/draft.h"
+#include "bench/plan/faults.h"
 #include "bench/plan/fields.h"
 #include "bench/plan/keys.h"
 
@@ -30,24 +31,39 @@ static bool with_readers(const struct plan *plan) {
     return false;
 }
 
-/* An error at the place where section.key was set, or at its default. */
+/* An error at the place where a value was set, or at its default. */
+static int wrong_at(const struct draft *draft, struct lb_err *err, const struct field *field,
+                    const struct setting *from, const char *section, const char *why) {
+    char place[256], value[200];
+    if (from) {
+        setting_place(from, place, sizeof place);
+    } else {
+        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, section, field->key);
+    }
+    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place,
+                   field_text(field, draft->plan, value, sizeof value), from ? "" : " (the default)", why);
+}
+
 __attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft, struct lb_err *err,
                                                        const char *section, const char *key,
                                                        const char *format, ...) {
     const struct field *field = field_find(section, key);
-    const struct setting *from = draft->from[field - fields()];
-    char place[256], value[200], why[300];
+    char why[300];
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    if (from) {
-        setting_place(from, place, sizeof place);
-    } else {
-        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, section, key);
-    }
-    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place,
-                   field_text(field, draft->plan, value, sizeof value), from ? "" : " (the default)", why);
+    return wrong_at(draft, err, field, draft->from[field - fields()], section, why);
+}
+
+/* The same of a key of the number-th fault section. */
+static int wrong_fault(const struct draft *draft, struct lb_err *err, int number, const char *key,
+                       const char *why) {
+    const struct field *field = field_find("fault", key);
+    struct field at = field_of_fault(field, number);
+    char section[16];
+    return wrong_at(draft, err, &at, draft->from_fault[number][field - fields()],
+                    fault_section_text(number, section, sizeof section), why);
 }
 
 __attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format, ...) {
@@ -57,6 +73,23 @@ __attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, cons
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     json_array_append_new(draft->plan->warnings, json_string(text));
+}
+
+static int check_faults(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        const struct plan_fault *fault = &plan->faults[i];
+        struct lb_err why = {0};
+        const char *key = "kind";
+        if (fault->kind == FAULT_NONE) continue;
+        if (fault_check(fault, &key, &why)) return wrong_fault(draft, err, i, key, why.text);
+        if (fault_needs_processes(fault) && (plan->processes < 2 || least(plan) < 2)) {
+            return wrong_fault(draft, err, i, "kind",
+                               "it hits clients by their worker processes: set load.processes and "
+                               "load.clients to 2 or more");
+        }
+    }
+    return 0;
 }
 
 static int check_shape(const struct draft *draft, struct lb_err *err) {
@@ -92,11 +125,7 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
         (plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once)) {
         return wrong(draft, err, "acquire", "keys_at_once", "load.keys has fewer to choose from");
     }
-    if (plan->fault.kind != FAULT_NONE && (plan->processes < 2 || least(plan) < 2)) {
-        return wrong(
-            draft, err, "fault", "kind",
-            "faults hit the clients' worker processes: set load.processes and load.clients to 2 or more");
-    }
+    if (check_faults(draft, err)) return -1;
     if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
         return wrong(draft, err, "acquire", "timeout", "acquire.mode = timed needs one: timeout = 50ms, say");
     }
@@ -141,8 +170,11 @@ static void warn_odd(struct draft *draft) {
     if (plan->renew && !leased && any) {
         warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
     }
-    if (plan->fault.kind != FAULT_NONE && plan->fault.first_ns >= plan->duration_ns) {
-        warn(draft, "fault.first is no earlier than run.duration: nothing will happen");
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        char section[16];
+        if (plan->faults[i].kind == FAULT_NONE || plan->faults[i].first.from_ns < plan->duration_ns) continue;
+        warn(draft, "%s.first is no earlier than run.duration: nothing will happen",
+             fault_section_text(i, section, sizeof section));
     }
     if (plan->hold.mean_ns > plan->duration_ns) {
         warn(draft, "load.hold is longer than run.duration: there will be few grants to measure");

@@ -6,13 +6,14 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/workfile.h"
 
-#define DRAFT_FIELDS_MAX 64
+#define DRAFT_FIELDS_MAX 128
 
 struct draft {
     struct plan *plan;
     struct arena *arena;
     const struct setting *from[DRAFT_FIELDS_MAX]; /* who set the fields()[i]; NULL = its default stands */
-    void **lock_options;                          /* of each lock of the registry, in its order */
+    const struct setting *from_fault[PLAN_FAULTS_MAX][DRAFT_FIELDS_MAX]; /* the same of each fault section */
+    void **lock_options; /* of each lock of the registry, in its order */
     void **backend_options;
 };
 

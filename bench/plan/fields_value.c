@@ -1,6 +1,7 @@
 /* fields_value: a key's value from text, as text and as JSON; see fields.h. */
 #include <string.h>
 
+#include "bench/plan/faults.h"
 #include "bench/plan/fields.h"
 #include "bench/plan/shape.h"
 #include "bench/plan/text.h"
@@ -97,6 +98,10 @@ int field_read(const struct field *field, const char *text, struct plan *plan, s
         return dist_parse(text, at, err);
     case FIELD_GAP:
         return gap_parse(text, &plan->gap, &plan->gap_ns, err);
+    case FIELD_SPAN:
+        return span_parse(text, min, max, at, err);
+    case FIELD_TARGET:
+        return fault_target_parse(text, fault_with_target(at), err);
     }
     return err_set(err, LB_EXIT_USAGE, "the table of keys is wrong");
 }
@@ -151,6 +156,13 @@ char *field_text(const struct field *field, const struct plan *plan, char *text,
     case FIELD_GAP:
         gap_text(plan->gap, plan->gap_ns, text, size);
         break;
+    case FIELD_SPAN:
+        span_text(at, text, size);
+        if (field->min > 0 && span_is_none(at)) snprintf(text, size, "none");
+        break;
+    case FIELD_TARGET:
+        fault_target_text(fault_with_target_const(at), text, size);
+        break;
     }
     return text;
 }
@@ -181,6 +193,19 @@ static json_t *ladder_json(const int *steps, int count) {
     return array;
 }
 
+/* "first" as people write it, and "first_ns" as a number: null where it is none or drawn. */
+static int span_json(const struct field *field, const struct plan *plan, json_t *section) {
+    const struct span *span = (const void *)((const char *)plan + field->offset);
+    bool fixed = span->from_ns == span->to_ns && !(field->min > 0 && span_is_none(span));
+    char name[64], text[128];
+    snprintf(name, sizeof name, "%s_ns", field->key);
+    return json_object_set_new(section, name, fixed ? json_integer(span->from_ns) : json_null()) ||
+                   json_object_set_new(section, field->key,
+                                       json_string(field_text(field, plan, text, sizeof text)))
+               ? -1
+               : 0;
+}
+
 int field_json(const struct field *field, const struct plan *plan, json_t *section) {
     const void *at = (const char *)plan + field->offset;
     bool is_ns = field->type == FIELD_DURATION || field->type == FIELD_TIMEOUT;
@@ -207,6 +232,8 @@ int field_json(const struct field *field, const struct plan *plan, json_t *secti
     case FIELD_LADDER:
         value = ladder_json(at, count_of(field, plan));
         break;
+    case FIELD_SPAN:
+        return span_json(field, plan, section);
     default:
         value = json_string(field_text(field, plan, text, sizeof text));
     }

@@ -1,5 +1,6 @@
 /* plan: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c,
  * its stages are in stages.c. */
+#define _GNU_SOURCE
 #include "bench/plan/plan.h"
 
 #include <limits.h>
@@ -29,7 +30,8 @@ static const char *stem(const char *path, struct arena *arena) {
 /* "SECTION.KEY=VALUE" into its three parts. */
 static int read_set(const char *text, struct arena *arena, struct setting *ret, struct lb_err *err) {
     const char *equals = strchr(text, '=');
-    const char *dot = equals ? memchr(text, '.', (size_t)(equals - text)) : NULL;
+    /* The last one: "fault.2" has one of its own. */
+    const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
     char section[64], key[64], value[4096];
     if (!dot) {
         char name[64];

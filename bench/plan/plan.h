@@ -50,14 +50,74 @@ enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 /* What separates the read and the write of the guarded counter, and so what overlap it can see. */
 enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 
-/* What is done to the clients' worker processes while they load: "[fault]". */
-enum fault_kind { FAULT_NONE, FAULT_PAUSE, FAULT_KILL };
+#define PLAN_FAULTS_MAX 8
+
+/* What is done to clients, servers and the wires between them while they load: "[fault]", "[fault.2]", ... */
+enum fault_kind {
+    FAULT_NONE,
+    /* To a client's worker process, and so to all clients that it carries. */
+    FAULT_PAUSE,  /* SIGSTOP, after .for_ns SIGCONT */
+    FAULT_KILL,   /* SIGKILL */
+    FAULT_STARVE, /* its renewals are held back for .for_ns; to a client alone */
+    /* To servers. */
+    FAULT_SERVER_PAUSE,
+    FAULT_SERVER_KILL,  /* after .for_ns started again with its data */
+    FAULT_SERVER_EMPTY, /* after .for_ns started again without */
+    FAULT_PROMOTE,      /* a replica is made the primary */
+    FAULT_TERMINATE,    /* the server ends connections */
+    FAULT_EVICT,        /* it is filled until it throws keys away */
+    FAULT_CLOCK,        /* its wall clock jumps .by_ns, and back with the stage's end */
+    /* To wires. */
+    FAULT_WIRE_DELAY,  /* each byte comes .by_ns later, and up to .jitter_ns more */
+    FAULT_WIRE_SLOW,   /* .rate bytes a second pass */
+    FAULT_WIRE_CUT,    /* swallows .way */
+    FAULT_WIRE_RESET,  /* ends connections */
+    FAULT_WIRE_MIDWAY, /* ends a connection after .bytes more bytes of answers */
+    FAULT_WIRE_DROP,   /* swallows the .message-th answer that contains .holding */
+    FAULT_KINDS
+};
+
+/* Whom it hits. Clients: any, holder, waiter. Wires and terminate: whose connections: also all; wires between
+ * servers: replication. Servers: any (of several the leader or primary, if it has one), one and so on. */
+enum fault_target {
+    TARGET_ANY,
+    TARGET_HOLDER,
+    TARGET_WAITER,
+    TARGET_ALL,
+    TARGET_REPLICATION,
+    TARGET_LEADER,
+    TARGET_PRIMARY,
+    TARGET_ONE,
+    TARGET_MINORITY,
+    TARGET_MAJORITY,
+    TARGET_NODE /* the .node-th server, from 0 */
+};
+
+enum fault_after { AFTER_NOTHING, AFTER_HOLDER };
+enum fault_way { WAY_BOTH, WAY_REQUESTS, WAY_ANSWERS };
+enum fault_then { THEN_RESET, THEN_GO_ON };
+
+/* A time, or one drawn between two. Text: "2s", "random:2s..5s". */
+struct span {
+    int64_t from_ns, to_ns; /* the same = not drawn */
+};
 
 struct plan_fault {
     enum fault_kind kind;
-    int64_t first_ns; /* from the window's begin to the first */
-    int64_t every_ns; /* from one to the next; 0 = just one */
-    int64_t for_ns;   /* pause: SIGSTOP until SIGCONT */
+    enum fault_target target;
+    int node;
+    struct span first;      /* from the window's begin to the first */
+    struct span every;      /* from one to the next; 0 = just one */
+    int64_t for_ns;         /* 0 = to the load's end */
+    int times;              /* at most so often; 0 = no limit */
+    enum fault_after after; /* waits up to 2 s until somebody holds since the section before it acted */
+    int64_t by_ns, jitter_ns;
+    uint64_t rate; /* bytes a second */
+    enum fault_way way;
+    uint64_t bytes;
+    int message;
+    const char *holding; /* what the answers contain of which it is the .message-th; 0 = all of them */
+    enum fault_then then;
 };
 
 struct plan_lock {
@@ -106,7 +166,7 @@ struct plan {
     int64_t gap_ns;
     bool history; /* each operation is recorded, and judged when the stage is over */
 
-    struct plan_fault fault;
+    struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are FAULT_NONE do nothing */
 
     bool controls_exposed; /* "all" brings each control in its own workload, not just unsafe-none */
     const char
@@ -165,7 +225,17 @@ char *arrival_text(const struct arrival *arrival, char *text, size_t size);
 char *dist_text(const struct dist *dist, char *text, size_t size);
 char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
 char *duration_text(int64_t ns, char *text, size_t size);
+char *span_text(const struct span *span, char *text, size_t size);
 const char *mode_text(enum acquire_mode mode);
+
+/* "server-kill", "holder", as the keys have them. The first writes at most size bytes and returns text. */
+char *fault_target_text(const struct plan_fault *fault, char *text, size_t size);
+const char *fault_kind_text(enum fault_kind kind);
+/* The kinds of all sections, with a "+" between; "none". Returns text. */
+char *faults_text(const struct plan *plan, char *text, size_t size);
+
+/* One draw of a span. */
+int64_t span_draw(const struct span *span, struct lb_rng *rng);
 
 /* One draw, 0 ns to one day: a lognormal's far tail is cut there. */
 int64_t dist_draw(const struct dist *dist, struct lb_rng *rng);

@@ -1,6 +1,7 @@
 /* write: a plan as text and as JSON; see plan.h. What it prints reads back as the same plan. */
 #include <string.h>
 
+#include "bench/plan/faults.h"
 #include "bench/plan/fields.h"
 #include "bench/plan/options.h"
 #include "bench/plan/plan.h"
@@ -41,6 +42,20 @@ static void print_lock(const struct plan *plan, int index, FILE *out) {
     }
 }
 
+/* The fault sections behind the first that do anything. */
+static void print_faults(const struct plan *plan, FILE *out) {
+    char text[4096];
+    for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
+        if (plan->faults[i].kind == FAULT_NONE) continue;
+        fprintf(out, "\n[%s]\n", fault_section_text(i, text, sizeof text));
+        for (const struct field *field = fields(); field->section; field++) {
+            if (strcmp(field->section, "fault") != 0) continue;
+            struct field at = field_of_fault(field, i);
+            fprintf(out, "%s = %s\n", field->key, field_text(&at, plan, text, sizeof text));
+        }
+    }
+}
+
 void plan_print(const struct plan *plan, FILE *out) {
     char text[4096];
     const char *section = "";
@@ -72,6 +87,7 @@ void plan_print(const struct plan *plan, FILE *out) {
         field_text(field, plan, text, sizeof text);
         fprintf(out, "%s = %s\n", field->key, text);
     }
+    print_faults(plan, out);
     for (int i = 0; i < plan->lock_count; i++) {
         if (!plan->locks[i].plan) print_lock(plan, i, out); /* else its own workload has them */
     }
@@ -105,13 +121,27 @@ static int add_locks(const struct plan *plan, json_t *root) {
     return 0;
 }
 
+static int add_faults(const struct plan *plan, json_t *root) {
+    for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
+        char name[16];
+        if (plan->faults[i].kind == FAULT_NONE) continue;
+        json_t *section = child(root, fault_section_text(i, name, sizeof name));
+        for (const struct field *field = fields(); field->section; field++) {
+            if (strcmp(field->section, "fault") != 0) continue;
+            struct field at = field_of_fault(field, i);
+            if (!section || field_json(&at, plan, section)) return -1;
+        }
+    }
+    return 0;
+}
+
 json_t *plan_json(const struct plan *plan) {
     json_t *root = json_object();
     for (const struct field *field = fields(); root && field->section; field++) {
         json_t *section = child(root, field->section);
         if (!section || field_json(field, plan, section)) goto fail;
     }
-    if (!root || add_locks(plan, root)) goto fail;
+    if (!root || add_faults(plan, root) || add_locks(plan, root)) goto fail;
     return root;
 fail:
     json_decref(root);

@@ -5,7 +5,7 @@
 
 void faults_begin(struct faults *faults, struct stage *stage, struct shared *shared, struct workers *workers,
                   int64_t begin_ns) {
-    const struct plan_fault *plan = &shared->plan->fault;
+    const struct plan_fault *plan = &shared->plan->faults[0];
     bool able = plan->kind != FAULT_NONE && shared->processes > 1;
     struct lb_rng rng;
     rng_seed(&rng, shared->seed, UINT64_MAX); /* a stream of its own: no client has this number */
@@ -15,7 +15,7 @@ void faults_begin(struct faults *faults, struct stage *stage, struct shared *sha
         .workers = workers,
         .stage = stage,
         .begin_ns = begin_ns,
-        .next_ns = able ? begin_ns + plan->first_ns : LB_NEVER,
+        .next_ns = able ? begin_ns + plan->first.from_ns : LB_NEVER,
         .next_process = (int)rng_below(&rng, (uint64_t)shared->processes),
     };
 }
@@ -69,7 +69,8 @@ bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns) {
         int process = choose_process(faults);
         if (process >= 0) hit(faults, process);
         did = true;
-        faults->next_ns = faults->plan->every_ns > 0 ? faults->next_ns + faults->plan->every_ns : LB_NEVER;
+        faults->next_ns =
+            faults->plan->every.from_ns > 0 ? faults->next_ns + faults->plan->every.from_ns : LB_NEVER;
     }
     int64_t next_ns = faults->next_ns;
     for (int i = 0; i < faults->stage->fault_count; i++) {

@@ -143,7 +143,7 @@ static void judge(struct run *run, const struct stage *stage, const struct plan_
 /* What only the whole run knows of a stage: the plan of its own that a control ran by. */
 static void add_origin(json_t *json, const struct stage *stage, const struct plan_stage *of) {
     static const char *const shows[] = {"violated", "expired", "stuck"};
-    static const char *const faults[] = {"none", "pause", "kill"};
+    char faults[160];
     const struct lb_lock *lock = of->lock->lock;
     bool elsewhere = of->lock->plan != NULL;
     json_object_set_new(json, "workload", elsewhere ? json_string(of->plan->name) : json_null());
@@ -153,7 +153,7 @@ static void add_origin(json_t *json, const struct stage *stage, const struct pla
     const char *exposed_by = lock->about.exposed_by;
     bool hidden = exposed_by && strcmp(exposed_by, of->plan->name) != 0;
     json_object_set_new(json, "exposed_by", hidden ? json_string(exposed_by) : json_null());
-    json_object_set_new(json, "fault", json_string(faults[of->plan->fault.kind]));
+    json_object_set_new(json, "fault", json_string(faults_text(of->plan, faults, sizeof faults)));
     bool writes = lock->primitive == LB_OPTIMISTIC && stage->grants > 0;
     json_object_set_new(json_object_get(json, "cost"), "retries_per_grant",
                         writes ? json_real((double)stage->retries / (double)stage->grants) : json_null());

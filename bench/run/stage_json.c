@@ -116,9 +116,8 @@ static json_t *faults_json(const struct stage *stage) {
         const struct stage_fault *fault = &stage->faults[i];
         double from_s = (double)(fault->begin_ns - stage->window_begin_ns) / 1e9;
         double to_s = (double)(fault->end_ns - stage->window_begin_ns) / 1e9;
-        json_array_append_new(faults, json_pack("{s:s, s:i, s:f, s:f}", "kind",
-                                                fault->kind == FAULT_KILL ? "kill" : "pause", "process",
-                                                fault->process, "from_s", from_s, "to_s", to_s));
+        json_array_append_new(faults, json_pack("{s:s, s:i, s:f, s:f}", "kind", fault_kind_text(fault->kind),
+                                                "process", fault->process, "from_s", from_s, "to_s", to_s));
     }
     return faults;
 }

@@ -1,0 +1,233 @@
+/* test_plan_faults: fault sections: read, refused, printed and read back; times that are drawn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/plan/faults.h"
+#include "bench/tests/plan_help.h"
+
+#define PROCESSES "[load]\nclients = 4\nprocesses = 4\n"
+
+static struct plan *taken(const char *text, const char *const sets[]) {
+    struct lb_err err = {0};
+    struct plan *plan = load(text, "null", sets, &err);
+    if (!plan) fail_msg("%s: %s", text, err.text);
+    return plan;
+}
+
+static void several_sections_are_read(void **state) {
+    (void)state;
+    struct plan *plan =
+        taken(PROCESSES "[fault]\nkind = wire-cut\ntarget = replication\nfirst = 1s\nfor = 0\n"
+                        "[fault.2]\nkind = server-kill\ntarget = primary\nfirst = 1500ms\nfor = 0\n"
+                        "after = holder\n"
+                        "[fault.3]\nkind = promote\ntarget = 1\nfirst = random:1600ms..2s\n"
+                        "[fault.8]\nkind = wire-drop\ntarget = holder\nmessage = 3\nholding = +OK\n"
+                        "then = go-on\nevery = random:1s..2s\ntimes = 4\n",
+              SETS("fault.3.target=2", "fault.4.kind=clock", "fault.4.by=-60s"));
+    const struct plan_fault *f = plan->faults;
+    assert_int_equal(f[0].kind, FAULT_WIRE_CUT);
+    assert_int_equal(f[0].target, TARGET_REPLICATION);
+    assert_int_equal(f[0].for_ns, 0);
+    assert_int_equal(f[0].way, WAY_BOTH);
+    assert_int_equal(f[1].kind, FAULT_SERVER_KILL);
+    assert_int_equal(f[1].target, TARGET_PRIMARY);
+    assert_int_equal(f[1].after, AFTER_HOLDER);
+    assert_int_equal(f[2].kind, FAULT_PROMOTE);
+    assert_int_equal(f[2].target, TARGET_NODE);
+    assert_int_equal(f[2].node, 2);
+    assert_int_equal(f[2].first.from_ns, 1600 * LB_MS_NS);
+    assert_int_equal(f[2].first.to_ns, 2 * LB_S_NS);
+    assert_int_equal(f[3].by_ns, -60 * LB_S_NS);
+    assert_int_equal(f[4].kind, FAULT_NONE);
+    assert_int_equal(f[7].message, 3);
+    assert_string_equal(f[7].holding, "+OK");
+    assert_int_equal(f[7].then, THEN_GO_ON);
+    assert_int_equal(f[7].times, 4);
+    assert_int_equal(f[7].every.to_ns, 2 * LB_S_NS);
+    char text[160];
+    assert_string_equal(faults_text(plan, text, sizeof text), "wire-cut+server-kill+promote+clock+wire-drop");
+    plan_free(plan);
+}
+
+static char *printed(const struct plan *plan) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    plan_print(plan, out);
+    fclose(out);
+    return text;
+}
+
+static void a_printed_plan_reads_back(void **state) {
+    (void)state;
+    struct plan *plan = taken("[fault]\nkind = server-pause\nfirst = random:0..3s\n"
+                              "[fault.5]\nkind = wire-slow\ntarget = all\nrate = 77\nevery = 1s\n",
+                              NULL);
+    char *first = printed(plan);
+    json_t *json = plan_json(plan);
+    struct plan *again = taken(first, NULL);
+    again->name = plan->name; /* of another file */
+    json_t *other = plan_json(again);
+    assert_true(json_equal(json, other));
+    json_t *fault = json_object_get(json, "fault"), *fifth = json_object_get(json, "fault.5");
+    assert_true(json_is_null(json_object_get(fault, "first_ns")));
+    assert_string_equal(json_string_value(json_object_get(fault, "first")), "random:0..3s");
+    assert_true(json_is_null(json_object_get(fault, "every_ns")));
+    assert_int_equal(json_integer_value(json_object_get(fifth, "every_ns")), LB_S_NS);
+    assert_int_equal(json_integer_value(json_object_get(fifth, "rate")), 77);
+    assert_null(json_object_get(json, "fault.2"));
+    json_decref(json);
+    json_decref(other);
+    free(first);
+    plan_free(plan);
+    plan_free(again);
+}
+
+static void every_kind_has_its_name(void **state) {
+    (void)state;
+    for (int kind = 1; kind < FAULT_KINDS; kind++) {
+        char text[400];
+        snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\nholding = x\n",
+                 fault_kind_text((enum fault_kind)kind));
+        struct plan *plan = taken(text, NULL);
+        assert_int_equal(plan->faults[0].kind, kind);
+        assert_int_not_equal(fault_acts_on((enum fault_kind)kind), ON_NOTHING);
+        plan_free(plan);
+    }
+}
+
+static void what_was_valid_stays_valid(void **state) {
+    (void)state;
+    static const char *const names[] = {"pause", "crash"};
+    for (int i = 0; i < 2; i++) {
+        struct plan_wish wish = {.workload = names[i], .folder = folder, .locks = "null"};
+        struct lb_err err = {0};
+        struct plan *plan = plan_load(&wish, &err);
+        if (!plan) fail_msg("%s", err.text);
+        assert_int_equal(plan->faults[0].kind, i == 0 ? FAULT_PAUSE : FAULT_KILL);
+        assert_int_equal(plan->faults[0].target, TARGET_ANY);
+        assert_int_equal(plan->faults[1].kind, FAULT_NONE);
+        plan_free(plan);
+    }
+}
+
+static void wrong_input_is_one_clear_line(void **state) {
+    static const struct {
+        const char *text, *set;
+        const char *why[3]; /* all of them are in the error */
+    } cases[] = {
+        {"[fault]\nkind = pauze\n", NULL, {".ini:2: fault.kind", "did you mean 'pause'?"}},
+        {"[fault.2]\nkind = x\n", NULL, {".ini:2: fault.2.kind", "is not one of", "server-empty"}},
+        {"[fault.9]\nkind = kill\n", NULL, {"no section [fault.9]", "fault.2 to fault.8"}},
+        {"[fault.1]\nkind = kill\n", NULL, {"no section [fault.1]"}},
+        {"[fault.22]\nkind = kill\n", NULL, {"no section [fault.22]"}},
+        {"[fault.2]\nkinds = kill\n", NULL, {".ini:2: fault.2.kinds", "did you mean 'kind'?"}},
+        {"[fault.2]\nfrom = 1s\n", NULL, {".ini:2: fault.2.from"}},
+        {"[fault]\ntarget = nobody\n", NULL, {".ini:2: fault.target", "is not one of", "a node's number"}},
+        {"[fault]\ntarget = 16\n", NULL, {".ini:2: fault.target", "not between 0 and 15"}},
+        {"[fault]\nfirst = -1s\n", NULL, {".ini:2: fault.first", "not between 0 and 24h", "random:2s..5s"}},
+        {"[fault]\nfirst = none\n", NULL, {".ini:2: fault.first"}},
+        {"[fault]\nfirst = random:2s\n", NULL, {".ini:2: fault.first", "FROM..TO"}},
+        {"[fault]\nfirst = random:5s..2s\n", NULL, {".ini:2: fault.first", "ends before it begins"}},
+        {"[fault]\nfirst = random:1..2s\n", NULL, {".ini:2: fault.first", "lacks its unit"}},
+        {"[fault]\nevery = 1ms\n", NULL, {".ini:2: fault.every", "not between 10ms and 24h"}},
+        {"[fault]\nevery = random:0..1s\n", NULL, {".ini:2: fault.every", "not between 10ms and 24h"}},
+        {"[fault]\nfor = -1s\n", NULL, {".ini:2: fault.for", "-1s is", "1h"}},
+        {"[fault]\ntimes = -1\n", NULL, {".ini:2: fault.times", "not between 0 and"}},
+        {"[fault]\nafter = waiter\n", NULL, {".ini:2: fault.after", "nothing or holder"}},
+        {"[fault]\nby = 1\n", NULL, {".ini:2: fault.by", "lacks its unit"}},
+        {"[fault]\njitter = -1ms\n", NULL, {".ini:2: fault.jitter", "not between 0 and 1h"}},
+        {"[fault]\nrate = 0\n", NULL, {".ini:2: fault.rate", "not between 1 and"}},
+        {"[fault]\nway = up\n", NULL, {".ini:2: fault.way", "both, requests or answers"}},
+        {"[fault]\nbytes = -1\n", NULL, {".ini:2: fault.bytes"}},
+        {"[fault]\nmessage = -1\n", NULL, {".ini:2: fault.message"}},
+        {"[fault]\nkind = wire-drop\ntarget = all\n", NULL, {"fault.holding", "say what"}},
+        {"[fault]\nthen = end\n", NULL, {".ini:2: fault.then", "reset or go-on"}},
+        {"[fault]\nkind = kill\n", NULL, {"fault.kind = kill", "load.processes"}},
+        {"[fault]\nkind = none\n[fault.2]\nkind = terminate\n",
+         NULL,
+         {".ini:4: fault.2.kind", "load.processes"}},
+        {"[fault]\nkind = wire-cut\ntarget = holder\n", NULL, {"fault.kind = wire-cut", "load.processes"}},
+        {PROCESSES "[fault]\nkind = pause\ntarget = leader\n",
+         NULL,
+         {".ini:6: fault.target = leader", "pause hits none", "any, holder, waiter"}},
+        {"[fault]\nkind = server-kill\ntarget = holder\n", NULL, {"fault.target = holder", "a number"}},
+        {"[fault.3]\nkind = server-pause\nfor = 0\n", NULL, {"fault.3.for = 0", "how long"}},
+        {"[fault]\nkind = server-empty\nfor = 0\n", NULL, {"fault.for = 0", "after how long"}},
+        {"[fault]\nkind = clock\n", NULL, {"fault.by = 0 (the default)", "60s or -60s"}},
+        {"[fault]\nkind = wire-delay\ntarget = all\nby = -1s\njitter = 2s\n",
+         NULL,
+         {"fault.by = -1s", "later"}},
+        {"", "fault.2.first=x", {"--set fault.2.first"}},
+        {"", "first=1s", {"--set fault.first=1s"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct plan *plan = load(cases[i].text, "null", SETS(cases[i].set), &err);
+        if (plan) fail_msg("taken: %s%s", cases[i].text, cases[i].set ? cases[i].set : "");
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_null(strchr(err.text, '\n'));
+        for (int j = 0; j < 3 && cases[i].why[j]; j++) {
+            if (!strstr(err.text, cases[i].why[j])) fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
+        }
+    }
+}
+
+/* Faults on servers and all wires act with the clients in this process too. */
+static void servers_and_wires_need_no_processes(void **state) {
+    (void)state;
+    plan_free(taken("[fault]\nkind = server-kill\n[fault.2]\nkind = wire-reset\ntarget = all\n"
+                    "[fault.3]\nkind = starve\ntarget = holder\n",
+                    NULL));
+}
+
+static void a_late_section_is_warned_about(void **state) {
+    (void)state;
+    struct plan *plan = taken("[fault.2]\nkind = server-kill\nfirst = random:1h..2h\n", NULL);
+    const char *text = json_string_value(json_array_get(plan->warnings, 0));
+    assert_non_null(text);
+    assert_non_null(strstr(text, "fault.2.first is no earlier"));
+    plan_free(plan);
+}
+
+static void a_seed_draws_the_same_times(void **state) {
+    (void)state;
+    struct span span = {LB_S_NS, 2 * LB_S_NS};
+    int different = 0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct lb_rng one, same, other;
+        rng_seed(&one, seed, 7);
+        rng_seed(&same, seed, 7);
+        rng_seed(&other, seed + 1, 7);
+        for (int i = 0; i < 20; i++) {
+            int64_t ns = span_draw(&span, &one);
+            assert_in_range(ns, span.from_ns, span.to_ns);
+            assert_int_equal(ns, span_draw(&span, &same));
+            different += ns != span_draw(&span, &other);
+        }
+    }
+    assert_true(different > 900);
+    struct span fixed = {5, 5};
+    struct lb_rng rng;
+    rng_seed(&rng, 1, 1);
+    assert_int_equal(span_draw(&fixed, &rng), 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_sections_are_read),
+        cmocka_unit_test(a_printed_plan_reads_back),
+        cmocka_unit_test(every_kind_has_its_name),
+        cmocka_unit_test(what_was_valid_stays_valid),
+        cmocka_unit_test(wrong_input_is_one_clear_line),
+        cmocka_unit_test(servers_and_wires_need_no_processes),
+        cmocka_unit_test(a_late_section_is_warned_about),
+        cmocka_unit_test(a_seed_draws_the_same_times),
+    };
+    return cmocka_run_group_tests(tests, find_folder, remove_path);
+}
