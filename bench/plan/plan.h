@@ -50,6 +50,9 @@ enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 /* What separates the read and the write of the guarded counter, and so what overlap it can see. */
 enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 
+/* Where holders write to a guarded store. */
+enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
+
 #define PLAN_FAULTS_MAX 8
 
 /* What is done to clients, servers and the wires between them while they load: "[fault]", "[fault.2]", ... */
@@ -164,6 +167,7 @@ struct plan {
 
     enum check_gap gap;
     int64_t gap_ns;
+    enum check_store store;
     bool history; /* each operation is recorded, and judged when the stage is over */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are FAULT_NONE do nothing */

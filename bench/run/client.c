@@ -14,6 +14,7 @@
 #include "bench/run/hold.h"
 #include "bench/run/kinds.h"
 #include "bench/run/session.h"
+#include "bench/run/store.h"
 
 #define PINGS 500                /* at most, before the load and again after it ... */
 #define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */
@@ -40,6 +41,10 @@ int client_init(struct client *client, struct worker *worker, struct session *se
         client->keys = calloc(1, sizeof *client->keys);
         if (!client->keys) return -1;
     }
+    if (shared->store) {
+        client->visits = calloc(LB_KEYS_MAX, sizeof *client->visits);
+        if (!client->visits) return -1;
+    }
     if (plan->stock > 0 && !shared->own_cells) {
         client->sold_out = calloc(shared->key_count, sizeof *client->sold_out);
         if (!client->sold_out) return -1;
@@ -51,9 +56,11 @@ int client_init(struct client *client, struct worker *worker, struct session *se
 void client_done(struct client *client) {
     free(client->grant.data);
     free(client->keys);
+    free(client->visits);
     free(client->sold_out);
     client->grant.data = NULL;
     client->keys = NULL;
+    client->visits = NULL;
     client->sold_out = NULL;
 }
 
@@ -335,7 +342,9 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     struct shared *shared = client->worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
     struct lb_session *session = &client->session->lb;
+    const struct lb_store *store = shared->store_backend;
     if (lock->setup && lock->setup(session, err) != 0) return -1;
+    if (store && store->setup && store->setup(session, err) != 0) return -1;
     if (!lock->arm || lock->primitive == LB_LATCH) return 0; /* a latch: each round's key in its turn */
     for (uint32_t i = 0; i < shared->key_count; i++) {
         char name[KEY_TEXT_MAX];

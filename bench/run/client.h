@@ -60,6 +60,7 @@ struct client {
     uint32_t key_index;
     char key[KEY_TEXT_MAX];
     struct client_keys *keys; /* NULL = one at a time */
+    struct visit *visits;     /* of the guarded store, one a key of the grant; NULL = there is none */
     uint64_t *sold_out;       /* selling: for each key the slots that it found empty, a bit each; or NULL */
     uint32_t keys_left;       /* that it has not found sold out */
     uint64_t left;            /* goods that it saw when it came in */

@@ -1,6 +1,8 @@
 /* guard: see guard.h. */
 #include "bench/run/guard.h"
 
+#include "bench/run/store.h"
+
 enum guard guard_of(const struct plan *plan, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return GUARD_CELL;
     if (lock->caps & LB_CAP_SLOTS) return GUARD_SLOT;
@@ -29,6 +31,12 @@ static bool is_writer(const struct client *client) {
     return client->guard == GUARD_READERS && !client->request.shared;
 }
 
+/* Whether it goes into a guarded store in memory. */
+static bool is_stored(const struct client *client) {
+    return client->visits && !client->worker->shared->store_backend &&
+           (client->guard != GUARD_READERS || is_writer(client));
+}
+
 void guard_enter_other(struct client *client, const struct holding *me) {
     struct shared *shared = client->worker->shared;
     uint32_t key = client->key_index;
@@ -36,6 +44,10 @@ void guard_enter_other(struct client *client, const struct holding *me) {
     no_token.token = 0;
     switch (client->guard) {
     case GUARD_CELL:
+        break;
+    case GUARD_STORE:
+        client->stats->inside = 1;
+        client->cell = enter_cell(client, key, me, &client->entry);
         break;
     case GUARD_CELLS:
         client->stats->inside = client->request.key_count;
@@ -67,10 +79,12 @@ void guard_enter_other(struct client *client, const struct holding *me) {
                     me);
         break;
     }
+    if (is_stored(client)) store_come(client);
 }
 
 void guard_leave_other(struct client *client, int64_t releasing_ns) {
     struct shared *shared = client->worker->shared;
+    if (is_stored(client)) store_go(client);
     switch (client->guard) {
     case GUARD_CELL:
         break;
@@ -81,6 +95,7 @@ void guard_leave_other(struct client *client, int64_t releasing_ns) {
         }
         cell_leave(client->cell, client->index, &client->entry, releasing_ns);
         break;
+    case GUARD_STORE:
     case GUARD_SLOT:
         cell_leave(client->cell, client->index, &client->entry, releasing_ns);
         break;

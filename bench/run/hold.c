@@ -3,6 +3,7 @@
 
 #include "bench/run/guard.h"
 #include "bench/run/session.h"
+#include "bench/run/store.h"
 
 /* Sleeps, unless told that the grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {
@@ -63,7 +64,8 @@ static enum lb_outcome free_inner(struct client *client) {
     return outcome;
 }
 
-enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
+/* The holding itself, between what a guarded store in the backend wants on entry and before leaving. */
+static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;
     if (shared->depth <= 1) return pass(client, acquired_ns);
     enum lb_outcome outcome = take_inner(client, shared->depth);
@@ -76,4 +78,12 @@ enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome
     /* The inner ones are freed, the outer one must still hold: a lock whose first unlock frees it shows now.
      */
     return outcome == LB_OK ? pass(client, lb_now()) : outcome;
+}
+
+enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
+    bool stored = client->visits && client->worker->shared->store_backend && !client->request.shared;
+    enum lb_outcome outcome = stored ? store_install(client) : LB_OK;
+    if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
+    if (outcome == LB_OK && stored) outcome = store_save(client);
+    return outcome;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/run/guard.h"
+#include "bench/run/store.h"
 
 /* Threads for so many clients: what the plan says; one a client when the lock's waits block the thread; else
  * one for each two processors, since the servers want some too. */
@@ -53,6 +54,8 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     }
     if (lock->primitive == LB_OPTIMISTIC) parts.versions = carve(carver, keys * sizeof *parts.versions);
     if (plan->stock > 0) parts.stock = carve(carver, cells * sizeof *parts.stock);
+    if (shape->has_store) parts.store = carve(carver, cells * sizeof *parts.store);
+    if (shape->store_backend) parts.store_values = carve(carver, cells * sizeof *parts.store_values);
     if (fair) parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
     parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
     if (!shared) {
@@ -66,6 +69,8 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->crowds = parts.crowds;
     shared->versions = parts.versions;
     shared->stock = parts.stock;
+    shared->store = parts.store;
+    shared->store_values = parts.store_values;
     shared->latest_started = parts.latest_started;
     shared->worker = parts.worker;
     shared->more_to_enter = shared->latest_started || shared->stock;
@@ -115,6 +120,7 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     shape.one_key = (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && plan->stock == 0 &&
                     shape.guard != GUARD_CELLS;
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
+    store_shape(&shape);
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);
     size_t bytes = carver.at;

@@ -18,6 +18,7 @@
 #include "bench/measure/crowd.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/stock.h"
+#include "bench/measure/store.h"
 #include "bench/measure/versions.h"
 #include "bench/plan/keys.h"
 #include "bench/plan/plan.h"
@@ -28,6 +29,7 @@
 /* What a grant lets its client into. */
 enum guard {
     GUARD_CELL,    /* one at a time */
+    GUARD_STORE,   /* one at a time, into a guarded store in memory too */
     GUARD_CELLS,   /* one at a time, in several keys' */
     GUARD_SLOT,    /* one at a time in each slot of a key */
     GUARD_READERS, /* readers together, or a writer */
@@ -110,6 +112,8 @@ struct shared {
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
     int64_t connect_deadline_ns;
+    bool has_store, store_fenced;         /* a guarded store; of a lock with tokens */
+    const struct lb_store *store_backend; /* where its fenced values are; NULL = in memory */
 
     /* Its course. */
     _Alignas(64) _Atomic int phase;
@@ -140,6 +144,10 @@ struct shared {
     struct crowds crowds;
     struct versions *versions; /* a key each; NULL = not an optimistic lock */
     struct stock *stock;       /* a cell each; NULL = nothing is sold */
+    struct guarded *store;     /* a cell each; NULL = no guarded store */
+    uint64_t *store_values;    /* the backend's in the end, a cell each; NULL = it keeps none */
+    bool store_collected;      /* they are there */
+    struct store_counts store_counts;
     _Atomic int64_t
         *latest_started;         /* a key each: the latest start among those granted; NULL = not watched */
     struct client_stats *client; /* clients */

@@ -12,6 +12,7 @@
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/stock.h"
+#include "bench/measure/store.h"
 #include "bench/plan/plan.h"
 #include "bench/servers/topo.h"
 
@@ -53,6 +54,14 @@ struct stage_fault {
     int64_t begin_ns, end_ns; /* by lb_now(); a killed one's end is when it was gone */
 };
 
+/* Its guarded store. */
+struct stage_store {
+    const char *where; /* "memory", "backend"; NULL = there was none */
+    bool fenced;       /* the lock has tokens */
+    bool fenced_known; /* ... and what the fenced values were in the end is known */
+    struct store_sum sum;
+};
+
 struct stage {
     enum stage_status status;
     struct lb_err err;     /* why not complete; or the first operation that failed, in a complete one */
@@ -75,6 +84,7 @@ struct stage {
     uint64_t inversions;    /* grants that somebody who started later got before; fair locks */
     uint64_t rounds;        /* latches: complete ones */
     int64_t detect_max_ns;  /* the longest from a lease's end until its holder learned its loss */
+    struct stage_store store;
     struct stock_sum stock;
     int64_t sold_out_after_ns; /* since the load began; 0 = it was not */
     double bytes;              /* -1 = not known */

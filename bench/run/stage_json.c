@@ -6,6 +6,7 @@
 
 #include "bench/plan/keys.h"
 #include "bench/run/stage.h"
+#include "bench/run/store.h"
 #include "results/format/hdr.h"
 
 /* value / count, or null when either is not known. */
@@ -194,6 +195,7 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
         snprintf(text, size, "could not ask the server what was left on it: %s", stage->tidy_err.text);
         return text;
     }
+    if (index >= 0 && store_warning(stage, text, size) && index-- == 0) return text;
     int64_t hiccup_ns = hist_quantile(hiccup, 0.99);
     if (hiccup_ns > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
         snprintf(
@@ -305,6 +307,7 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "rounds", latch ? json_integer((json_int_t)stage->rounds) : json_null());
     json_object_set_new(json, "shared_grants", json_integer((json_int_t)stage->shared_grants));
     json_object_set_new(json, "stock", stock_json(stage));
+    json_object_set_new(json, "store", store_json(stage));
     json_object_set_new(json, "faults", faults_json(stage));
     json_object_set_new(json, "residue", residue_json(stage));
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync says. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "bench/run/store.h"
+
 double jain_index(const uint64_t *amounts, int count) {
     double sum = 0, squares = 0;
     for (int i = 0; i < count; i++) {
@@ -100,6 +102,7 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stuck;
     judge_others(stage, shared);
+    store_sum(stage, shared);
     excuse_the_dead(stage, shared);
     const struct exclusion *x = &stage->exclusion;
     stage->has_first =

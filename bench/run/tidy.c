@@ -3,6 +3,7 @@
 
 #include "bench/engine/loop.h"
 #include "bench/run/session.h"
+#include "bench/run/store.h"
 
 #define TIDY_NS (10 * LB_S_NS) /* to connect */
 
@@ -36,7 +37,11 @@ static void run(void *arg) {
     }
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
         lb_residue_fn *residue = session->lb.lock->residue;
-        if (clear_away(shared, &session->lb, &job->err) == 0 && job->ask && residue) {
+        bool cleared = clear_away(shared, &session->lb, &job->err) == 0;
+        if (cleared && shared->store_backend) {
+            cleared = store_collect(job->worker.shared, &session->lb, &job->err) == 0;
+        }
+        if (cleared && job->ask && residue) {
             stage->residue_known = residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
         }
         session_close(session);
@@ -46,7 +51,7 @@ static void run(void *arg) {
 
 void tidy(const struct shared *shared, struct stage *stage, bool ask) {
     const struct lb_lock *lock = shared->lock->lock;
-    if (!lock->disarm && !(lock->residue && ask)) return;
+    if (!lock->disarm && !shared->store_backend && !(lock->residue && ask)) return;
     struct job job = {.worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = ask};
     loop_once("tidy", run, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
