@@ -212,9 +212,5 @@ int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_
         *ret_key = "by";
         return err_set(err, LB_EXIT_USAGE, "say how much later each byte comes: by = 50ms, or jitter, say");
     }
-    if (kind == FAULT_WIRE_DROP && *fault->holding == '\0') {
-        *ret_key = "holding";
-        return err_set(err, LB_EXIT_USAGE, "say what the answers contain that may be swallowed");
-    }
     return 0;
 }

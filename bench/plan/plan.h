@@ -69,7 +69,7 @@ enum fault_kind {
     FAULT_PROMOTE,      /* a replica is made the primary */
     FAULT_TERMINATE,    /* the server ends connections */
     FAULT_EVICT,        /* it is filled until it throws keys away */
-    FAULT_CLOCK,        /* its wall clock jumps .by_ns, and back with the stage's end */
+    FAULT_CLOCK,        /* its wall clock jumps .by_ns */
     /* To wires. */
     FAULT_WIRE_DELAY,  /* each byte comes .by_ns later, and up to .jitter_ns more */
     FAULT_WIRE_SLOW,   /* .rate bytes a second pass */
@@ -119,7 +119,7 @@ struct plan_fault {
     enum fault_way way;
     uint64_t bytes;
     int message;
-    const char *holding; /* what the answers contain of which it is the .message-th; 0 = all of them */
+    const char *holding; /* only answers that contain it count; "" = all */
     enum fault_then then;
 };
 

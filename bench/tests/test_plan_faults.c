@@ -91,7 +91,7 @@ static void every_kind_has_its_name(void **state) {
     (void)state;
     for (int kind = 1; kind < FAULT_KINDS; kind++) {
         char text[400];
-        snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\nholding = x\n",
+        snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\n",
                  fault_kind_text((enum fault_kind)kind));
         struct plan *plan = taken(text, NULL);
         assert_int_equal(plan->faults[0].kind, kind);
@@ -145,7 +145,6 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"[fault]\nway = up\n", NULL, {".ini:2: fault.way", "both, requests or answers"}},
         {"[fault]\nbytes = -1\n", NULL, {".ini:2: fault.bytes"}},
         {"[fault]\nmessage = -1\n", NULL, {".ini:2: fault.message"}},
-        {"[fault]\nkind = wire-drop\ntarget = all\n", NULL, {"fault.holding", "say what"}},
         {"[fault]\nthen = end\n", NULL, {".ini:2: fault.then", "reset or go-on"}},
         {"[fault]\nkind = kill\n", NULL, {"fault.kind = kill", "load.processes"}},
         {"[fault]\nkind = none\n[fault.2]\nkind = terminate\n",
