@@ -3,13 +3,19 @@
 #ifndef BENCH_TESTS_SERVERS_HELP_H
 #define BENCH_TESTS_SERVERS_HELP_H
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +69,31 @@ static inline void help_script(const char *folder, const char *name, const char 
     FILE *file = fopen(path, "w");
     fprintf(file, "case $1 in\ninfo)\ncat <<END\n%sEND\n;;\nrun)\n%s\n;;\nesac\n", info, body);
     fclose(file);
+}
+
+/* A process of its own that listens on a free port, which is written to ret_port. Not in this process: a
+ * server that was forked, and not executed yet, would have the listener too. */
+static inline pid_t help_stranger(int *ret_port) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    getsockname(fd, (struct sockaddr *)&address, &len);
+    *ret_port = ntohs(address.sin_port);
+    pid_t stranger = fork();
+    assert_true(stranger >= 0);
+    if (stranger == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;) pause();
+    }
+    close(fd);
+    return stranger;
+}
+
+static inline void help_stranger_ends(pid_t stranger) {
+    kill(stranger, SIGKILL);
+    waitpid(stranger, NULL, 0);
 }
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,26 +134,6 @@ static void starts_and_stops(void **state) {
     }
 }
 
-/* A process of its own that listens on a free port, which is written to ret_port. Not in this process: a server
- * that was forked, and not executed yet, would have the listener too. */
-static pid_t occupy(int *ret_port) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(listen(fd, 8), 0);
-    getsockname(fd, (struct sockaddr *)&address, &len);
-    *ret_port = ntohs(address.sin_port);
-    pid_t stranger = fork();
-    assert_true(stranger >= 0);
-    if (stranger == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;) pause();
-    }
-    close(fd);
-    return stranger;
-}
-
 /* Told to use a port that a stranger listens on, it comes up on another, and the stranger is never taken for
  * it. */
 static void taken_port_is_retried(void **state) {
@@ -163,7 +142,7 @@ static void taken_port_is_retried(void **state) {
     info_or_skip(it->name, &info);
     int ports[2];
     pid_t strangers[2];
-    for (int i = 0; i < 2; i++) strangers[i] = occupy(&ports[i]);
+    for (int i = 0; i < 2; i++) strangers[i] = help_stranger(&ports[i]);
     struct topo_wish wish = {.info = &info, .ports = ports};
     struct topo *topo = started(it, &wish);
     char port[16];
@@ -171,10 +150,7 @@ static void taken_port_is_retried(void **state) {
     snprintf(port, sizeof port, ":%d", topo_port(topo, 0, 0));
     assert_non_null(strstr(topo_url(topo, 0), port));
     topo_stop(topo);
-    for (int i = 0; i < 2; i++) {
-        kill(strangers[i], SIGKILL);
-        waitpid(strangers[i], NULL, 0);
-    }
+    for (int i = 0; i < 2; i++) help_stranger_ends(strangers[i]);
 }
 
 /* In a child of ours: starts it, tells the folder through fd when it is ready (or at once), and waits to be

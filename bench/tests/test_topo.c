@@ -233,19 +233,15 @@ static void waiting_ends_in_words(void **state) {
 /* A port that a stranger opened is not ours, though it answers. */
 static void stranger_is_not_taken_for_ours(void **state) {
     (void)state;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(listen(fd, 64), 0);
-    getsockname(fd, (struct sockaddr *)&address, &len);
+    int port;
+    pid_t stranger = help_stranger(&port);
     struct topo_info info = made("slow", INFO_ONE, "exec sleep 1000 #%s");
-    struct topo *topo = begun(&info, (const int[]){ntohs(address.sin_port)});
+    struct topo *topo = begun(&info, (const int[]){port});
     struct lb_err err = {0};
     assert_int_equal(topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + LB_S_NS / 2}, &err), -1);
     assert_non_null(strstr(err.text, "did not open its port"));
     topo_stop(topo);
-    close(fd);
+    help_stranger_ends(stranger);
 }
 
 /* A server that ignores its stop signal, one that is paused, and one with children in sessions of their own.
