@@ -6,17 +6,8 @@
 #include <stdlib.h>
 
 #include "report/curve.h"
+#include "report/escape.h"
 #include "report/html_parts.h"
-
-static json_t *number(double value) {
-    if (!isfinite(value)) return json_null();
-    if (value == floor(value) && fabs(value) < 9e15) return json_integer((json_int_t)value);
-    return json_real(value);
-}
-
-static json_t *text(const char *value) {
-    return value ? json_string(value) : json_null();
-}
 
 /* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
@@ -62,7 +53,7 @@ static json_t *figures_of(const struct report_row *row, int *rc) {
     for (size_t t = 0; tables[t]; t++) {
         for (const struct column *column = tables[t]; column->key; column++) {
             double value = column_value(column, row);
-            if (isfinite(value)) put(object, column->key, number(value), rc);
+            if (isfinite(value)) put(object, column->key, escape_json_figure(value), rc);
         }
     }
     return object;
@@ -72,7 +63,7 @@ static json_t *row_of(const struct report *report, const struct report_row *row,
                       struct lb_err *err) {
     json_t *object = json_object();
     put(object, "lock", json_integer(row->lock), rc);
-    put(object, "state", text(words_state(row->state)), rc);
+    put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(row, rc), rc);
     put(object, "curves", curves_of(report, row, rc, err), rc);
     if (row->typical->grants_per_client) {
@@ -84,9 +75,9 @@ static json_t *row_of(const struct report *report, const struct report_row *row,
 static json_t *group_of(const struct report *report, const struct report_group *group,
                         const struct answers *answers, int *rc, struct lb_err *err) {
     json_t *object = json_object(), *rows = json_array();
-    put(object, "load", text(group->load), rc);
+    put(object, "load", escape_json(group->load), rc);
     put(object, "loadIndex", json_integer(group->load_index), rc);
-    put(object, "clients", number(group->clients), rc);
+    put(object, "clients", escape_json_figure(group->clients), rc);
     put(object, "alone", json_boolean(group == answers->alone), rc);
     put(object, "contended", json_boolean(group == answers->contended), rc);
     put(object, "rows", rows, rc);
@@ -98,8 +89,8 @@ static json_t *group_of(const struct report *report, const struct report_group *
 
 static json_t *lock_of(const struct report_lock *lock, int *rc) {
     json_t *object = json_object();
-    put(object, "label", text(lock->label), rc);
-    put(object, "state", text(words_state(lock->state)), rc);
+    put(object, "label", escape_json(lock->label), rc);
+    put(object, "state", escape_json(words_state(lock->state)), rc);
     put(object, "real", json_boolean(report_is_real(lock->stage)), rc);
     put(object, "durability", json_integer(words_durability(lock->stage)), rc);
     return object;
@@ -120,7 +111,7 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
         rc |= json_array_append_new(groups, group_of(report, &report->groups[g], answers, &rc, err));
     }
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
-        rc |= json_array_append_new(classes, text(words_durability_text((enum durability)d)));
+        rc |= json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6));
     if (dump) html_json(out, dump);

@@ -9,29 +9,11 @@
 
 #include "report/answer.h"
 #include "report/column.h"
+#include "report/escape.h"
 #include "report/report.h"
-#include "report/screen.h"
-
-/* A text as Markdown that shows it and nothing else. */
-static void put(FILE *out, const char *text) {
-    for (; *text; text++) {
-        bool first = ((unsigned char)*text & 0xC0) != 0x80;
-        if (first && screen_is_control(text)) {
-            fputc(' ', out);
-            while (((unsigned char)text[1] & 0xC0) == 0x80) text++;
-        } else if (*text == '<') {
-            fputs("&lt;", out);
-        } else if (*text == '&') {
-            fputs("&amp;", out);
-        } else {
-            if (strchr("\\`*_[]|~#@", *text)) fputc('\\', out);
-            fputc(*text, out);
-        }
-    }
-}
 
 static void put_or(FILE *out, const char *text, const char *other) {
-    put(out, text ? text : other);
+    escape_md(out, text ? text : other);
 }
 
 static void put_unit(FILE *out, const struct number_unit *unit) {
@@ -46,7 +28,7 @@ static void write_words(FILE *out, const struct words *words) {
                            : line->tone == TONE_GOOD ? "✅ "
                                                      : "";
         fprintf(out, "%s%s", i == words->headline ? "**" : "", mark);
-        put(out, line->text);
+        escape_md(out, line->text);
         fprintf(out, "%s\n\n", i == words->headline ? "**" : "");
     }
 }
@@ -59,11 +41,11 @@ static void write_answer(FILE *out, const struct report *report, const struct an
         return;
     }
     fputc(' ', out);
-    put(out, report->locks[answer->best->lock].label);
+    escape_md(out, report->locks[answer->best->lock].label);
     fprintf(out, " %s", answer_text(answer, question, text));
     for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++) {
         fputs(t == 0 ? " ≈ " : ", ", out);
-        put(out, report->locks[answer->ties[t]->lock].label);
+        escape_md(out, report->locks[answer->ties[t]->lock].label);
     }
     fputs(" |", out);
 }
@@ -100,7 +82,7 @@ static void write_row(FILE *out, const struct report *report, const struct repor
     const struct report_row *row = &group->rows[r];
     char text[NUMBER_TEXT_MAX];
     fputs("| ", out);
-    put(out, report->locks[row->lock].label);
+    escape_md(out, report->locks[row->lock].label);
     fprintf(out, "%s%s | %s | %s |", row->incomplete ? " (partial)" : "", row->limited ? " ~" : "",
             words_state(report->locks[row->lock].state),
             words_durability_text(words_durability(row->typical)));
@@ -117,7 +99,7 @@ static void write_group(FILE *out, const struct report *report, const struct rep
     char text[NUMBER_TEXT_MAX];
     fprintf(out, "### %s client%s\n\n", number_count_text(group->clients, text),
             group->clients == 1 ? "" : "s");
-    put(out, group->load);
+    escape_md(out, group->load);
     fputs("\n\n| lock | verdict | durability |", out);
     for (const struct column *column = columns_compare; column->key; column++) {
         if (!column_shown(column, group, false)) continue;
@@ -145,12 +127,12 @@ static void write_lock(FILE *out, const struct report *report, const struct repo
     char claims[256], grants[NUMBER_TEXT_MAX], *full = words_durability_full(lock->stage);
     words_claims(lock->stage, claims, sizeof claims);
     fputs("| ", out);
-    put(out, lock->label);
+    escape_md(out, lock->label);
     fputs(" | ", out);
     put_or(out, lock->stage->topology, "not stated");
     if (version) {
         fputc(' ', out);
-        put(out, version);
+        escape_md(out, version);
     }
     fputs(" | ", out);
     put_or(out, full, "not stated");
@@ -158,7 +140,7 @@ static void write_lock(FILE *out, const struct report *report, const struct repo
     fputs(" | ", out);
     put_or(out, lock->stage->waits, NUMBER_NONE);
     fputs(" | ", out);
-    put(out, *claims ? claims : "nothing");
+    escape_md(out, *claims ? claims : "nothing");
     fprintf(out, " | %s |", number_count_text(lock->competing, grants));
     if (lock->state == LOCK_CLEAN && lock->competing > 0) {
         fprintf(out, " %.1e |\n", 3 / lock->competing);
@@ -177,7 +159,7 @@ static void write_run(FILE *out, const struct report *report, int r) {
     put_or(out, run->started_at, "undated");
     if (run->command) {
         fputs(". Again: ", out);
-        put(out, run->command);
+        escape_md(out, run->command);
     }
     fputc('\n', out);
     for (int i = 0; i < run->skip_count; i++) {
@@ -188,7 +170,7 @@ static void write_run(FILE *out, const struct report *report, int r) {
         put_or(out, skip->reason, "no reason given");
         if (skip->install) {
             fputs("; install ", out);
-            put(out, skip->install);
+            escape_md(out, skip->install);
         }
         fputc('\n', out);
     }

@@ -40,10 +40,7 @@ enum tone words_state_tone(enum lock_state state) {
     return states[state].tone;
 }
 
-static int say(struct words *words, enum tone tone, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int say(struct words *words, enum tone tone, const char *format, ...) {
+int words_say(struct words *words, enum tone tone, const char *format, ...) {
     struct words_line *more = realloc(words->lines, (size_t)(words->count + 1) * sizeof *more);
     if (!more) return -1;
     words->lines = more;
@@ -95,11 +92,12 @@ static int say_partial(struct words *words, const struct report *report) {
             snprintf(stages, sizeof stages, "; %d of %d stages %s incomplete", incomplete, run->stage_count,
                      incomplete == 1 ? "is" : "are");
         }
-        if (say(words, TONE_WARN,
-                "PARTIAL: %s%s is incomplete%s%s%s. What is here was measured; the rest is missing.",
-                report->run_count > 1 ? "run " : "this run",
-                report->run_count > 1 ? report_run_letter(r, letter) : "", run->partial_reason ? ": " : "",
-                run->partial_reason ? run->partial_reason : "", stages)) {
+        if (words_say(words, TONE_WARN,
+                      "PARTIAL: %s%s is incomplete%s%s%s. What is here was measured; the rest is missing.",
+                      report->run_count > 1 ? "run " : "this run",
+                      report->run_count > 1 ? report_run_letter(r, letter) : "",
+                      run->partial_reason ? ": " : "", run->partial_reason ? run->partial_reason : "",
+                      stages)) {
             return -1;
         }
     }
@@ -125,22 +123,23 @@ static int say_clean(struct words *words, const struct report *report) {
     number_count_text(least->competing, few);
     number_count_text(floor(least->competing / 3), one_in);
     snprintf(many, sizeof many, ": %d locks", clean);
-    if (say(words, TONE_GOOD, "%s%s, no overlap in %s grants to competing clients.",
-            clean == 1 ? least->label
-            : others   ? "The others excluded"
-                       : "Every lock that claims to exclude did",
-            clean == 1 ? " excluded" : many, total)) {
+    if (words_say(words, TONE_GOOD, "%s%s, no overlap in %s grants to competing clients.",
+                  clean == 1 ? least->label
+                  : others   ? "The others excluded"
+                             : "Every lock that claims to exclude did",
+                  clean == 1 ? " excluded" : many, total)) {
         return -1;
     }
     if (clean == 1) {
-        return say(words, TONE_GOOD, "With 95 %% confidence fewer than 1 grant in %s overlaps (bound 3/n).",
-                   one_in);
+        return words_say(words, TONE_GOOD,
+                         "With 95 %% confidence fewer than 1 grant in %s overlaps (bound 3/n).", one_in);
     }
-    return say(words, TONE_GOOD,
-               "The least tried is %s, with %s such grants: with 95 %% confidence fewer than 1 in %s of them "
-               "overlaps "
-               "(bound 3/n).",
-               least->label, few, one_in);
+    return words_say(
+        words, TONE_GOOD,
+        "The least tried is %s, with %s such grants: with 95 %% confidence fewer than 1 in %s of them "
+        "overlaps "
+        "(bound 3/n).",
+        least->label, few, one_in);
 }
 
 /* One line that names all locks in a state; nothing when there is none. */
@@ -149,7 +148,7 @@ static int say_names(struct words *words, const struct report *report, enum lock
     if (count_state(report, state) == 0) return 0;
     char *names = names_of(report, state);
     if (!names) return -1;
-    int rc = say(words, words_state_tone(state), "%s%s%s", before, names, after);
+    int rc = words_say(words, words_state_tone(state), "%s%s%s", before, names, after);
     free(names);
     return rc;
 }
@@ -168,10 +167,10 @@ static bool chosen_violated(const struct report *report) {
 static int say_chosen(struct words *words, const struct report *report) {
     if (!chosen_violated(report)) return 0;
     char *names = names_of(report, LOCK_CAUGHT);
-    int rc = names ? say(words, TONE_BAD,
-                         "VIOLATED: %s let two clients in at once, as a lock broken on "
-                         "purpose does.",
-                         names)
+    int rc = names ? words_say(words, TONE_BAD,
+                               "VIOLATED: %s let two clients in at once, as a lock broken on "
+                               "purpose does.",
+                               names)
                    : -1;
     free(names);
     return rc;
@@ -194,7 +193,7 @@ static int say_headline(struct words *words, const struct report *report) {
     }
     if (count_state(report, LOCK_CLEAN) > 0) return say_clean(words, report);
     if (words->count > words->headline) return 0;
-    return say(
+    return words_say(
         words, TONE_WARN,
         "Exclusion was not put to the test: no lock was granted to two clients or more on the same key.");
 }
@@ -258,10 +257,11 @@ static int say_residue(struct words *words, const struct report_lock *lock) {
     char count[NUMBER_TEXT_MAX];
     const struct run_stage *stage = lock->residue;
     if (!stage) return 0;
-    return say(words, TONE_WARN, "LEFT BEHIND: %s left %s thing%s on the server%s%s%s%s.", lock->label,
-               number_count_text(stage->residue, count), plural(stage->residue), stage->id ? " after " : "",
-               stage->id ? stage->id : "", stage->residue_example && *stage->residue_example ? ", e.g. " : "",
-               stage->residue_example ? stage->residue_example : "");
+    return words_say(words, TONE_WARN, "LEFT BEHIND: %s left %s thing%s on the server%s%s%s%s.", lock->label,
+                     number_count_text(stage->residue, count), plural(stage->residue),
+                     stage->id ? " after " : "", stage->id ? stage->id : "",
+                     stage->residue_example && *stage->residue_example ? ", e.g. " : "",
+                     stage->residue_example ? stage->residue_example : "");
 }
 
 static int say_lock(struct words *words, const struct report_lock *lock, bool tested) {
@@ -313,7 +313,7 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
     bool odd = lock->state == LOCK_ALONE || lock->state == LOCK_HIDDEN ||
                (lock->token_errors > 0 && lock->state < LOCK_EXPIRED);
     enum tone tone = odd ? TONE_WARN : words_state_tone(lock->state);
-    int rc = *text ? say(words, tone, "%s", text) : 0;
+    int rc = *text ? words_say(words, tone, "%s", text) : 0;
     free(text);
     return rc;
 }
@@ -330,13 +330,14 @@ static int say_limited(struct words *words, const struct report *report) {
         }
     }
     if (limited == 0) return 0;
-    return say(words, TONE_WARN,
-               "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy machine "
-               "was late itself. "
-               "Their times "
-               "are partly its own, most of all p99 and beyond: run them again on an idler machine before "
-               "you decide.",
-               limited, stages);
+    return words_say(
+        words, TONE_WARN,
+        "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy machine "
+        "was late itself. "
+        "Their times "
+        "are partly its own, most of all p99 and beyond: run them again on an idler machine before "
+        "you decide.",
+        limited, stages);
 }
 
 /* Whether something was found that no missing stage can make good. */

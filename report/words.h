@@ -25,6 +25,10 @@ struct words {
 struct words *words_make(const struct report *report, struct lb_err *err);
 void words_free(struct words *words);
 
+/* Adds a sentence. 0, or -1 when out of memory. */
+int words_say(struct words *words, enum tone tone, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 const char *words_state(enum lock_state state);       /* one word for a table: "clean", "VIOLATED" */
 const char *words_state_title(enum lock_state state); /* the same as a short sentence */
 enum tone words_state_tone(enum lock_state state);

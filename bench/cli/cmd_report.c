@@ -1,5 +1,5 @@
-/* cmd_report: `lockbench report RUN...`: saved runs as table, Markdown, CSV, JSON or HTML. It reads results
- * only and asks no server. A file is written whole or not at all.
+/* cmd_report: `lockbench report RUN...`: saved runs, or a saved check, as table, Markdown, CSV, JSON or HTML.
+ * It reads results only and asks no server. A file is written whole or not at all.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "bench/base/home.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
+#include "report/check.h"
 #include "report/report.h"
 
 enum { OPT_FORMAT, OPT_OUT, OPT_TABLE, OPT_MD, OPT_CSV, OPT_JSON, OPT_HTML, OPT_HELP };
@@ -21,7 +22,7 @@ static const struct args_option options[] = {
     [OPT_OUT] = {"out", "FILE", "where to, - for standard output; default: -, for html RUN/report.html"},
     [OPT_TABLE] = {"table", NULL, "--format table: for a terminal, 100 columns"},
     [OPT_MD] = {"md", NULL, "--format md: for a pull request"},
-    [OPT_CSV] = {"csv", NULL, "--format csv: a row a stage, every figure"},
+    [OPT_CSV] = {"csv", NULL, "--format csv: a row a stage, every figure; of a check a row a cell"},
     [OPT_JSON] = {"json", NULL, "--format json: the same for machines, with the verdict"},
     [OPT_HTML] = {"html", NULL, "--format html: one page with charts that opens without a network"},
     [OPT_HELP] = {"help", NULL, "show this"},
@@ -81,8 +82,20 @@ static bool wants_color(FILE *out) {
     return isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
 }
 
-static int write_stdout(const struct report *report, enum report_format format, struct lb_err *err) {
-    if (report_write(report, format, wants_color(stdout), stdout, err)) return -1;
+/* What is shown: runs, or a check. */
+struct saved {
+    struct report *report;
+    struct check *check; /* NULL: runs */
+};
+
+static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
+                  struct lb_err *err) {
+    return saved->check ? report_check_write(saved->check, format, color, out, err)
+                        : report_write(saved->report, format, color, out, err);
+}
+
+static int write_stdout(const struct saved *saved, enum report_format format, struct lb_err *err) {
+    if (render(saved, format, wants_color(stdout), stdout, err)) return -1;
     if (fflush(stdout) == 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "report: standard output: %s", strerror(errno));
 }
@@ -92,24 +105,24 @@ static int cannot_write(const char *path, struct lb_err *err) {
 }
 
 /* A plain write, for devices and pipes too. called: what the user calls that path. */
-static int write_open(const struct report *report, enum report_format format, const char *path,
+static int write_open(const struct saved *saved, enum report_format format, const char *path,
                       const char *called, struct lb_err *err) {
     FILE *out = fopen(path, "we");
     if (!out) return cannot_write(called, err);
-    int rc = report_write(report, format, false, out, err);
+    int rc = render(saved, format, false, out, err);
     if (rc && err->code == LB_EXIT_MACHINE) err_prefix(err, "report: %s", called);
     if (fclose(out) && rc == 0) rc = cannot_write(called, err);
     return rc;
 }
 
 /* Beside its place first, then renamed: who reads it never sees half of it. */
-static int write_file(const struct report *report, enum report_format format, const char *path,
+static int write_file(const struct saved *saved, enum report_format format, const char *path,
                       struct lb_err *err) {
     char *fresh = NULL;
     if (asprintf(&fresh, "%s.%d.new", path, (int)getpid()) < 0) {
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
-    int rc = write_open(report, format, fresh, path, err);
+    int rc = write_open(saved, format, fresh, path, err);
     if (rc == 0 && rename(fresh, path)) rc = cannot_write(path, err);
     if (rc) unlink(fresh);
     free(fresh);
@@ -122,23 +135,38 @@ static bool is_plain(const char *path) {
     return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
-static int write_to(const struct report *report, const struct wish *wish, struct lb_err *err) {
+static int write_to(const struct saved *saved, const struct wish *wish, struct lb_err *err) {
     const char *path = wish->out;
     char beside[PATH_MAX];
     if (!path && wish->format == REPORT_HTML) {
-        if (report->run_count > 1) {
+        if (saved->report && saved->report->run_count > 1) {
             return err_set(err, LB_EXIT_USAGE,
                            "report: a page of several runs needs a place: add --out FILE");
         }
-        snprintf(beside, sizeof beside, "%s/report.html", report->runs[0]->dir);
+        snprintf(beside, sizeof beside, "%s/report.html",
+                 saved->check ? saved->check->dir : saved->report->runs[0]->dir);
         path = beside;
     }
-    if (!path || strcmp(path, "-") == 0) return write_stdout(report, wish->format, err);
-    int rc = is_plain(path) ? write_file(report, wish->format, path, err)
-                            : write_open(report, wish->format, path, path, err);
+    if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
+    int rc = is_plain(path) ? write_file(saved, wish->format, path, err)
+                            : write_open(saved, wish->format, path, path, err);
     if (rc) return -1;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
     return 0;
+}
+
+/* A check is shown alone: its matrix has no place beside runs. */
+static int load(const struct wish *wish, struct saved *saved, struct lb_err *err) {
+    for (int i = 0; i < wish->run_count; i++) {
+        if (!check_is(wish->runs[i])) continue;
+        if (wish->run_count > 1)
+            return err_set(err, LB_EXIT_USAGE, "report: %s is a check's result, which is shown alone",
+                           wish->runs[i]);
+        saved->check = check_read(wish->runs[i], err);
+        return saved->check ? 0 : -1;
+    }
+    saved->report = report_load(wish->runs, wish->run_count, err);
+    return saved->report ? 0 : -1;
 }
 
 static int show(struct wish *wish, struct lb_err *err) {
@@ -153,9 +181,11 @@ static int show(struct wish *wish, struct lb_err *err) {
         }
         wish->runs[wish->run_count++] = latest;
     }
-    struct report *report = report_load(wish->runs, wish->run_count, err);
-    int rc = report ? write_to(report, wish, err) : -1;
-    report_free(report);
+    struct saved saved = {0};
+    int rc = load(wish, &saved, err);
+    if (rc == 0) rc = write_to(&saved, wish, err);
+    report_free(saved.report);
+    check_free(saved.check);
     return rc;
 }
 
@@ -171,6 +201,7 @@ int cmd_report(int argc, char **argv) {
         args_help("report [RUN...] [--format FORMAT] [--out FILE]",
                   "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
                   "newest.\n"
+                  "Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
                   "Several runs are shown side by side. It reads results only, and asks no server.",
                   options, stdout);
     }

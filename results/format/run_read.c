@@ -8,114 +8,28 @@
 #include <string.h>
 
 #include "results/format/hdr.h"
+#include "results/format/tree.h"
 
 #define STAGES_MAX                                                                                           \
     20000 /* forty locks, twenty loads and twenty repeats fit; keeps what a report does with them quick */
 #define CLIENTS_MAX 1e7
-#define COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
 
-struct place {
-    const char *file;
-    struct lb_err *err;
-    char where[96]; /* ".stages[3]" */
-};
-
-static int bad(struct place *place, const char *path, const char *what) {
-    return err_set(place->err, LB_EXIT_USAGE, "%s: %s%s%s %s", place->file, place->where, *path ? "." : "",
-                   path, what);
-}
-
-/* The value at a dotted path; NULL when it, or an object on the way, is absent or null. */
-static json_t *value_at(const json_t *object, const char *path) {
-    char part[64];
-    for (const char *dot; object && (dot = strchr(path, '.')); path = dot + 1) {
-        size_t length = (size_t)(dot - path);
-        if (length >= sizeof part) return NULL;
-        memcpy(part, path, length);
-        part[length] = '\0';
-        object = json_object_get(object, part);
-    }
-    json_t *value = json_object_get(object, path);
-    return json_is_null(value) ? NULL : value;
-}
-
-static int read_figure(struct place *place, const json_t *object, const char *path, double *ret_figure) {
-    const json_t *value = value_at(object, path);
-    *ret_figure = NAN;
-    if (!value) return 0;
-    if (!json_is_number(value)) return bad(place, path, "is not a number");
-    double figure = json_number_value(value);
-    if (!isfinite(figure) || figure < 0) return bad(place, path, "is negative or not finite");
-    if (figure > COUNT_MAX) return bad(place, path, "is absurdly large");
-    *ret_figure = figure;
-    return 0;
-}
-
-/* A number where a text may stand ("keys": 1) becomes its text, in the tree, which owns it. */
-static int read_text(struct place *place, json_t *object, const char *path, const char **ret_text) {
-    json_t *value = value_at(object, path);
-    *ret_text = NULL;
-    if (!value) return 0;
-    if (json_is_number(value) && !strchr(path, '.')) {
-        char text[40];
-        snprintf(text, sizeof text, "%.15g", json_number_value(value));
-        if (json_object_set_new(object, path, json_string(text))) {
-            return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-        }
-        value = json_object_get(object, path);
-    }
-    if (!json_is_string(value)) return bad(place, path, "is not a text");
-    *ret_text = json_string_value(value);
-    return 0;
-}
-
-static int read_flag(struct place *place, const json_t *object, const char *path, bool *ret_flag) {
-    const json_t *value = value_at(object, path);
-    *ret_flag = false;
-    if (!value) return 0;
-    if (!json_is_boolean(value)) return bad(place, path, "is not true or false");
-    *ret_flag = json_is_true(value);
-    return 0;
-}
-
-static int read_fields(struct place *place, json_t *object, const struct run_field *field, void *into) {
-    for (; field->path; field++) {
-        void *at = (char *)into + field->offset;
-        int rc = field->kind == RUN_TEXT     ? read_text(place, object, field->path, at)
-                 : field->kind == RUN_FIGURE ? read_figure(place, object, field->path, at)
-                                             : read_flag(place, object, field->path, at);
-        if (rc) return -1;
-    }
-    return 0;
-}
-
-/* An array or object that may be absent. Its elements are checked by who uses them. */
-static int read_tree(struct place *place, const json_t *object, const char *path, json_type type,
-                     const json_t **ret_tree) {
-    const json_t *value = value_at(object, path);
-    *ret_tree = NULL;
-    if (value && json_typeof(value) != type) {
-        return bad(place, path, type == JSON_ARRAY ? "is not an array" : "is not an object");
-    }
-    *ret_tree = value;
-    return 0;
-}
-
-static int read_latency_hdr(struct place *place, json_t *stage, const char *path,
+static int read_latency_hdr(struct tree_place *place, json_t *stage, const char *path,
                             struct run_latency *latency) {
     char full[96];
-    json_t *object = value_at(stage, path);
+    json_t *object = tree_at(stage, path);
     if (!object) return 0;
-    if (!json_is_object(object)) return bad(place, path, "is not an object");
+    if (!json_is_object(object)) return tree_bad(place, path, "is not an object");
     snprintf(full, sizeof full, "%s.hdr", path);
-    if (read_text(place, stage, full, &latency->hdr)) return -1;
+    if (tree_text(place, stage, full, &latency->hdr)) return -1;
     if (!latency->hdr && latency->count > 0) {
-        return bad(place, path, "has no histogram (hdr): the file is not lockbench's own, or was cut down");
+        return tree_bad(place, path,
+                        "has no histogram (hdr): the file is not lockbench's own, or was cut down");
     }
     return 0;
 }
 
-static int read_holder(struct place *place, const json_t *overlap, const char *name,
+static int read_holder(struct tree_place *place, const json_t *overlap, const char *name,
                        struct run_holder *holder) {
     static const char *const parts[] = {"client", "acquired_ns", "lease_end_ns", "token"};
     double *const into[] = {&holder->client, &holder->acquired_ns, &holder->lease_end_ns, &holder->token};
@@ -123,17 +37,17 @@ static int read_holder(struct place *place, const json_t *overlap, const char *n
         /* A token is 64 bits wide and only shown, so it may be beyond what a figure may be. */
         const json_t *value = json_object_get(json_object_get(overlap, name), parts[i]);
         if (value && !json_is_null(value) && !json_is_number(value)) {
-            return bad(place, "exclusion.first", "has something else than numbers");
+            return tree_bad(place, "exclusion.first", "has something else than numbers");
         }
         *into[i] = json_is_number(value) ? json_number_value(value) : NAN;
     }
     return 0;
 }
 
-static int read_overlap(struct place *place, const json_t *object, struct run_stage *stage) {
-    const json_t *overlap = value_at(object, "exclusion.first");
+static int read_overlap(struct tree_place *place, const json_t *object, struct run_stage *stage) {
+    const json_t *overlap = tree_at(object, "exclusion.first");
     if (!overlap) return 0;
-    if (!json_is_object(overlap)) return bad(place, "exclusion.first", "is not an object");
+    if (!json_is_object(overlap)) return tree_bad(place, "exclusion.first", "is not an object");
     const json_t *key = json_object_get(overlap, "key");
     stage->overlap_key = json_is_number(key) ? json_number_value(key) : NAN;
     stage->has_overlap = true;
@@ -141,36 +55,25 @@ static int read_overlap(struct place *place, const json_t *object, struct run_st
     return read_holder(place, overlap, "intruder", &stage->intruder);
 }
 
-/* Numbers only, so that what draws them need not ask. */
-static int read_numbers(struct place *place, const json_t *object, const char *path,
-                        const json_t **ret_array) {
-    if (read_tree(place, object, path, JSON_ARRAY, ret_array)) return -1;
-    for (size_t i = 0; i < json_array_size(*ret_array); i++) {
-        const json_t *item = json_array_get(*ret_array, i);
-        if (!json_is_number(item) || json_number_value(item) < 0) return bad(place, path, "has a bad number");
-    }
-    return 0;
-}
-
-static int read_stage(struct place *place, json_t *object, struct run_stage *stage) {
-    if (!json_is_object(object)) return bad(place, "", "is not an object");
-    if (read_fields(place, object, run_stage_fields(), stage)) return -1;
-    if (!stage->lock || !*stage->lock) return bad(place, "lock", "is missing");
+static int read_stage(struct tree_place *place, json_t *object, struct run_stage *stage) {
+    if (!json_is_object(object)) return tree_bad(place, "", "is not an object");
+    if (tree_fields(place, object, run_stage_fields(), stage)) return -1;
+    if (!stage->lock || !*stage->lock) return tree_bad(place, "lock", "is missing");
     if (!(stage->clients >= 1 && stage->clients <= CLIENTS_MAX))
-        return bad(place, "clients", "is missing or absurd");
+        return tree_bad(place, "clients", "is missing or absurd");
     char path[64];
     for (int m = 0; m < RUN_METRICS; m++) {
         snprintf(path, sizeof path, "latency_ns.%s", run_metric_name((enum run_metric)m));
         if (read_latency_hdr(place, object, path, &stage->latency[m])) return -1;
     }
     if (read_overlap(place, object, stage)) return -1;
-    if (read_tree(place, object, "claims", JSON_ARRAY, &stage->claims)) return -1;
-    if (read_numbers(place, object, "fairness.grants_per_client", &stage->grants_per_client)) return -1;
-    if (read_tree(place, object, "series", JSON_ARRAY, &stage->series)) return -1;
-    return read_tree(place, object, "warnings", JSON_ARRAY, &stage->warnings);
+    if (tree_branch(place, object, "claims", JSON_ARRAY, &stage->claims)) return -1;
+    if (tree_numbers(place, object, "fairness.grants_per_client", &stage->grants_per_client)) return -1;
+    if (tree_branch(place, object, "series", JSON_ARRAY, &stage->series)) return -1;
+    return tree_branch(place, object, "warnings", JSON_ARRAY, &stage->warnings);
 }
 
-static int read_stages(struct place *place, struct run *run) {
+static int read_stages(struct tree_place *place, struct run *run) {
     const json_t *stages = json_object_get(run->root, "stages");
     if (!json_is_array(stages) || json_array_size(stages) == 0) {
         return err_set(place->err, LB_EXIT_USAGE, "%s: has no stages, so nothing was measured%s%s",
@@ -221,11 +124,11 @@ static const struct run_field skip_fields[] = {
 
 /* An array of small objects that are all texts: .servers and .skipped. Sets *ret_list also on failure, so
  * that run_free finds it. */
-static int read_list(struct place *place, const json_t *root, const char *name,
+static int read_list(struct tree_place *place, const json_t *root, const char *name,
                      const struct run_field *fields, size_t item_bytes, void **ret_list, int *ret_count) {
     const json_t *array;
     place->where[0] = '\0';
-    if (read_tree(place, root, name, JSON_ARRAY, &array)) return -1;
+    if (tree_branch(place, root, name, JSON_ARRAY, &array)) return -1;
     size_t count = json_array_size(array);
     if (count == 0) return 0;
     *ret_list = calloc(count, item_bytes);
@@ -234,13 +137,13 @@ static int read_list(struct place *place, const json_t *root, const char *name,
     for (size_t i = 0; i < count; i++) {
         json_t *item = json_array_get(array, i);
         snprintf(place->where, sizeof place->where, ".%s[%zu]", name, i);
-        if (!json_is_object(item)) return bad(place, "", "is not an object");
-        if (read_fields(place, item, fields, (char *)*ret_list + i * item_bytes)) return -1;
+        if (!json_is_object(item)) return tree_bad(place, "", "is not an object");
+        if (tree_fields(place, item, fields, (char *)*ret_list + i * item_bytes)) return -1;
     }
     return 0;
 }
 
-static int read_servers(struct place *place, struct run *run) {
+static int read_servers(struct tree_place *place, struct run *run) {
     void *list = NULL;
     int rc = read_list(place, run->root, "servers", server_fields, sizeof *run->servers, &list,
                        &run->server_count);
@@ -249,32 +152,17 @@ static int read_servers(struct place *place, struct run *run) {
     for (int i = 0; i < run->server_count; i++) {
         const json_t *item = json_array_get(json_object_get(run->root, "servers"), (size_t)i);
         snprintf(place->where, sizeof place->where, ".servers[%d]", i);
-        if (read_tree(place, item, "facts", JSON_OBJECT, &run->servers[i].facts)) return -1;
+        if (tree_branch(place, item, "facts", JSON_OBJECT, &run->servers[i].facts)) return -1;
     }
     return 0;
 }
 
-static int check_schema(struct place *place, const json_t *root) {
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-    if (!schema || strncmp(schema, "lockbench.run/", 14) != 0) {
-        return err_set(place->err, LB_EXIT_USAGE, "%s: is not a result of lockbench run (no .schema \"%s\")",
-                       place->file, RUN_SCHEMA);
-    }
-    if (strcmp(schema, RUN_SCHEMA) != 0) {
-        return err_set(
-            place->err, LB_EXIT_USAGE,
-            "%s: has schema \"%s\", and this lockbench reads \"%s\": use the lockbench that wrote it",
-            place->file, schema, RUN_SCHEMA);
-    }
-    return 0;
-}
-
-static int read_root(struct place *place, struct run *run) {
-    if (check_schema(place, run->root)) return -1;
-    if (read_fields(place, run->root, run_fields, run)) return -1;
-    if (read_tree(place, run->root, "plan", JSON_OBJECT, &run->plan)) return -1;
-    if (read_tree(place, run->root, "environment", JSON_OBJECT, &run->environment)) return -1;
-    if (read_tree(place, run->root, "warnings", JSON_ARRAY, &run->warnings)) return -1;
+static int read_root(struct tree_place *place, struct run *run) {
+    if (tree_schema(place, run->root, RUN_SCHEMA, "lockbench run")) return -1;
+    if (tree_fields(place, run->root, run_fields, run)) return -1;
+    if (tree_branch(place, run->root, "plan", JSON_OBJECT, &run->plan)) return -1;
+    if (tree_branch(place, run->root, "environment", JSON_OBJECT, &run->environment)) return -1;
+    if (tree_branch(place, run->root, "warnings", JSON_ARRAY, &run->warnings)) return -1;
     if (read_servers(place, run)) return -1;
     void *list = NULL;
     int rc = read_list(place, run->root, "skipped", skip_fields, sizeof *run->skips, &list, &run->skip_count);
@@ -283,35 +171,30 @@ static int read_root(struct place *place, struct run *run) {
     return read_stages(place, run);
 }
 
-static char *folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash) return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 struct run *run_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
-    struct place place = {.file = path, .err = err};
+    struct tree_place place = {.file = path, .err = err};
     struct run *run = calloc(1, sizeof *run);
-    json_error_t where;
-    if (!run || !(run->path = strdup(path)) || !(run->dir = folder_of(path))) {
+    if (!run || !(run->path = strdup(path)) || !(run->dir = tree_folder(path))) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto fail;
     }
-    run->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
-    if (!run->root) {
-        const char *hint = where.position >= (int)length ? ": the file ends too early" : "";
-        err_set(err, LB_EXIT_USAGE, "%s:%d: is not sound JSON%s (%s)", path, where.line, hint, where.text);
-        goto fail;
-    }
-    if (!json_is_object(run->root)) {
-        err_set(err, LB_EXIT_USAGE, "%s: is not a result of lockbench run (no JSON object)", path);
-        goto fail;
-    }
-    if (read_root(&place, run)) goto fail;
+    run->root = tree_parse(text, length, path, "lockbench run", err);
+    if (!run->root || read_root(&place, run)) goto fail;
     return run;
 fail:
     run_free(run);
     return NULL;
+}
+
+struct run *run_read(const char *path, struct lb_err *err) {
+    struct run *run = NULL;
+    size_t length;
+    char *file = tree_path(path, "run.json", err);
+    char *text = file ? tree_file(file, "a run", "a run's folder or its run.json", &length, err) : NULL;
+    if (text) run = run_parse(text, length, file, err);
+    free(text);
+    free(file);
+    return run;
 }
 
 void run_free(struct run *run) {

@@ -1,4 +1,4 @@
-/* run_file: finds and reads the file of a run; run_read.c makes sense of it.
+/* tree_file: finds and reads the file of a result; the readers of run.json and check.json make sense of it.
  *
  * It refuses pipes, devices and files beyond a gigabyte: they would hang or fill the reader.
  */
@@ -10,18 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/format/run_read.h"
+#include "results/format/tree.h"
 
 #define FILE_BYTES_MAX ((off_t)1 << 30)
 
 /* A whole regular file; a pipe or a device would have no end. */
-static char *read_file(const char *path, size_t *ret_length, struct lb_err *err) {
+char *tree_file(const char *path, const char *kind, const char *hint, size_t *ret_length,
+                struct lb_err *err) {
     struct stat status;
     char *text = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        err_set(err, LB_EXIT_USAGE, "%s: cannot be read as a run (%s): name a run's folder or its run.json",
-                path, strerror(errno));
+        err_set(err, LB_EXIT_USAGE, "%s: cannot be read as %s (%s): name %s", path, kind, strerror(errno),
+                hint);
         return NULL;
     }
     if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX) {
@@ -53,20 +54,19 @@ out:
     return text;
 }
 
-struct run *run_read(const char *path, struct lb_err *err) {
+char *tree_path(const char *path, const char *name, struct lb_err *err) {
     struct stat status;
-    struct run *run = NULL;
-    char *file = NULL, *text = NULL;
-    size_t length;
+    char *file = NULL;
     bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    if (asprintf(&file, folder ? "%s%srun.json" : "%s", path,
-                 *path && path[strlen(path) - 1] == '/' ? "" : "/") < 0) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    text = read_file(file, &length, err);
-    if (text) run = run_parse(text, length, file, err);
-    free(text);
-    free(file);
-    return run;
+    const char *slash = *path && path[strlen(path) - 1] == '/' ? "" : "/";
+    int rc = folder ? asprintf(&file, "%s%s%s", path, slash, name) : asprintf(&file, "%s", path);
+    if (rc >= 0) return file;
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return NULL;
+}
+
+char *tree_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }

@@ -1,0 +1,100 @@
+/* check_read: check.json, the result of `lockbench check`, as plain structs, for reports.
+ *
+ * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked, and the
+ * first thing that is wrong is named with its path. Members that the schema does not know are ignored. A file
+ * of a check that was cut off (partial) is as readable as a whole one. It computes nothing.
+ */
+#ifndef RESULTS_FORMAT_CHECK_READ_H
+#define RESULTS_FORMAT_CHECK_READ_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "bench/base/err.h"
+#include "results/format/run_read.h"
+
+#define CHECK_SCHEMA "lockbench.check/1"
+
+/* What was seen in a cell. From good to bad, then what says nothing. */
+enum check_verdict {
+    CHECK_SAFE,
+    CHECK_EXPIRED,
+    CHECK_STUCK,
+    CHECK_VIOLATED,
+    CHECK_INCONCLUSIVE, /* no fault acted, or nothing was granted before or after it */
+    CHECK_FAILED,       /* the run failed */
+    CHECK_VERDICTS
+};
+
+enum check_compared { CHECK_AS_EXPECTED, CHECK_WORSE, CHECK_BETTER, CHECK_NOT_COMPARED };
+
+struct check_fault {
+    const char *name, *summary;
+};
+
+struct check_lock {
+    const char *name, *backend, *primitive;
+    const char *guarantee; /* "host", "node", "async-replica", "majority", "none" */
+    const char *crash;     /* "never", "at-once", "lease", "session" */
+    bool token, control;
+};
+
+/* One lock under one fault, all its seeds together. Texts are borrowed from the file; NULL = not there.
+ * Figures are NAN where they were not measured; times in ns. */
+struct check_cell {
+    int lock, fault; /* indices in check->locks, check->faults */
+    enum check_verdict verdict;
+    enum check_compared compared;
+    const char *lock_name, *fault_name, *verdict_word, *compared_word;
+    const char *expected; /* a verdict's word, or "unstated" */
+    const char *expected_why, *why, *topology, *durability, *server, *command, *run, *theory,
+        *residue_example;
+    double grants, bound95, overlaps, detected, detect_ns_max, lost_updates;
+    double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced;
+    double recovered; /* 1 or 0, NAN: there was nothing to recover from */
+    double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
+    double theory_min, theory_max;
+    double unavailable_ns, grants_lost, lost_wakeups, inversions, residue, lease_ns, clients, seed;
+    const json_t *seeds;          /* array of numbers, or NULL; borrowed like all that follow */
+    const json_t *trials;         /* array of numbers, ns, or NULL */
+    const json_t *faults;         /* array of objects, as in run.json, or NULL */
+    const json_t *counterexample; /* array of objects, or NULL */
+    const json_t *timeline;       /* array of objects, or NULL */
+};
+
+struct check {
+    char *path; /* of the file, for messages */
+    char *dir;  /* its folder */
+    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason, *tour;
+    bool partial;
+    const json_t *environment, *seeds; /* NULL when absent */
+    struct check_fault *faults;
+    int fault_count;
+    struct check_lock *locks;
+    int lock_count;
+    struct check_cell *cells; /* in the order of the locks, within a lock in that of the faults */
+    int cell_count;
+    json_t *root; /* owns every text and json_t above */
+};
+
+/* Whether the path is a check's result: a folder with check.json in it, or a file that says so. No error is
+ * one that is not. */
+bool check_is(const char *path);
+
+/* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE): which file, where in it, what
+ * is wrong. The caller check_frees. */
+struct check *check_read(const char *path, struct lb_err *err);
+
+/* The same from text; path is only for messages and check->path. */
+struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err);
+
+/* Takes NULL. Everything borrowed from the check is gone with it. */
+void check_free(struct check *check);
+
+const char *check_verdict_name(enum check_verdict verdict); /* "safe", as in check.json */
+
+/* The scalars of a cell, one entry a path of check.json, in the order that tables list them. Their offsets
+ * are in struct check_cell. */
+const struct run_field *check_cell_fields(void);
+
+#endif

@@ -1,0 +1,132 @@
+/* tree: see tree.h. */
+#include "results/format/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+int tree_bad(struct tree_place *place, const char *path, const char *what) {
+    return err_set(place->err, LB_EXIT_USAGE, "%s: %s%s%s %s", place->file, place->where, *path ? "." : "",
+                   path, what);
+}
+
+json_t *tree_at(const json_t *object, const char *path) {
+    char part[64];
+    for (const char *dot; object && (dot = strchr(path, '.')); path = dot + 1) {
+        size_t length = (size_t)(dot - path);
+        if (length >= sizeof part) return NULL;
+        memcpy(part, path, length);
+        part[length] = '\0';
+        object = json_object_get(object, part);
+    }
+    json_t *value = json_object_get(object, path);
+    return json_is_null(value) ? NULL : value;
+}
+
+int tree_figure(struct tree_place *place, const json_t *object, const char *path, double *ret_figure) {
+    const json_t *value = tree_at(object, path);
+    *ret_figure = NAN;
+    if (!value) return 0;
+    if (!json_is_number(value)) return tree_bad(place, path, "is not a number");
+    double figure = json_number_value(value);
+    if (!isfinite(figure) || figure < 0) return tree_bad(place, path, "is negative or not finite");
+    if (figure > TREE_COUNT_MAX) return tree_bad(place, path, "is absurdly large");
+    *ret_figure = figure;
+    return 0;
+}
+
+int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text) {
+    json_t *value = tree_at(object, path);
+    *ret_text = NULL;
+    if (!value) return 0;
+    if (json_is_number(value) && !strchr(path, '.')) {
+        char text[40];
+        snprintf(text, sizeof text, "%.15g", json_number_value(value));
+        if (json_object_set_new(object, path, json_string(text))) {
+            return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
+        }
+        value = json_object_get(object, path);
+    }
+    if (!json_is_string(value)) return tree_bad(place, path, "is not a text");
+    *ret_text = json_string_value(value);
+    return 0;
+}
+
+int tree_flag(struct tree_place *place, const json_t *object, const char *path, bool *ret_flag) {
+    const json_t *value = tree_at(object, path);
+    *ret_flag = false;
+    if (!value) return 0;
+    if (!json_is_boolean(value)) return tree_bad(place, path, "is not true or false");
+    *ret_flag = json_is_true(value);
+    return 0;
+}
+
+int tree_fields(struct tree_place *place, json_t *object, const struct run_field *field, void *into) {
+    for (; field->path; field++) {
+        void *at = (char *)into + field->offset;
+        int rc = field->kind == RUN_TEXT     ? tree_text(place, object, field->path, at)
+                 : field->kind == RUN_FIGURE ? tree_figure(place, object, field->path, at)
+                                             : tree_flag(place, object, field->path, at);
+        if (rc) return -1;
+    }
+    return 0;
+}
+
+int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,
+                const json_t **ret_branch) {
+    const json_t *value = tree_at(object, path);
+    *ret_branch = NULL;
+    if (value && json_typeof(value) != type) {
+        return tree_bad(place, path, type == JSON_ARRAY ? "is not an array" : "is not an object");
+    }
+    *ret_branch = value;
+    return 0;
+}
+
+int tree_numbers(struct tree_place *place, const json_t *object, const char *path, const json_t **ret_array) {
+    if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
+    for (size_t i = 0; i < json_array_size(*ret_array); i++) {
+        const json_t *item = json_array_get(*ret_array, i);
+        if (!json_is_number(item) || json_number_value(item) < 0)
+            return tree_bad(place, path, "has a bad number");
+    }
+    return 0;
+}
+
+int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
+                 const json_t **ret_array) {
+    if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
+    if (json_array_size(*ret_array) > most) return tree_bad(place, path, "has too many elements");
+    for (size_t i = 0; i < json_array_size(*ret_array); i++) {
+        if (!json_is_object(json_array_get(*ret_array, i)))
+            return tree_bad(place, path, "has something else than objects");
+    }
+    return 0;
+}
+
+json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind, struct lb_err *err) {
+    json_error_t where;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    if (!root) {
+        const char *hint = where.position >= (int)length ? ": the file ends too early" : "";
+        err_set(err, LB_EXIT_USAGE, "%s:%d: is not sound JSON%s (%s)", file, where.line, hint, where.text);
+        return NULL;
+    }
+    if (json_is_object(root)) return root;
+    json_decref(root);
+    err_set(err, LB_EXIT_USAGE, "%s: is not a result of %s (no JSON object)", file, kind);
+    return NULL;
+}
+
+int tree_schema(struct tree_place *place, const json_t *root, const char *schema, const char *kind) {
+    const char *said = json_string_value(json_object_get(root, "schema"));
+    size_t name_length = (size_t)(strchr(schema, '/') - schema) + 1;
+    if (!said || strncmp(said, schema, name_length) != 0) {
+        return err_set(place->err, LB_EXIT_USAGE, "%s: is not a result of %s (no .schema \"%s\")",
+                       place->file, kind, schema);
+    }
+    if (strcmp(said, schema) == 0) return 0;
+    return err_set(
+        place->err, LB_EXIT_USAGE,
+        "%s: has schema \"%.60s\", and this lockbench reads \"%s\": use the lockbench that wrote it",
+        place->file, said, schema);
+}
