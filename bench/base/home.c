@@ -68,6 +68,26 @@ int home_path(const char *name, char *ret_path, size_t size, struct lb_err *err)
     return join(folder, name, ret_path, size, err);
 }
 
+int home_beside(const char *name, char *ret_path, size_t size, struct lb_err *err) {
+    char above[PATH_MAX], path[PATH_MAX + 300];
+    ssize_t len = readlink("/proc/self/exe", above, sizeof above - 1);
+    if (len < 0) return err_set(err, LB_EXIT_MACHINE, "/proc/self/exe: %s", strerror(errno));
+    above[len] = '\0';
+    for (char *slash; (slash = strrchr(above, '/')) != NULL;) {
+        *slash = '\0';
+        static const char *const below[] = {"", "/lib/lockbench"};
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, sizeof path, "%s%s/%s", above, below[i], name);
+            if (access(path, R_OK) != 0) continue;
+            if (strlen(path) >= size) return err_set(err, LB_EXIT_MACHINE, "%s: the path is too long", path);
+            strcpy(ret_path, path);
+            return 0;
+        }
+    }
+    return err_set(err, LB_EXIT_MACHINE, "%s is nowhere above the program: build or install lockbench again",
+                   name);
+}
+
 int home_results(char *ret_path, size_t size, struct lb_err *err) {
     char folder[PATH_MAX];
     bool installed;

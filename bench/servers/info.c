@@ -26,6 +26,7 @@ static const struct text_key {
     TEXT("install", install),
     TEXT("user", user),
     TEXT("url", url),
+    TEXT("acts", acts),
     TEXT("durability_default", durability[TOPO_DEFAULT]),
     TEXT("durability_none", durability[TOPO_NONE]),
     TEXT("durability_sync", durability[TOPO_SYNC]),
@@ -62,6 +63,12 @@ static int take(struct topo_info *info, const char *key, const char *value, stru
     if (strcmp(key, "nodes") == 0) return number(value, TOPO_NODES_MAX, &info->nodes, err);
     if (strcmp(key, "ports") == 0) return number(value, TOPO_PORTS_MAX, &info->ports, err);
     if (strcmp(key, "stop_signal") == 0) return signal_number(value, &info->stop_signal, err);
+    if (strcmp(key, "clock") == 0) {
+        info->clock = strcmp(value, "yes") == 0;
+        if (!info->clock && strcmp(value, "no") != 0)
+            return err_set(err, LB_EXIT_MACHINE, "\"%s\" is neither yes nor no", value);
+        return 0;
+    }
     for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {
         if (strcmp(key, text_keys[i].name) != 0) continue;
         if (strlen(value) >= text_keys[i].size) return err_set(err, LB_EXIT_MACHINE, "the value is too long");
@@ -110,6 +117,16 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info, 
     }
     *ret_info = info;
     return 0;
+}
+
+bool topo_offers(const struct topo_info *info, const char *act) {
+    char acts[sizeof info->acts];
+    strcpy(acts, info->acts);
+    char *rest = acts;
+    for (char *word; (word = strsep(&rest, " "));) {
+        if (*word && strcmp(word, act) == 0) return true;
+    }
+    return false;
 }
 
 const char *topo_durability_text(const struct topo_info *info, const char *durability, struct lb_err *err) {

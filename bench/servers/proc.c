@@ -129,6 +129,11 @@ bool proc_group_runs(pid_t group) {
     return runs;
 }
 
+bool proc_runs(pid_t pid) {
+    struct proc proc;
+    return read_stat(pid, &proc) && proc.state != 'Z' && proc.state != 'X';
+}
+
 bool proc_stands(pid_t pid) {
     char path[320];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);

@@ -26,6 +26,9 @@ int64_t proc_cpu_ns(const pid_t *roots, int count);
 /* Whether any process of the group still runs; ended ones that nobody has waited for do not count. */
 bool proc_group_runs(pid_t group);
 
+/* Whether the process is there and has not ended; an ended one that nobody has waited for does not count. */
+bool proc_runs(pid_t pid);
+
 /* Whether every thread of the process stands still (stopped by a signal) or has ended. */
 bool proc_stands(pid_t pid);
 

@@ -20,6 +20,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/servers/guard.h"
+#include "bench/servers/last_words.h"
 
 #define TEXT_MAX 65536
 #define VARS_MAX 32
@@ -94,14 +95,14 @@ static int read_text(int fd, char *text, int64_t deadline_ns, struct lb_err *err
 }
 
 /* In the child of a fork, between fork and exec: only async-signal-safe calls from here on. */
-static void child_common(int in, int out) {
+static void child_common(int in, int out, int errors) {
     sigset_t none;
     sigemptyset(&none);
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(in, 0);
     dup2(out, 1);
-    dup2(out, 2);
+    dup2(errors, 2);
     for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0); /* they may have been in place already */
 }
 
@@ -118,7 +119,7 @@ char *spawn_info(const char *script, struct lb_err *err) {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     pid_t pid = fork();
     if (pid == 0) {
-        child_common(null, pipe_fds[1]);
+        child_common(null, pipe_fds[1], pipe_fds[1]);
         execle("/bin/sh", "sh", script, "info", (char *)NULL, (char *const *)env.vars);
         _exit(127);
     }
@@ -183,10 +184,9 @@ static void say(const char *what) {
     (void)!write(2, "\n", 1);
 }
 
-/* The child: becomes the account, tells the guard, executes. Does not return. */
-static void become_server(const struct spawn *spawn, const char *copy, const struct environment *env,
-                          int null, int log, pid_t parent) {
-    child_common(null, log);
+/* The child: becomes the account, in a session of its own that the guard knows of, as the script's
+ * environment expects it. Ends itself where it can't. */
+static void settle(const struct spawn *spawn, pid_t parent) {
     setsid(); /* its own session and group: Ctrl-C at the terminal is for lockbench alone */
     guard_add_group(getpid(), spawn->stop_signal);
     const struct account *account = spawn->account;
@@ -210,37 +210,101 @@ static void become_server(const struct spawn *spawn, const char *copy, const str
         _exit(127);
     }
     syscall(SYS_close_range, 3U, ~0U, 0U); /* libraries open sockets without close-on-exec */
-    execle("/bin/sh", "sh", copy, "run", (char *)NULL, (char *const *)env->vars);
-    say("/bin/sh");
-    _exit(127);
 }
 
-pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
-    pid_t pid = -1;
-    char copy[600], log_path[600];
-    snprintf(copy, sizeof copy, "%s/run", spawn->dir);
+/* What a script is started with. */
+struct start {
+    char copy[600];
+    struct environment env;
+    int null, log;
+};
+
+/* Copies the script, opens its log (flags: O_APPEND or O_TRUNC). 0, or -1 with err; either way close its
+ * files. */
+static int prepare(const struct spawn *spawn, struct start *start, int flags, struct lb_err *err) {
+    char log_path[600];
+    start->null = start->log = -1;
+    snprintf(start->copy, sizeof start->copy, "%s/run", spawn->dir);
     snprintf(log_path, sizeof log_path, "%s/log", spawn->dir);
-    if (guard_start(err) != 0 || copy_script(spawn, copy, err) != 0) return -1;
-    struct environment env = {0};
-    environment_fill(&env, spawn->dir, spawn->vars);
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (null < 0 || log < 0 ||
-        (spawn->account->change && fchown(log, spawn->account->uid, spawn->account->gid) != 0)) {
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
-        goto out;
-    }
+    if (guard_start(err) != 0 || copy_script(spawn, start->copy, err) != 0) return -1;
+    environment_fill(&start->env, spawn->dir, spawn->vars);
+    start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    start->log = open(log_path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+    if (start->null < 0 || start->log < 0 ||
+        (spawn->account->change && fchown(start->log, spawn->account->uid, spawn->account->gid) != 0))
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
+    return 0;
+}
+
+static void prepare_end(const struct start *start) {
+    if (start->null >= 0) close(start->null);
+    if (start->log >= 0) close(start->log);
+}
+
+/* Starts the script with `words`; out < 0: its output goes to the log. Its pid, or -1 with err. */
+static pid_t fork_script(const struct spawn *spawn, const struct start *start, int out,
+                         const char *const words[3], struct lb_err *err) {
     pid_t parent = getpid();
     guard_fork_begin();
-    pid = fork();
-    if (pid == 0) become_server(spawn, copy, &env, null, log, parent);
+    pid_t pid = fork();
+    if (pid == 0) {
+        child_common(start->null, out < 0 ? start->log : out, start->log);
+        settle(spawn, parent);
+        const char *const argv[] = {"sh", start->copy, words[0], words[1], words[2], NULL};
+        execve("/bin/sh", (char *const *)argv, (char *const *)start->env.vars);
+        say("/bin/sh");
+        _exit(127);
+    }
     guard_fork_end();
     if (pid < 0)
         err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
     else
         guard_add_group(pid, spawn->stop_signal); /* the same again, should the child not get that far */
-out:
-    if (null >= 0) close(null);
-    if (log >= 0) close(log);
     return pid;
+}
+
+pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
+    struct start start = {0};
+    pid_t pid = -1;
+    if (prepare(spawn, &start, O_APPEND, err) == 0)
+        pid = fork_script(spawn, &start, -1, (const char *const[]){"run", NULL, NULL}, err);
+    prepare_end(&start);
+    return pid;
+}
+
+char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
+                struct lb_err *err) {
+    struct start start = {0};
+    int pipe_fds[2] = {-1, -1}, status = 0, failed = 1;
+    pid_t pid = -1;
+    char *text = malloc(TEXT_MAX);
+    if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0)
+        err_set(err, LB_EXIT_MACHINE, "%s", strerror(errno));
+    else if (prepare(spawn, &start, O_TRUNC, err) == 0)
+        pid = fork_script(spawn, &start, pipe_fds[1], (const char *const[]){"act", name, arg}, err);
+    if (pipe_fds[1] >= 0) close(pipe_fds[1]);
+    if (pid > 0) {
+        /* The end of its output is the end of all that it started and that could still say something. */
+        failed = read_text(pipe_fds[0], text, lb_now() + limit_ns, err) != 0;
+        if (!failed) {
+            siginfo_t ended; /* it may have closed its output and go on */
+            waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT);
+        }
+        kill(-pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        guard_drop_group(pid);
+        if (!failed && status != 0) {
+            char how[64], words[320];
+            status_text(status, how, sizeof how);
+            last_words(spawn->dir, words, sizeof words);
+            failed = 1;
+            err_set(err, LB_EXIT_MACHINE, "%s", *words ? words : how);
+        }
+    }
+    if (pipe_fds[0] >= 0) close(pipe_fds[0]);
+    prepare_end(&start);
+    if (!failed) return text;
+    free(text);
+    return NULL;
 }

@@ -18,32 +18,11 @@
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
-#include "bench/servers/spawn.h"
-#include "bench/servers/urls.h"
+#include "bench/servers/topo_inside.h"
 
 #define STARTS_MAX 5          /* on new ports, while they are taken */
 #define STOP_NS (5 * LB_S_NS) /* for the stop signal, before SIGKILL */
 #define KILL_NS (2 * LB_S_NS) /* for SIGKILL to act */
-
-struct node {
-    pid_t pid;  /* 0 = ended, and waited for */
-    pid_t last; /* its pid, also when it has ended */
-    int status; /* how it ended */
-    bool open;  /* it was seen to listen on its first port */
-    char dir[600];
-};
-
-struct topo {
-    struct topo_info info;
-    char durability[16];
-    const char *durability_text; /* in info */
-    struct account account;
-    char dir[512];
-    int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* node by node */
-    struct node nodes[TOPO_NODES_MAX];
-    int starts;
-    struct urls urls;
-};
 
 static void nap_ms(int ms) {
     nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
@@ -51,31 +30,55 @@ static void nap_ms(int ms) {
 
 /* --- starting --- */
 
-static int start_node(struct topo *topo, int n, struct lb_err *err) {
+/* "NAME=1 2 3", with each port of `others` that is not 0 in its place. */
+static void put_ports(char *text, size_t size, const char *name, const int *ports, const int *others,
+                      int count) {
+    size_t used = (size_t)snprintf(text, size, "%s=", name);
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, i ? " %d" : "%d",
+                                 others && others[i] ? others[i] : ports[i]);
+}
+
+void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node) {
     const struct topo_info *info = &topo->info;
+    int count = 0, ports = info->nodes * info->ports;
+    snprintf(vars->dir, sizeof vars->dir, "LB_DIR=%s", node < 0 ? topo->dir : topo->nodes[node].dir);
+    vars->list[count++] = vars->dir;
+    snprintf(vars->nodes, sizeof vars->nodes, "LB_NODES=%d", info->nodes);
+    vars->list[count++] = vars->nodes;
+    put_ports(vars->all_ports, sizeof vars->all_ports, "LB_ALL_PORTS", topo->ports, NULL, ports);
+    vars->list[count++] = vars->all_ports;
+    put_ports(vars->peer_ports, sizeof vars->peer_ports, "LB_PEER_PORTS", topo->ports, topo->peer_ports,
+              ports);
+    vars->list[count++] = vars->peer_ports;
+    snprintf(vars->durability, sizeof vars->durability, "LB_DURABILITY=%s", topo->durability);
+    vars->list[count++] = vars->durability;
+    if (node >= 0) {
+        snprintf(vars->number, sizeof vars->number, "LB_NODE=%d", node);
+        vars->list[count++] = vars->number;
+        put_ports(vars->ports, sizeof vars->ports, "LB_PORTS", topo->ports + node * info->ports, NULL,
+                  info->ports);
+        vars->list[count++] = vars->ports;
+        snprintf(vars->wiped, sizeof vars->wiped, "LB_WIPED=%s", topo->nodes[node].wiped ? "yes" : "");
+        vars->list[count++] = vars->wiped;
+        topo_clock_vars(topo, node, vars, &count);
+    }
+    vars->list[count] = NULL;
+}
+
+int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
-    char dir[640], number[32], nodes[32], ports[128], all_ports[640], durability[64];
-    snprintf(dir, sizeof dir, "LB_DIR=%s", node->dir);
-    snprintf(number, sizeof number, "LB_NODE=%d", n);
-    snprintf(nodes, sizeof nodes, "LB_NODES=%d", info->nodes);
-    snprintf(durability, sizeof durability, "LB_DURABILITY=%s", topo->durability);
-    int used = snprintf(ports, sizeof ports, "LB_PORTS=");
-    for (int i = 0; i < info->ports; i++)
-        used += snprintf(ports + used, sizeof ports - (size_t)used, i ? " %d" : "%d",
-                         topo->ports[n * info->ports + i]);
-    used = snprintf(all_ports, sizeof all_ports, "LB_ALL_PORTS=");
-    for (int i = 0; i < info->nodes * info->ports; i++)
-        used += snprintf(all_ports + used, sizeof all_ports - (size_t)used, i ? " %d" : "%d", topo->ports[i]);
-    const char *const vars[] = {dir, number, nodes, ports, all_ports, durability, NULL};
-    const struct spawn spawn = {.script = info->script,
+    struct topo_vars vars;
+    topo_vars_fill(&vars, topo, n);
+    const struct spawn spawn = {.script = topo->info.script,
                                 .dir = node->dir,
                                 .account = &topo->account,
-                                .stop_signal = info->stop_signal,
-                                .vars = vars};
+                                .stop_signal = topo->info.stop_signal,
+                                .vars = vars.list};
     pid_t pid = spawn_server(&spawn, err);
     if (pid < 0) return -1;
     node->pid = node->last = pid;
-    node->open = false;
+    node->open = node->killed = false;
     return 0;
 }
 
@@ -84,13 +87,15 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     const struct topo_info *info = &topo->info;
     topo->starts++;
     urls_fill(&topo->urls, info, topo->ports);
+    const int count = info->nodes * info->ports;
+    if (topo->ports_chosen) topo->ports_chosen(topo->ports, count, topo->ports_arg);
     for (int n = 0; n < info->nodes; n++) {
         struct node *node = &topo->nodes[n];
         snprintf(node->dir, sizeof node->dir, "%s/%d", topo->dir, n);
         if (mkdir(node->dir, 0700) != 0 ||
             (topo->account.change && chown(node->dir, topo->account.uid, topo->account.gid) != 0))
             return err_set(err, LB_EXIT_MACHINE, "%s: %s", node->dir, strerror(errno));
-        if (start_node(topo, n, err) != 0) return -1;
+        if (topo_start_node(topo, n, err) != 0) return -1;
     }
     return 0;
 }
@@ -109,6 +114,14 @@ static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb
         memcpy(topo->ports, wish->ports, (size_t)(info->nodes * info->ports) * sizeof *topo->ports);
     else if (ports_pick(topo->ports, info->nodes * info->ports, err) != 0)
         return -1;
+    if (wish->peer_ports)
+        memcpy(topo->peer_ports, wish->peer_ports,
+               (size_t)(info->nodes * info->ports) * sizeof *topo->peer_ports);
+    topo->ports_chosen = wish->ports_chosen;
+    topo->ports_arg = wish->arg;
+    topo->clock = wish->clock;
+    if (wish->clock && !info->clock)
+        return err_set(err, LB_EXIT_USAGE, "%s: its servers' clocks can't be stepped", info->name);
     return account_find(info->user, &topo->account, err);
 }
 
@@ -128,7 +141,7 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
         goto failed;
     }
-    if (start_all(topo, err) != 0) goto failed;
+    if (topo_clock_begin(topo, err) != 0 || start_all(topo, err) != 0) goto failed;
     return topo;
 failed:
     topo_stop(topo);
@@ -138,7 +151,7 @@ failed:
 /* --- watching --- */
 
 /* Notes whether the node has ended. */
-static bool node_runs(struct node *node) {
+bool topo_node_runs(struct node *node) {
     if (node->pid <= 0) return false;
     siginfo_t ended = {0};
     if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
@@ -151,8 +164,7 @@ static bool node_runs(struct node *node) {
     return false;
 }
 
-/* "redis", or "redis node 2 of 3 (port 17001)". */
-static char *node_name(const struct topo *topo, int n, char *text, size_t size) {
+char *topo_node_name(const struct topo *topo, int n, char *text, size_t size) {
     if (topo->info.nodes == 1)
         snprintf(text, size, "%s", topo->info.name);
     else
@@ -163,12 +175,12 @@ static char *node_name(const struct topo *topo, int n, char *text, size_t size) 
 
 int topo_check(struct topo *topo, struct lb_err *err) {
     for (int n = 0; n < topo->info.nodes; n++) {
-        if (node_runs(&topo->nodes[n])) continue;
+        if (topo_node_runs(&topo->nodes[n]) || topo->nodes[n].killed) continue;
         char name[128], how[64], words[320];
         last_words(topo->nodes[n].dir, words, sizeof words);
-        return err_set(err, LB_EXIT_MACHINE, "%s ended with %s: %s", node_name(topo, n, name, sizeof name),
-                       status_text(topo->nodes[n].status, how, sizeof how),
-                       *words ? words : "its log is empty");
+        return err_set(
+            err, LB_EXIT_MACHINE, "%s ended with %s: %s", topo_node_name(topo, n, name, sizeof name),
+            status_text(topo->nodes[n].status, how, sizeof how), *words ? words : "its log is empty");
     }
     return 0;
 }
@@ -177,7 +189,7 @@ int topo_check(struct topo *topo, struct lb_err *err) {
 
 static bool any_runs(struct topo *topo) {
     bool any = false;
-    for (int n = 0; n < topo->info.nodes; n++) any |= node_runs(&topo->nodes[n]);
+    for (int n = 0; n < topo->info.nodes; n++) any |= topo_node_runs(&topo->nodes[n]);
     return any;
 }
 
@@ -213,6 +225,8 @@ void topo_stop(struct topo *topo) {
     if (!topo) return;
     stop_all(topo);
     if (topo->dir[0] && folder_remove(topo->dir) == 0) guard_drop_folder(topo->dir);
+    for (int n = 0; n < topo->info.nodes; n++) topo_ports_free(&topo->nodes[n]);
+    topo_clock_end(topo);
     urls_done(&topo->urls);
     free(topo);
 }
@@ -223,15 +237,19 @@ void topo_stop_all(void) {
 
 /* --- readiness --- */
 
-/* Whether each node itself listens on its first port. */
+bool topo_open(struct topo *topo, int n) {
+    int port = topo_port(topo, n, 0);
+    /* First whether anybody does: to see who means to read the machine's whole table of sockets. */
+    return topo_node_runs(&topo->nodes[n]) && port_answers(port) && proc_listens(topo->nodes[n].pid, port);
+}
+
+/* Whether each node itself has been seen to listen on its first port. */
 static bool ports_open(struct topo *topo) {
     bool all = true;
     for (int n = 0; n < topo->info.nodes; n++) {
         struct node *node = &topo->nodes[n];
-        int port = topo_port(topo, n, 0);
-        /* First whether anybody does: to see who means to read the machine's whole table of sockets. */
-        if (!node->open) node->open = port_answers(port) && proc_listens(node->pid, port);
-        all &= node->open;
+        if (!node->open) node->open = topo_open(topo, n);
+        all &= node->open || node->killed;
     }
     return all;
 }
@@ -241,7 +259,7 @@ static int start_again(struct topo *topo, struct lb_err *err) {
     bool taken = false;
     for (int n = 0; n < topo->info.nodes; n++)
         taken |= topo->nodes[n].pid == 0 && last_words_blame_port(topo->nodes[n].dir);
-    if (!taken || topo->starts >= STARTS_MAX) return -1;
+    if (!taken || topo->starts >= STARTS_MAX || topo->was_ready) return -1;
     stop_all(topo);
     *err = (struct lb_err){0};
     if (ports_pick(topo->ports, topo->info.nodes * topo->info.ports, err) != 0) return -1;
@@ -251,11 +269,11 @@ static int start_again(struct topo *topo, struct lb_err *err) {
 static int too_late(struct topo *topo, const struct lb_err *last, struct lb_err *err) {
     char words[320];
     for (int n = 0; n < topo->info.nodes; n++) {
-        if (topo->nodes[n].open) continue;
+        if (topo->nodes[n].open || topo->nodes[n].killed) continue;
         char name[128];
         last_words(topo->nodes[n].dir, words, sizeof words);
         return err_set(err, LB_EXIT_MACHINE, "%s did not open its port in time: %s",
-                       node_name(topo, n, name, sizeof name), *words ? words : "its log is empty");
+                       topo_node_name(topo, n, name, sizeof name), *words ? words : "its log is empty");
     }
     last_words(topo->nodes[0].dir, words, sizeof words);
     return err_set(err, LB_EXIT_MACHINE, "%s did not answer in time: %s", topo->info.name,
@@ -271,7 +289,10 @@ int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *e
             if (start_again(topo, &ended) != 0) return err_set(err, ended.code, "%s", ended.text);
         } else if (ports_open(topo)) {
             int answers = wait->answers ? wait->answers(topo, wait->arg, &answer) : 1;
-            if (answers > 0 && topo_check(topo, NULL) == 0) return 0;
+            if (answers > 0 && topo_check(topo, NULL) == 0) {
+                topo->was_ready = true;
+                return 0;
+            }
             if (answers < 0)
                 return err_set(err, answer.code ? answer.code : LB_EXIT_MACHINE, "%s: %s", topo->info.name,
                                answer.code ? answer.text : "refused");
@@ -321,27 +342,4 @@ int64_t topo_cpu_ns(const struct topo *topo) {
     pid_t roots[TOPO_NODES_MAX];
     for (int n = 0; n < topo->info.nodes; n++) roots[n] = topo->nodes[n].pid;
     return proc_cpu_ns(roots, topo->info.nodes);
-}
-
-int topo_signal(struct topo *topo, int node, int signal) {
-    if (!node_runs(&topo->nodes[node])) return -1;
-    int count = 0;
-    struct proc *tree = proc_tree(&topo->nodes[node].pid, 1, &count);
-    if (!tree) return -1;
-    /* The tree, not the group: PostgreSQL's backends are leaders of groups of their own. */
-    for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
-    int64_t limit_ns = lb_now() + LB_S_NS;
-    for (int i = 0; i < count && signal == SIGSTOP; i++) {
-        while (!proc_stands(tree[i].pid) && lb_now() < limit_ns) {
-            nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS / 10}, NULL);
-        }
-    }
-    free(tree);
-    return 0;
-}
-
-int topo_restart(struct topo *topo, int node, struct lb_err *err) {
-    if (node_runs(&topo->nodes[node]))
-        return err_set(err, LB_EXIT_MACHINE, "%s node %d still runs", topo->info.name, node + 1);
-    return start_node(topo, node, err);
 }

@@ -3,11 +3,12 @@
  * A topology is one script and one or more nodes, each one process with its own folder and loopback ports.
  * Everything started here goes away with this program: topo_stop in the normal way, and by a guard process
  * (guard.h) when the program is killed. Nothing of the machine's own services or folders is touched.
- * It speaks no server's protocol: whether a server answers is asked of the caller.
+ * It speaks no server's protocol: whether a server answers is asked of the caller; what is done to a server
+ * by its own means (topo_act), its script does.
  *
- * All functions but topo_stop_all: one thread at a time, and topo_ready restarts servers, so call it and
- * topo_start from a thread that outlives them (the kernel stops a server when the thread that started it
- * ends).
+ * All functions but topo_stop_all: one thread at a time, and topo_ready restarts servers, so call it,
+ * topo_start and topo_restart from a thread that outlives them (the kernel stops a server when the thread
+ * that started it ends).
  */
 #ifndef BENCH_SERVERS_TOPO_H
 #define BENCH_SERVERS_TOPO_H
@@ -37,7 +38,12 @@ struct topo_info {
     int stop_signal;
     char durability[TOPO_DURABILITIES][200]; /* what each setting means here; "" = not offered */
     char refused[TOPO_DURABILITIES][200];    /* why it is not */
+    char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
+    bool clock;     /* topo_clock works on it */
 };
+
+/* Whether the topology offers an act. */
+bool topo_offers(const struct topo_info *info, const char *act);
 
 /* Asks the script `name` in `folder` (compose/local). 0, also when something is missing (see .missing);
  * -1 with err if there is no such script or it is malformed. Takes some milliseconds: it runs the script. */
@@ -54,6 +60,15 @@ struct topo_wish {
     const char *durability;       /* "default", "none", "sync"; NULL = default */
     const char *base;             /* where the temporary folder goes; NULL = $TMPDIR, else /tmp */
     const int *ports;             /* nodes x ports to try first; NULL = pick free ones */
+    /* By which ports its peers reach each node, nodes x ports (node by node; 0 = that node's own): those of a
+     * proxy, so that replication can be cut. NULL = their own. The scripts use them where compose/README.md
+     * says so. */
+    const int *peer_ports;
+    /* Called with the nodes' own ports (nodes x ports) before the nodes are started, again each time that
+     * they are started on new ones: a proxy must pass on to these. May be NULL. */
+    void (*ports_chosen)(const int *ports, int count, void *arg);
+    void *arg;  /* for ports_chosen */
+    bool clock; /* start the nodes with clocks that topo_clock can step; refused where info says no */
 };
 
 /* Starts every node and returns at once: the servers are not ready yet, see topo_ready. NULL with err
@@ -79,7 +94,8 @@ struct topo_wait {
  * (LB_EXIT_INTERRUPTED). The servers that run stay up: call topo_stop. */
 int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *err);
 
-/* 0 while every node runs; -1 with err (LB_EXIT_MACHINE) saying which ended, how, and its last words. */
+/* 0 while every node runs that topo_kill has not ended; -1 with err (LB_EXIT_MACHINE) saying which ended,
+ * how, and its last words. */
 int topo_check(struct topo *topo, struct lb_err *err);
 
 /* Stops all nodes (their stop signal, then SIGKILL after some seconds), removes their folder, frees. NULL is
@@ -114,7 +130,39 @@ int64_t topo_cpu_ns(const struct topo *topo);
  * the node has ended. */
 int topo_signal(struct topo *topo, int node, int signal);
 
-/* Starts an ended node again, on the same ports and with the data that it left. 0, or -1 with err. */
+/* Kills (SIGKILL) a node's whole process tree, also of a stopped node, and returns when none of it runs. From
+ * then on, until it is started again, topo_check and topo_ready do without it. 0, also if it was killed
+ * before; -1 with err if it had ended by itself or does not end. */
+int topo_kill(struct topo *topo, int node, struct lb_err *err);
+
+/* Whether topo_kill ended it and it has not been started again. */
+bool topo_killed(const struct topo *topo, int node);
+
+/* Throws away what an ended node has in its folder, but its log: the next topo_restart begins anew, with
+ * nothing. 0, or -1 with err. */
+int topo_wipe(struct topo *topo, int node, struct lb_err *err);
+
+/* Starts an ended node again, on the same ports and with the data that it left. It does not answer yet when
+ * this returns. 0, or -1 with err. */
 int topo_restart(struct topo *topo, int node, struct lb_err *err);
+
+/* Whether the node itself listens on its first port now. */
+bool topo_open(struct topo *topo, int node);
+
+/* Does something to the servers by their own means: runs `SCRIPT act NAME ARG` (compose/README.md lists what
+ * there is; info->acts what this topology offers) and waits for it, at most TOPO_ACT_S seconds. arg may be
+ * NULL. Its answer, one line without the newline, goes to ret_text ("" = it said nothing; cut off at size);
+ * may be NULL. 0, or -1 with err (LB_EXIT_USAGE: not offered): ret_text untouched. */
+#define TOPO_ACT_S 20
+int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text, size_t size,
+             struct lb_err *err);
+
+/* The number of the node that leads ("leader"): a leader of three, the primary of replicas. -1 with err. */
+int topo_leader(struct topo *topo, struct lb_err *err);
+
+/* Steps a node's wall clock by so many ns, forward or back; what counts by the monotonic clock is untouched.
+ * Steps add up, and stay over a restart. 0, or -1 with
+ * err if the topology was not started with .clock. */
+int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err);
 
 #endif

@@ -1,0 +1,70 @@
+/* topo_act: what a topology's script does to its servers by their own means, see topo.h. It refuses what the
+ * script does not offer. */
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/spawn.h"
+#include "bench/servers/topo_inside.h"
+
+/* The acts' own folder, beside the nodes'. */
+static int act_folder(const struct topo *topo, char *dir, size_t size, struct lb_err *err) {
+    snprintf(dir, size, "%s/act", topo->dir);
+    if (mkdir(dir, 0700) != 0) {
+        if (errno == EEXIST) return 0;
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", dir, strerror(errno));
+    }
+    if (topo->account.change && chown(dir, topo->account.uid, topo->account.gid) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", dir, strerror(errno));
+    return 0;
+}
+
+/* Many lines become one. */
+static void join_lines(char *text) {
+    size_t len = strlen(text);
+    while (len > 0 && isspace((unsigned char)text[len - 1])) text[--len] = '\0';
+    for (char *c = text; *c; c++) {
+        if (iscntrl((unsigned char)*c)) *c = ' ';
+    }
+}
+
+int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text, size_t size,
+             struct lb_err *err) {
+    const struct topo_info *info = &topo->info;
+    char dir[600];
+    if (!topo_offers(info, act))
+        return err_set(err, LB_EXIT_USAGE, "%s does not offer \"%s\": it has %s", info->name, act,
+                       *info->acts ? info->acts : "nothing of the kind");
+    if (act_folder(topo, dir, sizeof dir, err) != 0) return -1;
+    struct topo_vars vars;
+    topo_vars_fill(&vars, topo, -1);
+    const struct spawn spawn = {.script = info->script,
+                                .dir = dir,
+                                .account = &topo->account,
+                                .stop_signal = SIGKILL,
+                                .vars = vars.list};
+    struct lb_err why = {0};
+    char *text = spawn_act(&spawn, act, arg, TOPO_ACT_S * LB_S_NS, &why);
+    if (!text)
+        return err_set(err, why.code, "%s: %s%s%s: %s", info->name, act, arg ? " " : "", arg ? arg : "",
+                       why.text);
+    join_lines(text);
+    if (ret_text) snprintf(ret_text, size, "%s", text);
+    free(text);
+    return 0;
+}
+
+int topo_leader(struct topo *topo, struct lb_err *err) {
+    char text[128], *end;
+    if (topo_act(topo, "leader", NULL, text, sizeof text, err) != 0) return -1;
+    long node = strtol(text, &end, 10);
+    if (end == text || *end || node < 0 || node >= topo->info.nodes)
+        return err_set(err, LB_EXIT_MACHINE, "%s: leader: \"%s\" is no node", topo->info.name, text);
+    return (int)node;
+}

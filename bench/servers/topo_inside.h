@@ -1,0 +1,69 @@
+/* topo_inside: what the files behind topo.h share. Nobody else includes it. */
+#ifndef BENCH_SERVERS_TOPO_INSIDE_H
+#define BENCH_SERVERS_TOPO_INSIDE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "bench/servers/spawn.h"
+#include "bench/servers/topo.h"
+#include "bench/servers/urls.h"
+
+struct node {
+    pid_t pid;                /* 0 = ended, and waited for */
+    pid_t last;               /* its pid, also when it has ended */
+    int status;               /* how it ended */
+    bool open;                /* it was seen to listen on its first port */
+    bool killed;              /* by topo_kill, so its end is no accident */
+    bool wiped;               /* started again with nothing */
+    int held[TOPO_PORTS_MAX]; /* sockets that keep its ports while it is down; 0 = none */
+    char dir[600];
+};
+
+struct topo {
+    struct topo_info info;
+    char durability[16];
+    const char *durability_text; /* in info */
+    struct account account;
+    char dir[512];
+    int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];      /* node by node */
+    int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* 0 = as in ports */
+    void (*ports_chosen)(const int *ports, int count, void *arg);
+    void *ports_arg;
+    bool clock;                           /* started with the clock shim */
+    int64_t *clock_by_ns[TOPO_NODES_MAX]; /* each node's offset, mapped; NULL = none */
+    struct node nodes[TOPO_NODES_MAX];
+    int starts;
+    bool was_ready; /* so it stays on its ports */
+    struct urls urls;
+};
+
+/* The variables that a node's `run`, or an act (node < 0), is called with. */
+#define TOPO_VARS_MAX 12
+struct topo_vars {
+    char dir[640], number[32], nodes[32], ports[128], all_ports[640], peer_ports[640], durability[64];
+    char wiped[16], preload[640], offset[640];
+    const char *list[TOPO_VARS_MAX + 1]; /* ends with NULL */
+};
+void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node);
+
+/* Starts one node. 0, or -1 with err. */
+int topo_start_node(struct topo *topo, int node, struct lb_err *err);
+
+/* Whether the node runs; notes it if it has ended. */
+bool topo_node_runs(struct node *node);
+
+/* Lets go of the ports that topo_kill keeps for it. */
+void topo_ports_free(struct node *node);
+
+/* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
+char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
+
+/* The clocks' files, in the topology's folder, if topo->clock: before the first node starts. 0, or -1 with
+ * err. */
+int topo_clock_begin(struct topo *topo, struct lb_err *err);
+void topo_clock_end(struct topo *topo);
+/* Adds the shim's variables to vars. */
+void topo_clock_vars(const struct topo *topo, int node, struct topo_vars *vars, int *count);
+
+#endif

@@ -1,0 +1,130 @@
+/* topo_power: what can be done to a topology's nodes from outside, see topo.h: signals, an end, a new start,
+ * with or without their data. It refuses to touch the folder of a node that runs. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/folder.h"
+#include "bench/servers/ports.h"
+#include "bench/servers/proc.h"
+#include "bench/servers/shm.h"
+#include "bench/servers/topo_inside.h"
+
+#define END_NS (5 * LB_S_NS) /* for SIGKILL to act: a JVM's memory takes its time to be given back */
+
+static void nap_us(int us) {
+    nanosleep(&(struct timespec){.tv_nsec = us * LB_US_NS}, NULL);
+}
+
+/* Signals the tree, not the group: PostgreSQL's backends are leaders of groups of their own. */
+static void signal_tree(const struct proc *tree, int count, int signal) {
+    for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
+    int64_t limit_ns = lb_now() + LB_S_NS;
+    for (int i = 0; i < count && signal == SIGSTOP; i++) {
+        while (!proc_stands(tree[i].pid) && lb_now() < limit_ns) nap_us(100);
+    }
+}
+
+int topo_signal(struct topo *topo, int node, int signal) {
+    if (!topo_node_runs(&topo->nodes[node])) return -1;
+    int count = 0;
+    struct proc *tree = proc_tree(&topo->nodes[node].pid, 1, &count);
+    if (!tree) return -1;
+    signal_tree(tree, count, signal);
+    free(tree);
+    return 0;
+}
+
+/* --- an end --- */
+
+/* While a node is down another program might take its ports, another of ours above all. A socket that is
+ * bound and does not listen keeps them, and is no hindrance to the node itself: both set SO_REUSEADDR. */
+static void hold_ports(struct topo *topo, int n) {
+    topo_ports_free(&topo->nodes[n]);
+    for (int i = 0; i < topo->info.ports; i++) {
+        int fd = port_hold(topo_port(topo, n, i));
+        topo->nodes[n].held[i] = fd > 0 ? fd : 0;
+    }
+}
+
+void topo_ports_free(struct node *node) {
+    for (int i = 0; i < TOPO_PORTS_MAX; i++) {
+        if (node->held[i] > 0) close(node->held[i]);
+        node->held[i] = 0;
+    }
+}
+
+/* Whether any of them still runs, but the first, whose parent we are. */
+static bool rest_runs(const struct proc *tree, int count) {
+    for (int i = 1; i < count; i++) {
+        if (proc_runs(tree[i].pid)) return true;
+    }
+    return false;
+}
+
+int topo_kill(struct topo *topo, int n, struct lb_err *err) {
+    struct node *node = &topo->nodes[n];
+    char name[128];
+    if (node->killed) return 0;
+    if (!topo_node_runs(node))
+        return err_set(err, LB_EXIT_MACHINE, "%s has ended by itself",
+                       topo_node_name(topo, n, name, sizeof name));
+    /* First its head stands still, so that it has no children that we do not see. */
+    kill(node->pid, SIGSTOP);
+    for (int64_t limit_ns = lb_now() + LB_S_NS; !proc_stands(node->pid) && lb_now() < limit_ns;) nap_us(100);
+    int count = 0;
+    struct proc *tree = proc_tree(&node->pid, 1, &count);
+    if (!tree) return err_set(err, LB_EXIT_MACHINE, "/proc: %s", strerror(errno));
+    node->killed = true; /* before it is: topo_check shall not report it */
+    signal_tree(tree, count, SIGKILL);
+    bool runs = true;
+    for (int64_t limit_ns = lb_now() + END_NS; runs && lb_now() < limit_ns;) {
+        runs = topo_node_runs(node);
+        runs = rest_runs(tree, count) || runs;
+        if (runs) nap_us(200);
+    }
+    free(tree);
+    if (runs)
+        return err_set(err, LB_EXIT_MACHINE, "%s does not end on SIGKILL",
+                       topo_node_name(topo, n, name, sizeof name));
+    hold_ports(topo, n);
+    return 0;
+}
+
+bool topo_killed(const struct topo *topo, int node) {
+    return topo->nodes[node].killed;
+}
+
+/* --- a new start --- */
+
+int topo_wipe(struct topo *topo, int n, struct lb_err *err) {
+    struct node *node = &topo->nodes[n];
+    char old[640], log[700], kept[700];
+    if (topo_node_runs(node))
+        return err_set(err, LB_EXIT_MACHINE, "%s still runs", topo_node_name(topo, n, old, sizeof old));
+    snprintf(old, sizeof old, "%s.old", node->dir);
+    snprintf(log, sizeof log, "%s/log", old);
+    snprintf(kept, sizeof kept, "%s/log", node->dir);
+    if (rename(node->dir, old) != 0 || mkdir(node->dir, 0700) != 0 ||
+        (topo->account.change && chown(node->dir, topo->account.uid, topo->account.gid) != 0))
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", node->dir, strerror(errno));
+    node->wiped = true;
+    if (rename(log, kept) != 0 && errno != ENOENT)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", log, strerror(errno));
+    if (folder_remove(old) != 0) return err_set(err, LB_EXIT_MACHINE, "%s: can't be removed", old);
+    if (node->last > 0) shm_remove_of(node->last); /* PostgreSQL frees it when it finds its old data */
+    return 0;
+}
+
+int topo_restart(struct topo *topo, int node, struct lb_err *err) {
+    char name[128];
+    if (topo_node_runs(&topo->nodes[node]))
+        return err_set(err, LB_EXIT_MACHINE, "%s still runs", topo_node_name(topo, node, name, sizeof name));
+    return topo_start_node(topo, node, err);
+}
