@@ -11,92 +11,131 @@ typedef unsigned __int128 wide;
 #define WIDE __attribute__((noinline))
 #endif
 
-struct pair {
-    uint64_t token, value;
+#define ENTRY_BITS 24
+#define ENTRY_MASK ((UINT32_C(1) << ENTRY_BITS) - 1)
+
+struct state {
+    uint64_t token, value_and_entry;
 };
 
-/* If both are as *seen they become as next, else *seen becomes what they are. */
-WIDE static bool swap(struct guarded *key, struct pair *seen, struct pair next) {
-    wide old = (wide)seen->value << 64 | seen->token, new = (wide)next.value << 64 | next.token;
-    wide was = __sync_val_compare_and_swap((wide *)(void *)&key->fenced, old, new);
-    *seen = (struct pair){(uint64_t)was, (uint64_t)(was >> 64)};
+static uint64_t value_of(struct state state) {
+    return state.value_and_entry >> ENTRY_BITS;
+}
+
+static uint32_t entry_of(struct state state) {
+    return (uint32_t)state.value_and_entry & ENTRY_MASK;
+}
+
+static struct state state_of(uint64_t token, uint64_t value, uint32_t entry) {
+    return (struct state){token, value << ENTRY_BITS | (entry & ENTRY_MASK)};
+}
+
+/* If it is as *seen it becomes as next, else *seen becomes what it is. */
+WIDE static bool swap(struct guarded *key, struct state *seen, struct state next) {
+    wide old = (wide)seen->value_and_entry << 64 | seen->token;
+    wide new = (wide)next.value_and_entry << 64 | next.token;
+    wide was = __sync_val_compare_and_swap((wide *)(void *)&key->token, old, new);
+    *seen = (struct state){(uint64_t)was, (uint64_t)(was >> 64)};
     return was == old;
 }
 
-static struct pair load(struct guarded *key) {
-    struct pair seen = {0, 0};
+static struct state load(struct guarded *key) {
+    struct state seen = {0, 0};
     swap(key, &seen, seen);
     return seen;
 }
 
-/* Puts the token there, and the value if there is one; *ret_before: what was there. Without a token there is
- * nothing to compare, and the one that is there stays. */
-static bool put(struct guarded *key, uint64_t token, const uint64_t *value, struct pair *ret_before) {
-    struct pair seen = load(key), next;
+/* The state as it was then; refused if that has a greater token. */
+static bool install(struct guarded *key, uint64_t token, struct state *ret_then) {
+    struct state seen = load(key), next;
     do {
         if (token && token < seen.token) return false;
-        next = (struct pair){token ? token : seen.token, value ? *value : seen.value};
+        next = state_of(token ? token : seen.token, value_of(seen), entry_of(seen) + 1);
     } while (!swap(key, &seen, next));
-    *ret_before = seen;
+    *ret_then = next;
+    return true;
+}
+
+static bool write(struct guarded *key, uint64_t token, uint64_t value, struct state *ret_then) {
+    struct state seen = load(key), next;
+    do {
+        if (token && token < seen.token) return false;
+        next = state_of(token ? token : seen.token, value, entry_of(seen));
+    } while (!swap(key, &seen, next));
+    *ret_then = next;
     return true;
 }
 
 bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value) {
-    struct pair before;
-    if (!put(key, token, NULL, &before)) return false;
-    *ret_value = before.value;
+    struct state then;
+    if (!install(key, token, &then)) return false;
+    *ret_value = value_of(then);
     return true;
 }
 
 bool fenced_write(struct guarded *key, uint64_t token, uint64_t value) {
-    struct pair before;
-    return put(key, token, &value, &before);
+    struct state then;
+    return write(key, token, value, &then);
 }
 
 uint64_t fenced_read(struct guarded *key) {
-    return load(key).value;
+    return value_of(load(key));
 }
 
-void store_enter(struct guarded *key, struct visit *visit) {
-    visit->entry = atomic_fetch_add_explicit(&key->entries, 1, memory_order_relaxed) + 1;
+static void read_unfenced(struct guarded *key, struct visit *visit) {
     visit->unfenced = atomic_load_explicit(&key->unfenced, memory_order_relaxed);
 }
 
-bool store_write(struct guarded *key, const struct visit *visit) {
-    bool overtaken = atomic_load_explicit(&key->entries, memory_order_relaxed) != visit->entry;
+static void write_unfenced(struct guarded *key, const struct visit *visit) {
     atomic_store_explicit(&key->unfenced, visit->unfenced + 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&key->writes, 1, memory_order_relaxed);
-    return overtaken;
 }
 
-void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit,
-                 bool overtaken) {
+void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit) {
+    struct visit visit = {.token = fenced ? token : 0};
+    struct state then = {0, 0};
+    bool taken = install(key, visit.token, &then);
+    if (fenced) visit.fence = taken ? FENCE_ACCEPTED : FENCE_REJECTED;
+    visit.fenced = value_of(then);
+    visit.entry = entry_of(then);
+    read_unfenced(key, &visit);
+    *ret_visit = visit;
+}
+
+void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit) {
+    struct state then = load(key);
+    if (visit->fence == FENCE_ACCEPTED && !write(key, visit->token, visit->fenced + 1, &then)) {
+        visit->fence = FENCE_REJECTED;
+    }
+    visit->overtaken = entry_of(then) != visit->entry;
+    write_unfenced(key, visit);
+    store_count(key, counts, visit);
+}
+
+void store_enter_beside(struct guarded *key, struct visit *visit) {
+    struct state then = {0, 0};
+    if (visit->fence != FENCE_REJECTED) visit->overtaken = !install(key, visit->token, &then);
+    visit->entry = entry_of(then);
+    read_unfenced(key, visit);
+}
+
+void store_write_beside(struct guarded *key, struct visit *visit) {
+    visit->overtaken |= entry_of(load(key)) != visit->entry;
+    write_unfenced(key, visit);
+}
+
+void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit) {
     if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&key->fenced_writes, 1, memory_order_relaxed);
     }
     /* Who came in so late that a newer holder had come and gone is stale too, though nobody came after it. */
-    if (!overtaken && visit->fence != FENCE_REJECTED) return;
+    if (!visit->overtaken && visit->fence != FENCE_REJECTED) return;
     atomic_fetch_add_explicit(&counts->stale, 1, memory_order_relaxed);
     if (visit->fence == FENCE_REJECTED) {
         atomic_fetch_add_explicit(&counts->stale_rejected, 1, memory_order_relaxed);
     } else if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&counts->stale_accepted, 1, memory_order_relaxed);
     }
-}
-
-void store_visit(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit) {
-    struct visit visit = {.token = token};
-    if (fenced) visit.fence = fenced_install(key, token, &visit.fenced) ? FENCE_ACCEPTED : FENCE_REJECTED;
-    store_enter(key, &visit);
-    *ret_visit = visit;
-}
-
-void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit) {
-    bool overtaken = store_write(key, visit);
-    if (visit->fence == FENCE_ACCEPTED && !fenced_write(key, visit->token, visit->fenced + 1)) {
-        visit->fence = FENCE_REJECTED;
-    }
-    store_count(key, counts, visit, overtaken);
 }
 
 struct store_sum store_judge(struct guarded *keys, uint32_t count, const struct store_counts *counts,

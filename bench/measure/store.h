@@ -9,8 +9,9 @@
  * since a holder writes more than once.
  *
  * The values are read and written apart, as a client of a server would: what lies between is the work. Token
- * and fenced value change together, in one atomic step, as in a server's transaction. It never accuses
- * wrongly: a writer is overtaken once the other has installed its token, not before.
+ * and fenced value change together, in one atomic step, as in a server's transaction, and so does the number
+ * of the last one who came in. So it never accuses wrongly: a write that the fence took was overtaken only by
+ * somebody whose token was no greater.
  */
 #ifndef BENCH_MEASURE_STORE_H
 #define BENCH_MEASURE_STORE_H
@@ -21,11 +22,12 @@
 
 /* A key's (a cell's); zeroed = empty. */
 struct guarded {
-    _Alignas(64) struct { uint64_t token, value; } fenced; /* by fenced_ functions only */
-    _Atomic uint64_t unfenced;                             /* plainly read and written */
-    _Atomic uint64_t entries;                              /* by whom it was entered last: a number each */
-    _Atomic uint64_t writes;                               /* of the unfenced value */
-    _Atomic uint64_t fenced_writes;                        /* that were taken */
+    /* The greatest token; the fenced value and who came in last, as numbers of 40 and 24 bits. By functions
+     * of store.c only. */
+    _Alignas(64) uint64_t token, value_and_entry;
+    _Atomic uint64_t unfenced;      /* plainly read and written */
+    _Atomic uint64_t writes;        /* of the unfenced value */
+    _Atomic uint64_t fenced_writes; /* that were taken */
 };
 
 /* Over all keys of a stage. */
@@ -45,29 +47,31 @@ enum fence {
 
 /* One holder's, from its entry to its write. */
 struct visit {
-    uint64_t token; /* 0 = the grant has none: nothing is checked */
-    uint64_t entry;
+    uint64_t token;            /* 0 = the grant has none: nothing is compared */
     uint64_t unfenced, fenced; /* as read */
+    uint32_t entry;
+    bool overtaken;
     enum fence fence;
 };
 
 /* Installs a token and reads the value. False: a greater one is there, and nothing is done. Token 0 = none:
- * nothing is compared, and what is there stays. */
+ * nothing is compared, and the one that is there stays. */
 bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value);
 /* Writes. False: a greater token is there, and nothing is written. */
 bool fenced_write(struct guarded *key, uint64_t token, uint64_t value);
 uint64_t fenced_read(struct guarded *key);
 
-/* Comes in, after the visit's fence was asked: reads the unfenced value. */
-void store_enter(struct guarded *key, struct visit *visit);
-/* Writes the unfenced value and says whether the visitor was overtaken. */
-bool store_write(struct guarded *key, const struct visit *visit);
-/* Counts the writes, once visit->fence is the fenced value's last word. */
-void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit, bool overtaken);
-
-/* The whole of it where the fenced value is here too. fenced: the lock has tokens. */
-void store_visit(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit);
+/* Comes in and reads both values. fenced: the lock has tokens. */
+void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit);
+/* Writes both and counts. */
 void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit);
+
+/* The same where the fenced value is elsewhere: after it was asked, with its word in visit->fence; ... */
+void store_enter_beside(struct guarded *key, struct visit *visit);
+/* ... before it is written; ... */
+void store_write_beside(struct guarded *key, struct visit *visit);
+/* ... and once its last word is in visit->fence. */
+void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit);
 
 struct store_sum {
     uint64_t stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;

@@ -39,7 +39,7 @@ static int key_count(const struct client *client) {
 void store_come(struct client *client) {
     const struct shared *shared = client->worker->shared;
     for (int i = 0; i < key_count(client); i++) {
-        store_visit(key_of(client, i), client->grant.token, shared->store_fenced, &client->visits[i]);
+        store_enter(key_of(client, i), client->grant.token, shared->store_fenced, &client->visits[i]);
     }
 }
 
@@ -67,7 +67,7 @@ enum lb_outcome store_install(struct client *client) {
         outcome = take_word(visit, outcome);
     }
     client_called(client);
-    store_enter(key_of(client, 0), visit);
+    store_enter_beside(key_of(client, 0), visit);
     return client->told != LB_OK ? client->told : outcome;
 }
 
@@ -78,13 +78,13 @@ enum lb_outcome store_save(struct client *client) {
     enum lb_outcome outcome = LB_OK;
     client_calls(client);
     bool writes = client->told == LB_OK;
-    bool overtaken = writes && store_write(key_of(client, 0), visit);
+    if (writes) store_write_beside(key_of(client, 0), visit);
     if (writes && visit->fence == FENCE_ACCEPTED) {
         outcome = store->write(&client->session->lb, &client->request, visit->token, visit->fenced + 1);
         outcome = take_word(visit, outcome);
     }
     client_called(client);
-    if (writes) store_count(key_of(client, 0), &shared->store_counts, visit, overtaken);
+    if (writes) store_count(key_of(client, 0), &shared->store_counts, visit);
     return client->told != LB_OK ? client->told : outcome;
 }
 

@@ -1,0 +1,330 @@
+/* test_store: the guarded store: known answers by hand, with the trap of fencing the write alone; locks that
+ * lose their leases: what is unfenced loses updates, what is fenced rejects every stale write. */
+#include <pthread.h>
+
+#include "bench/run/store.h"
+#include "bench/tests/toy_help.h"
+
+static struct guarded key;
+static struct store_counts counts;
+
+static int setup(void **state) {
+    (void)state;
+    memset(&key, 0, sizeof key);
+    memset(&counts, 0, sizeof counts);
+    return 0;
+}
+
+static struct visit visit(uint64_t token) {
+    struct visit visit;
+    store_enter(&key, token, true, &visit);
+    return visit;
+}
+
+static void leave(struct visit visit) {
+    store_leave(&key, &counts, &visit);
+}
+
+static void assert_sum(uint64_t stale, uint64_t rejected, uint64_t accepted, uint64_t lost_unfenced,
+                       uint64_t lost_fenced) {
+    struct store_sum sum = store_judge(&key, 1, &counts, NULL);
+    assert_int_equal(sum.stale_attempted, stale);
+    assert_int_equal(sum.stale_accepted_unfenced, stale);
+    assert_int_equal(sum.stale_rejected_fenced, rejected);
+    assert_int_equal(sum.stale_accepted_fenced, accepted);
+    assert_int_equal(sum.lost_updates_unfenced, lost_unfenced);
+    assert_int_equal(sum.lost_updates_fenced, lost_fenced);
+}
+
+static void test_turns_lose_nothing(void **state) {
+    (void)state;
+    for (uint64_t token = 1; token <= 5; token++) leave(visit(token));
+    assert_sum(0, 0, 0, 0, 0);
+    assert_int_equal(fenced_read(&key), 5);
+    assert_int_equal(atomic_load(&key.unfenced), 5);
+}
+
+/* 33 is paused, 34 comes and goes, 33 goes on. */
+static void test_a_stale_write(void **state) {
+    (void)state;
+    struct visit paused = visit(33);
+    leave(visit(34));
+    leave(paused);
+    assert_sum(1, 1, 0, 1, 0);
+    assert_int_equal(fenced_read(&key), 1);
+}
+
+/* 33 writes while 34 works: only 34's own write would save it, so 33's must not get through. */
+static void test_the_newer_one_is_still_there(void **state) {
+    (void)state;
+    struct visit paused = visit(33), there = visit(34);
+    leave(paused);
+    leave(there);
+    assert_sum(1, 1, 0, 1, 0);
+}
+
+/* The trap: the same with a check of the writes alone. 34 has read, but nobody knows its token yet. */
+static void test_to_check_the_write_alone_loses(void **state) {
+    (void)state;
+    uint64_t paused = fenced_read(&key), there = fenced_read(&key);
+    assert_true(fenced_write(&key, 33, paused + 1));
+    assert_true(fenced_write(&key, 34, there + 1));
+    assert_int_equal(fenced_read(&key), 1); /* of two that were taken */
+    /* What it does see is a write that comes after the newer one's. */
+    assert_false(fenced_write(&key, 33, 9));
+}
+
+/* It came in so late that all was over; nobody has come after it. */
+static void test_who_comes_in_stale(void **state) {
+    (void)state;
+    leave(visit(34));
+    struct visit late = visit(33);
+    assert_int_equal(late.fence, FENCE_REJECTED);
+    leave(late);
+    assert_sum(1, 1, 0, 0, 0);
+    assert_int_equal(fenced_read(&key), 1);
+    assert_int_equal(atomic_load(&key.unfenced), 2);
+}
+
+/* A holder writes more than once; a token that was raised on re-entry is taken too. */
+static void test_an_equal_token_is_taken(void **state) {
+    (void)state;
+    uint64_t value;
+    assert_true(fenced_install(&key, 7, &value));
+    assert_true(fenced_write(&key, 7, 1));
+    assert_true(fenced_write(&key, 7, 2));
+    assert_true(fenced_install(&key, 8, &value));
+    assert_int_equal(value, 2);
+    assert_true(fenced_write(&key, 8, 3));
+    assert_false(fenced_install(&key, 7, &value));
+    assert_int_equal(value, 2); /* untouched */
+}
+
+/* Tokens that go backwards, or that two holders share, do not protect: it must show. */
+static void test_tokens_that_do_not_grow(void **state) {
+    (void)state;
+    struct visit first = visit(5), second = visit(5);
+    leave(second);
+    leave(first);
+    assert_sum(1, 0, 1, 1, 1);
+    leave(visit(4)); /* a counter that was lost in a failover */
+    assert_sum(2, 1, 1, 1, 1);
+}
+
+static void test_without_tokens(void **state) {
+    (void)state;
+    struct visit first, second;
+    store_enter(&key, 0, false, &first);
+    store_enter(&key, 0, false, &second);
+    leave(second);
+    leave(first);
+    assert_sum(1, 0, 0, 1, 0);
+    /* A lock that has tokens, but gave none this time: nothing is checked. */
+    setup(NULL);
+    leave(visit(3));
+    struct visit none = visit(0);
+    leave(visit(4));
+    leave(none);
+    assert_sum(1, 0, 1, 1, 1);
+}
+
+/* Several overtaken ones: each is counted, and the value goes back to what the last of them had read. */
+static void test_many_are_overtaken(void **state) {
+    (void)state;
+    struct visit paused[3];
+    for (uint64_t i = 0; i < 3; i++) paused[i] = visit(1 + i);
+    for (uint64_t token = 4; token <= 9; token++) leave(visit(token));
+    for (int i = 0; i < 3; i++) leave(paused[i]);
+    assert_sum(3, 3, 0, 8, 0);
+    assert_int_equal(atomic_load(&key.unfenced), 1);
+    assert_int_equal(fenced_read(&key), 6);
+}
+
+static void test_where_the_values_are_elsewhere(void **state) {
+    (void)state;
+    struct visit visits[3];
+    uint64_t value = 2;
+    for (uint64_t i = 0; i < 3; i++) {
+        visits[i] = (struct visit){.token = 1 + i, .fence = FENCE_ACCEPTED};
+        store_enter_beside(&key, &visits[i]);
+        store_write_beside(&key, &visits[i]);
+        if (i == 1) visits[i].fence = FENCE_UNSURE; /* its answer was lost, and it was done */
+        store_count(&key, &counts, &visits[i]);
+    }
+    struct store_sum sum = store_judge(&key, 1, &counts, &value);
+    assert_int_equal(sum.writes, 3);
+    assert_int_equal(sum.stale_attempted + sum.lost_updates_unfenced + sum.lost_updates_fenced, 0);
+    value = 1;
+    assert_int_equal(store_judge(&key, 1, &counts, &value).lost_updates_fenced, 1);
+}
+
+/* Two were let in by the server in an order, and came back from it in the other: neither is accused for that.
+ */
+static void test_who_comes_back_late(void **state) {
+    (void)state;
+    struct visit older = {.token = 1, .fence = FENCE_ACCEPTED}, newer = {.token = 2, .fence = FENCE_ACCEPTED};
+    store_enter_beside(&key, &newer);
+    store_enter_beside(&key, &older);
+    store_write_beside(&key, &newer);
+    store_count(&key, &counts, &newer);
+    assert_int_equal(atomic_load(&counts.stale), 0);
+    store_write_beside(&key, &older);
+    older.fence = FENCE_REJECTED;
+    store_count(&key, &counts, &older);
+    assert_int_equal(atomic_load(&counts.stale), 1);
+    assert_int_equal(atomic_load(&counts.stale_rejected), 1);
+}
+
+#define THREADS 4
+#define TURNS 20000
+
+static _Atomic uint64_t next_token;
+
+static void *crowd(void *arg) {
+    (void)arg;
+    for (int i = 0; i < TURNS; i++) leave(visit(1 + atomic_fetch_add(&next_token, 1)));
+    return NULL;
+}
+
+/* No lock at all, but tokens that grow: whatever the interleaving, the fenced value loses nothing, and each
+ * write that it took was no stale one. */
+static void test_fenced_holds_without_a_lock(void **state) {
+    (void)state;
+    pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, crowd, NULL), 0);
+    for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
+    struct store_sum sum = store_judge(&key, 1, &counts, NULL);
+    assert_int_equal(sum.writes, THREADS * TURNS);
+    assert_int_equal(sum.stale_accepted_fenced, 0);
+    assert_int_equal(sum.lost_updates_fenced, 0);
+    assert_int_equal(sum.stale_rejected_fenced, sum.stale_attempted);
+    assert_int_equal(fenced_read(&key) + sum.stale_rejected_fenced, sum.writes);
+}
+
+/* ---- stages ---- */
+
+static struct lb_lock without_tokens(void) {
+    struct lb_lock lock = toy_mutex;
+    lock.caps &= ~(unsigned)LB_CAP_FENCE;
+    return lock;
+}
+
+#define CROWD "load.clients=6", "load.threads=3", "check.store=memory"
+
+static void test_a_right_lock_has_no_stale_writes(void **state) {
+    (void)state;
+    struct lb_lock tokenless = without_tokens();
+    const struct lb_lock *locks[] = {&toy_mutex, &tokenless, &toy_rwlock, &toy_slots};
+    for (int i = 0; i < 4; i++) {
+        struct stage *stage =
+            run_toy(locks[i], (struct toy_faults){0},
+                    (struct stage_wish){.readers = i == 2 ? 50 : 0, .bound = 3}, SETS(CROWD));
+        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+        assert_string_equal(stage->store.where, "memory");
+        assert_int_equal(stage->store.fenced, i == 0);
+        const struct store_sum *sum = &stage->store.sum;
+        assert_true(sum->writes > 20);
+        if (i != 2) assert_int_equal(sum->writes, stage->exclusion.counter);
+        assert_int_equal(sum->stale_attempted + sum->lost_updates_unfenced + sum->lost_updates_fenced, 0);
+        stage_free(stage);
+    }
+}
+
+static void test_several_keys_are_written(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.keys_at_once = 3},
+                                  SETS(CROWD, "load.keys=5"));
+    assert_false(stage->store.fenced); /* a grant's token is the first key's */
+    assert_int_equal(stage->store.sum.writes, stage->exclusion.counter);
+    assert_int_equal(stage->store.sum.stale_attempted, 0);
+    stage_free(stage);
+}
+
+/* Holders that hold for longer than their lease lasts, with nobody to tell them. */
+static void test_a_lease_that_ends(void **state) {
+    (void)state;
+    struct lb_lock tokenless = without_tokens();
+    for (int with = 0; with < 2; with++) {
+        struct stage *stage =
+            run_toy(with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_wish){0},
+                    SETS(CROWD, "load.hold=exponential:3ms", "acquire.lease=2ms", "run.duration=400ms"));
+        assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
+        const struct store_sum *sum = &stage->store.sum;
+        assert_true(sum->stale_attempted > 0);
+        assert_int_equal(sum->stale_accepted_unfenced, sum->stale_attempted);
+        assert_true(sum->lost_updates_unfenced > 0);
+        assert_int_equal(stage->store.fenced, with);
+        assert_int_equal(sum->stale_rejected_fenced, with ? sum->stale_attempted : 0);
+        assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
+        stage_free(stage);
+    }
+}
+
+static void test_no_lock_at_all(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true},
+                                  (struct stage_wish){0}, SETS(CROWD, "load.hold=100us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    const struct store_sum *sum = &stage->store.sum;
+    assert_true(sum->lost_updates_unfenced > 0);
+    assert_int_equal(sum->stale_rejected_fenced, sum->stale_attempted);
+    assert_int_equal(sum->lost_updates_fenced, 0);
+    stage_free(stage);
+}
+
+static bool warns_of_stale_writes(const struct stage *stage) {
+    char text[256];
+    return store_warning(stage, text, sizeof text) && strstr(text, "stale writes");
+}
+
+static void test_who_learns_its_loss_does_not_write(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 5}, (struct stage_wish){.renew = true},
+                SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
+    assert_true(stage->exclusion.detected > 0);
+    assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
+    assert_int_equal(warns_of_stale_writes(stage), stage->store.sum.stale_attempted > 0);
+    stage_free(stage);
+}
+
+/* Nothing is written where no grant is exclusive, and nothing unless it is asked for. */
+static void test_where_there_is_none(void **state) {
+    (void)state;
+    const struct lb_lock *locks[] = {&toy_semaphore, &toy_optimistic, &toy_latch};
+    for (int i = 0; i < 3; i++) {
+        struct stage *stage = run_toy(locks[i], (struct toy_faults){0},
+                                      (struct stage_wish){.permits = 1, .bound = 2}, SETS(CROWD));
+        assert_null(stage->store.where);
+        assert_false(warns_of_stale_writes(stage));
+        stage_free(stage);
+    }
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0}, SETS("load.clients=4"));
+    assert_null(stage->store.where);
+    stage_free(stage);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_turns_lose_nothing, setup),
+        cmocka_unit_test_setup(test_a_stale_write, setup),
+        cmocka_unit_test_setup(test_the_newer_one_is_still_there, setup),
+        cmocka_unit_test_setup(test_to_check_the_write_alone_loses, setup),
+        cmocka_unit_test_setup(test_who_comes_in_stale, setup),
+        cmocka_unit_test_setup(test_an_equal_token_is_taken, setup),
+        cmocka_unit_test_setup(test_tokens_that_do_not_grow, setup),
+        cmocka_unit_test_setup(test_without_tokens, setup),
+        cmocka_unit_test_setup(test_many_are_overtaken, setup),
+        cmocka_unit_test_setup(test_where_the_values_are_elsewhere, setup),
+        cmocka_unit_test_setup(test_who_comes_back_late, setup),
+        cmocka_unit_test_setup(test_fenced_holds_without_a_lock, setup),
+        cmocka_unit_test(test_a_right_lock_has_no_stale_writes),
+        cmocka_unit_test(test_several_keys_are_written),
+        cmocka_unit_test(test_a_lease_that_ends),
+        cmocka_unit_test(test_no_lock_at_all),
+        cmocka_unit_test(test_who_learns_its_loss_does_not_write),
+        cmocka_unit_test(test_where_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
