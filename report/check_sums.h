@@ -27,7 +27,7 @@ struct check_recovery {
 void check_recovery_of(const struct check_view *view, const char *backend, int fault,
                        struct check_recovery *recovery);
 
-/* The backends of real locks with cells, and the faults with recoveries: those with most backends first. Both
+/* The backends of real locks with cells, and the faults with recoveries, crashes and failovers first. Both
  * fill an array with at most `most` and return how many. */
 int check_backends(const struct check_view *view, const char **ret_backends, int most);
 int check_recovery_faults(const struct check_view *view, int *ret_faults, int most);

@@ -123,6 +123,65 @@ const struct column columns_open[] = {
     END,
 };
 
+const struct column columns_store[] = {
+    NUMBER("store.stale_attempted", "stale writes", "stale", -1, stale_attempted,
+           "writes by a holder after somebody else had come in"),
+    NUMBER("store.stale_accepted_unfenced", "accepted unfenced", "accepted", -1, stale_accepted_unfenced,
+           "of them, taken by the store that checks no token"),
+    NUMBER("store.stale_rejected_fenced", "rejected fenced", "rejected", 0, stale_rejected_fenced,
+           "of them, refused by the store that checks the fencing token"),
+    NUMBER("store.stale_accepted_fenced", "accepted fenced", "leaked", -1, stale_accepted_fenced,
+           "of them, taken in spite of the check: the token is at fault"),
+    NUMBER("store.lost_updates_unfenced", "lost updates unfenced", "lost", -1, lost_updates_unfenced,
+           "updates that are missing from the value that is written without a token"),
+    NUMBER("store.lost_updates_fenced", "lost updates fenced", "lost f.", -1, lost_updates_fenced,
+           "updates that are missing from the value that is written with a token"),
+    END,
+};
+
+const struct column columns_history[] = {
+    NUMBER("history.ops", "operations", "ops", 0, history_ops,
+           "acquires, releases and renewals that were judged"),
+    NUMBER("history.dropped", "dropped", "dropped", -1, history_dropped,
+           "operations that there was no room for: what follows holds for the others"),
+    NUMBER("history.violations", "violations", "violated", -1, history_violations,
+           "two holders inside their leases"),
+    NUMBER("history.expired", "outlived leases", "expired", -1, history_expired,
+           "holders that went on after their lease while another held"),
+    NUMBER("history.token_errors", "token errors", "tokens", -1, history_token_errors,
+           "fencing tokens that did not grow from grant to grant"),
+    NUMBER("history.spurious_busy", "spurious busy", "spurious", -1, spurious_busy,
+           "said to be busy while nobody can have held it"),
+    NUMBER("history.inversions", "inversions", "inverted", -1, history_inversions,
+           "grants that somebody who asked later got before"),
+    END,
+};
+
+const struct column columns_recovery[] = {
+    NUMBER("recovery.count", "trials", "trials", 0, recovery_count, "faults that were recovered from"),
+    TIME("recovery.min_ns", "min", "min", -1, recovery_min, "from the fault to the first grant after it"),
+    TIME("recovery.p50_ns", "p50", "p50", -1, recovery_p50, "half of the trials took less"),
+    TIME("recovery.p90_ns", "p90", "p90", -1, recovery_p90, "9 of 10 took less"),
+    TIME("recovery.max_ns", "max", "max", -1, recovery_max, "the longest"),
+    TIME("recovery.theory_min_ns", "theory, least", "th. min", 0, theory_min,
+         "the shortest that theory allows"),
+    TIME("recovery.theory_max_ns", "theory, most", "th. max", 0, theory_max,
+         "the longest that theory allows"),
+    TIME("recovery.unavailable_ns", "longest without a grant", "outage", -1, unavailable,
+         "the longest time around a fault in which nobody was granted anything"),
+    NUMBER("recovery.grants_lost", "grants lost", "lost", -1, grants_lost, "grants that a server forgot"),
+    NUMBER("recovery.lost_wakeups", "lost wake-ups", "wakes", -1, lost_wakeups,
+           "waiters that were not woken by the release that they waited for"),
+    NUMBER("recovery.detect.count", "losses learned", "learned", 0, loss_detected,
+           "holders that learned that they had lost the lock"),
+    TIME("recovery.detect.p50_ns", "learned after, p50", "learn p50", -1, loss_detect_p50,
+         "from the loss to learning of it"),
+    TIME("recovery.detect.max_ns", "learned after, max", "learn max", -1, loss_detect_max, "the longest"),
+    NUMBER("recovery.detect.never", "never learned", "never", -1, loss_never_detected,
+           "holders that never learned of their loss"),
+    END,
+};
+
 const struct column columns_tool[] = {
     TIME("executor.hiccup_ns.p99", "stall p99", "stall", -1, hiccup.p99,
          "how late the tool's own timers fired: noise of the machine and the tool, not of the lock"),

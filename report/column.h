@@ -30,8 +30,11 @@ extern const struct column columns_latency[]; /* every percentile */
 extern const struct column columns_fairness[];
 extern const struct column columns_cost[];
 extern const struct column columns_outcome[];
-extern const struct column columns_open[]; /* open loop: arrivals, lateness */
-extern const struct column columns_tool[]; /* the tool's own stalls */
+extern const struct column columns_open[];     /* open loop: arrivals, lateness */
+extern const struct column columns_store[];    /* the guarded value; all three only where there is one */
+extern const struct column columns_history[];  /* the history's judgement */
+extern const struct column columns_recovery[]; /* after faults */
+extern const struct column columns_tool[];     /* the tool's own stalls */
 
 double column_value(const struct column *column, const struct report_row *row);
 

@@ -109,6 +109,7 @@ static void write_banner(FILE *out, const struct report *report) {
           "lock</a>"
           "<a href=\"#compare\">Comparison</a><a href=\"#promises\">Promises</a>",
           out);
+    if (html_has_faults(report)) fputs("<a href=\"#faults\">Faults</a>", out);
     for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) {
         fprintf(out, "<a href=\"#%s\">%.*s</a>", charts[c].id, (int)strcspn(charts[c].title, ":"),
                 charts[c].title);
@@ -191,6 +192,7 @@ int report_write_html(const struct report *report, FILE *out, struct lb_err *err
     html_answers(out, report, &answers);
     write_compare(out, report, &answers);
     html_promises(out, report);
+    html_faults(out, report);
     write_charts(out, report);
     html_section(out, "tool", "The tool's own noise");
     fputs(

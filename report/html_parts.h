@@ -41,6 +41,14 @@ void html_table(FILE *out, const struct report *report, const struct report_grou
 /* All groups' tables of some columns, folded. Groups where no row has any of them are left out. */
 void html_folded(FILE *out, const struct report *report, const struct column *columns, const char *what);
 
+/* Whether any stage has a guarded store, a judged history or recoveries. */
+bool html_has_faults(const struct report *report);
+/* Their figures, and the histories' counter-examples; nothing where there is none. */
+void html_faults(FILE *out, const struct report *report);
+
+/* The operations that contradict each other: an array of objects as run.json and check.json have them. */
+void html_counterexample(FILE *out, const json_t *operations);
+
 /* Servers, environment, plan, how to run it again, what was left out, warnings. */
 void html_runs(FILE *out, const struct report *report);
 

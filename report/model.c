@@ -45,17 +45,22 @@ static bool says(const struct run_stage *stage, const char *verdict) {
     return equal(stage->verdict, verdict);
 }
 
+/* Seen as it happened, or found in the history afterwards. */
+static bool judged(const struct run_stage *stage, const char *verdict) {
+    return says(stage, verdict) || equal(stage->history_verdict, verdict);
+}
+
 /* A control in the workload that is meant to expose it: whether it showed what it must, or worse. */
 static bool shows(const struct run_stage *stage) {
-    if (says(stage, "violated")) return true;
+    if (judged(stage, "violated")) return true;
     if (strcmp(stage->expected, "stuck") == 0) return stage->stuck > 0;
     return strcmp(stage->expected, "expired") == 0 && stage->expired_holders > 0;
 }
 
 /* Nobody was let in beside another: only what fencing stands on was wrong. */
 static bool only_tokens(const struct run_stage *stage) {
-    const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders, stage->early,
-                             stage->oversold};
+    const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
+                             stage->early,        stage->oversold,       stage->history_violations};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] > 0) return false;
     }
@@ -67,9 +72,9 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
     if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
     if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
         return LOCK_MISSED;
-    if (says(stage, "violated"))
+    if (judged(stage, "violated"))
         return stage->control ? LOCK_CAUGHT : only_tokens(stage) ? LOCK_TOKENS : LOCK_VIOLATED;
-    if (says(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
+    if (judged(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
     if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
     if (!says(stage, "clean") || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
     if (!report_competes(stage)) return LOCK_ALONE;
@@ -160,6 +165,8 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add(&lock->stuck, stage->stuck);
     add(&lock->early, stage->early);
     add(&lock->oversold, stage->oversold);
+    add(&lock->history_violations, stage->history_violations);
+    add(&lock->history_expired, stage->history_expired);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;

@@ -36,9 +36,10 @@ struct report_lock {
     double grants;    /* all that were checked */
     double competing; /* those with two clients or more on common keys: what the bound stands on */
     double lost_updates, double_holders, expired_holders, token_errors, stuck, early, oversold;
-    const struct run_stage *residue; /* the stage that left most on the server, or NULL */
-    const struct run_stage *overlap; /* the first stage with a first overlap, or NULL */
-    bool partial;                    /* a stage of it is partial or failed */
+    double history_violations, history_expired; /* found in the history of operations, after the run */
+    const struct run_stage *residue;            /* the stage that left most on the server, or NULL */
+    const struct run_stage *overlap;            /* the first stage with a first overlap, or NULL */
+    bool partial;                               /* a stage of it is partial or failed */
 };
 
 struct report_row {

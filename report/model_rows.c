@@ -30,8 +30,14 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
     if (stage->clients_per_session > 1) fprintf(out, ", %.0f clients a session", stage->clients_per_session);
     if (stage->session && strcmp(stage->session, "each") == 0) fprintf(out, ", a session each time");
-    if (stage->fault && strcmp(stage->fault, "pause") == 0) fprintf(out, ", processes paused");
-    if (stage->fault && strcmp(stage->fault, "kill") == 0) fprintf(out, ", processes killed");
+    const char *fault = stage->fault ? stage->fault : "none";
+    if (strcmp(fault, "pause") == 0) {
+        fprintf(out, ", processes paused");
+    } else if (strcmp(fault, "kill") == 0) {
+        fprintf(out, ", processes killed");
+    } else if (strcmp(fault, "none") != 0) {
+        fprintf(out, ", fault %s", fault);
+    }
 }
 
 /* The load in words, without the clients. Stages whose words agree may be compared. Malloced. */
@@ -114,14 +120,39 @@ static int fill_medians(struct report_row *row, const struct ref *refs, int coun
     return 0;
 }
 
+#define AT(member) offsetof(struct run_stage, member)
+
 /* What was checked adds up over the repeats; a count that no repeat has stays unknown. */
 static void fill_sums(struct report_row *row, const struct ref *refs, int count) {
     static const size_t counts[] = {
-        offsetof(struct run_stage, checked_grants),  offsetof(struct run_stage, counter),
-        offsetof(struct run_stage, lost_updates),    offsetof(struct run_stage, double_holders),
-        offsetof(struct run_stage, expired_holders), offsetof(struct run_stage, token_errors),
-        offsetof(struct run_stage, grants),          offsetof(struct run_stage, attempts),
-        offsetof(struct run_stage, stuck),           offsetof(struct run_stage, detected),
+        AT(checked_grants),
+        AT(counter),
+        AT(lost_updates),
+        AT(double_holders),
+        AT(expired_holders),
+        AT(token_errors),
+        AT(grants),
+        AT(attempts),
+        AT(stuck),
+        AT(detected),
+        AT(stale_attempted),
+        AT(stale_accepted_unfenced),
+        AT(stale_rejected_fenced),
+        AT(stale_accepted_fenced),
+        AT(lost_updates_unfenced),
+        AT(lost_updates_fenced),
+        AT(history_ops),
+        AT(history_dropped),
+        AT(history_violations),
+        AT(history_expired),
+        AT(spurious_busy),
+        AT(history_token_errors),
+        AT(history_inversions),
+        AT(recovery_count),
+        AT(grants_lost),
+        AT(lost_wakeups),
+        AT(loss_detected),
+        AT(loss_never_detected),
     };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         double sum = NAN;

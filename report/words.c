@@ -233,6 +233,8 @@ static void write_broken(FILE *out, const struct report_lock *lock) {
         {lock->double_holders, "second holder", "", overlaps},
         {lock->early, "client", " let through before the count was down", lock->early > 0},
         {lock->oversold, "piece", " sold that were not there", lock->oversold > 0},
+        {lock->history_violations, "violation", " in the history of operations",
+         lock->history_violations > 0},
         {lock->expired_holders, "holder", " past the lease's end", workload && lock->expired_holders > 0},
         {lock->stuck, "key", " that nobody gets any more", workload && lock->stuck > 0},
     };
@@ -281,12 +283,12 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
                 number_count_text(lock->stuck, twice), plural(lock->stuck));
         break;
     case LOCK_EXPIRED:
-        number_count_text(lock->expired_holders, twice);
+        number_count_text(fmax(lock->expired_holders, lock->history_expired), twice);
         fprintf(out,
                 "%s let %s client%s in whose predecessor still worked past its lease's end, in %s grants. "
                 "The lock kept "
                 "its word; without fencing the work was not exclusive.",
-                lock->label, twice, plural(lock->expired_holders), grants);
+                lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
         break;
     case LOCK_ALONE:
         if (!tested || !report_is_real(lock->stage)) break;

@@ -73,6 +73,20 @@ struct run_stage {
     double stock, sold, stock_left, stock_astray, seconds_to_sell_out;
     double residue; /* what was left on the server */
     const char *residue_example;
+    /* The guarded value, with and without a check of the token. */
+    const char *store_where; /* "memory" or "backend" */
+    bool store_fenced;
+    double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
+    double lost_updates_unfenced, lost_updates_fenced;
+    /* The operations' history, as it was judged after the run. */
+    const char *history_verdict, *history_model, *history_file;
+    double history_ops, history_dropped, history_violations, history_expired, spurious_busy,
+        history_token_errors, history_inversions;
+    /* From a fault to the first grant after it, in ns. */
+    const char *recovery_theory;
+    double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
+    double theory_min, theory_max, unavailable, grants_lost, lost_wakeups;
+    double loss_detected, loss_detect_p50, loss_detect_max, loss_never_detected;
     bool has_overlap; /* the four below are filled */
     double overlap_key;
     struct run_holder holder, intruder;
@@ -82,6 +96,7 @@ struct run_stage {
     const json_t *grants_per_client; /* array of numbers, or NULL */
     const json_t *series;            /* array of objects, or NULL */
     const json_t *warnings;          /* array of texts, or NULL */
+    const json_t *counterexample;    /* of the history: array of objects, or NULL */
 };
 
 struct run_server {
