@@ -2,8 +2,8 @@
 #ifndef BENCH_ENGINE_LOOP_IMPL_H
 #define BENCH_ENGINE_LOOP_IMPL_H
 
-#include "bench/engine/context.h"
 #include "bench/base/heap.h"
+#include "bench/engine/context.h"
 #include "bench/engine/loop.h"
 #include "bench/engine/stack.h"
 

@@ -50,8 +50,9 @@ enum wire_kind {
                     answer that just fits ends nothing. Each connection that is there now has a count of its
                     own, and new ones are fine; see `together` */
     WIRE_DROP    /* the bytes-th answer from now that contains `holding` is swallowed (0: each such). If the
-                    chunk    that it came in is a whole number of messages (RESP, PostgreSQL, four bytes of length),
-                    exactly that message, else the chunk. Counted over all connections that it is for */
+                    chunk    that it came in is a whole number of messages (RESP, PostgreSQL, four bytes of
+                    length),    exactly that message, else the chunk. Counted over all connections that it is for
+                  */
 };
 
 enum wire_then {
@@ -122,7 +123,7 @@ struct wire_count {
     uint64_t read_bytes, forwarded_bytes, swallowed_bytes; /* forwarded: counted just before it is sent */
     uint64_t chunks;                                       /* reads that brought something */
 };
-/* One way of an end. */
+/* One way of an end, or both together. */
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count);
 /* Connections of an end that were accepted, that have ended, and that were refused or had no server. */
 void wire_connections(const struct wire *wire, int end, uint64_t *ret_accepted, uint64_t *ret_ended,

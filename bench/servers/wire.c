@@ -1,0 +1,309 @@
+/* wire: see wire.h. The program's side: it starts and ends the wire's process, hands it orders through a
+ * shared mapping, and reads its counters there. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/guard.h"
+#include "bench/servers/ports.h"
+#include "bench/servers/wire_impl.h"
+
+#define ANSWER_MS 10000
+#define BINDS_MAX 20
+
+struct wire {
+    struct wire_shared *shared;
+    pid_t pid;
+    int control_fd;
+    uint64_t orders;
+    int ends;
+    struct listener listeners[WIRE_ENDS_MAX]; /* their sockets are the child's */
+    bool on[WIRE_FAULTS_MAX];                 /* of each slot */
+    int next_fault;                           /* a fault's slot is its number modulo WIRE_FAULTS_MAX */
+};
+
+/* --- the child --- */
+
+static int by_number(const void *left, const void *right) {
+    return *(const int *)left - *(const int *)right;
+}
+
+/* Closes all but these: somebody may wait for the end of what the program has open. */
+static void close_others(int *keep, int count) {
+    int from = 0;
+    qsort(keep, (size_t)count, sizeof *keep, by_number);
+    for (int i = 0; i < count; i++) {
+        if (keep[i] > from) syscall(SYS_close_range, (unsigned)from, (unsigned)keep[i] - 1, 0U);
+        from = keep[i] + 1;
+    }
+    syscall(SYS_close_range, (unsigned)from, ~0U, 0U);
+}
+
+static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t parent) {
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+    int keep[3 + 1 + WIRE_ENDS_MAX], kept = 0;
+    setpgid(0, 0); /* Ctrl-C at the terminal is for the program alone */
+    guard_add_group(getpid(), SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    prctl(PR_SET_NAME, "lockbench-wire");
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++) {
+        if (null >= 0) dup2(null, i);
+        keep[kept++] = i;
+    }
+    keep[kept++] = control_fd;
+    for (int i = 0; i < wire->ends; i++) keep[kept++] = wire->listeners[i].fd;
+    close_others(keep, kept);
+    if (chdir("/") != 0) { /* a folder in use can't be unmounted; no harm beyond that */
+    }
+    wire_main(wire->shared, control_fd, wire->listeners, wire->ends);
+}
+
+/* --- starting and ending --- */
+
+/* Explicitly bound, a socket that stops to listen keeps its port, and with SO_REUSEADDR it may listen again
+ * while connections to it live: see mind_ports in wire_fault.c. */
+static int listen_on(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int on = 1;
+    if (fd < 0) return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, WIRE_BACKLOG) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_ends(struct wire *wire, const struct wire_end *ends, int count, struct lb_err *err) {
+    for (int i = 0; i < count; i++) {
+        struct listener *listener = &wire->listeners[i];
+        int port = 0, fd = -1;
+        for (int tries = 0; fd < 0 && tries < BINDS_MAX; tries++) {
+            if (ports_pick(&port, 1, err) != 0) return -1;
+            fd = listen_on(port); /* somebody may have been faster */
+        }
+        if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "no port for a wire: %s", strerror(errno));
+        *listener = (struct listener){
+            .watched = WATCH_LISTENER, .end = i, .fd = fd, .port = port, .server_port = ends[i].server_port};
+        wire->ends++;
+    }
+    return 0;
+}
+
+static void close_ends(struct wire *wire) {
+    for (int i = 0; i < wire->ends; i++) close(wire->listeners[i].fd);
+}
+
+static void wire_free(struct wire *wire) {
+    if (wire->control_fd >= 0) close(wire->control_fd);
+    if (wire->shared) munmap(wire->shared, sizeof *wire->shared);
+    free(wire);
+}
+
+static int fork_wire(struct wire *wire, struct lb_err *err) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "wire: %s", strerror(errno));
+    pid_t parent = getpid();
+    guard_fork_begin();
+    wire->pid = fork();
+    if (wire->pid == 0) become_wire(wire, pair[1], parent);
+    guard_fork_end();
+    close(pair[1]);
+    wire->control_fd = pair[0];
+    if (wire->pid < 0) return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
+    guard_add_group(wire->pid, SIGKILL); /* the same again, should the child not get that far */
+    return 0;
+}
+
+struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *err) {
+    if (count < 1 || count > WIRE_ENDS_MAX) {
+        err_set(err, LB_EXIT_MACHINE, "a wire with %d ends", count);
+        return NULL;
+    }
+    struct wire *wire = calloc(1, sizeof *wire);
+    if (!wire) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    wire->control_fd = -1;
+    wire->shared =
+        mmap(NULL, sizeof *wire->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (wire->shared == MAP_FAILED) {
+        wire->shared = NULL;
+        err_set(err, LB_EXIT_MACHINE, "memory for a wire: %s", strerror(errno));
+        wire_free(wire);
+        return NULL;
+    }
+    for (int i = 0; i < WIRE_FAULTS_MAX; i++) atomic_store(&wire->shared->signs[i].fault, -1);
+    int failed = guard_start(err) != 0 || open_ends(wire, ends, count, err) != 0 || fork_wire(wire, err) != 0;
+    close_ends(wire);
+    if (!failed) return wire;
+    wire_free(wire);
+    return NULL;
+}
+
+void wire_stop(struct wire *wire) {
+    if (!wire) return;
+    kill(wire->pid, SIGKILL);
+    while (waitpid(wire->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    guard_drop_group(wire->pid);
+    wire_free(wire);
+}
+
+int wire_ends(const struct wire *wire) {
+    return wire->ends;
+}
+
+int wire_port(const struct wire *wire, int end) {
+    return wire->listeners[end].port;
+}
+
+pid_t wire_pid(const struct wire *wire) {
+    return wire->pid;
+}
+
+/* --- orders --- */
+
+/* Has the order that lies in the mapping carried out. */
+static int carry_out(struct wire *wire, struct lb_err *err) {
+    uint64_t number = ++wire->orders, answer = 0;
+    while (send(wire->control_fd, &number, sizeof number, MSG_NOSIGNAL) < 0) {
+        if (errno != EINTR) return err_set(err, LB_EXIT_MACHINE, "the wire's process has ended");
+    }
+    for (int64_t until_ns = lb_now() + ANSWER_MS * LB_MS_NS; answer != number;) {
+        struct pollfd ready = {.fd = wire->control_fd, .events = POLLIN};
+        int64_t left_ns = until_ns - lb_now();
+        if (left_ns <= 0) return err_set(err, LB_EXIT_MACHINE, "the wire's process does not answer");
+        if (poll(&ready, 1, (int)(left_ns / LB_MS_NS) + 1) <= 0) continue;
+        ssize_t got = recv(wire->control_fd, &answer, sizeof answer, MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
+            return err_set(err, LB_EXIT_MACHINE, "the wire's process has ended");
+    }
+    return 0;
+}
+
+int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
+    if (end < 0 || end >= wire->ends) return err_set(err, LB_EXIT_USAGE, "the wire has no end %d", end);
+    wire->shared->order = (struct order){.verb = ORDER_AIM, .end = end, .server_port = server_port};
+    wire->listeners[end].server_port = server_port;
+    return carry_out(wire, err);
+}
+
+/* Why a fault makes no sense; NULL if it does. */
+static const char *nonsense(const struct wire_fault *fault) {
+    if (!fault->ends) return "it is for no end";
+    if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX) return "it is for too many processes";
+    if (fault->by_ns < 0 || fault->jitter_ns < 0) return "its delay is below zero";
+    if (fault->kind == WIRE_RATE && fault->rate == 0) return "its rate is zero";
+    if (fault->kind != WIRE_DROP) return NULL;
+    if (!fault->holding || fault->holding_len < 1 || fault->holding_len > WIRE_HOLDING_MAX)
+        return "what the message holds has 1 to 64 bytes";
+    return fault->then == WIRE_THEN_SWALLOW ? "after a dropped message it goes on, is reset or cut" : NULL;
+}
+
+/* The next number whose slot is free; -1 = none. */
+static int free_number(const struct wire *wire) {
+    for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
+        if (!wire->on[(wire->next_fault + i) % WIRE_FAULTS_MAX]) return wire->next_fault + i;
+    }
+    return -1;
+}
+
+int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *err) {
+    const char *why = nonsense(fault);
+    int number = free_number(wire);
+    if (why) return err_set(err, LB_EXIT_USAGE, "a fault of the wire: %s", why);
+    if (number < 0)
+        return err_set(err, LB_EXIT_USAGE, "more than %d faults of the wire at once", WIRE_FAULTS_MAX);
+    int slot = number % WIRE_FAULTS_MAX;
+    struct order *order = &wire->shared->order;
+    struct sign_cells *sign = &wire->shared->signs[slot];
+    *order = (struct order){.verb = ORDER_SET, .slot = slot, .fault = *fault};
+    if (!fault->way) order->fault.way = WIRE_BOTH;
+    if (!fault->pids) order->fault.pid_count = 0;
+    for (int i = 0; i < order->fault.pid_count; i++) order->pids[i] = fault->pids[i];
+    if (fault->kind == WIRE_DROP) memcpy(order->holding, fault->holding, fault->holding_len);
+    order->fault.pids = NULL;
+    order->fault.holding = NULL;
+    atomic_store(&sign->fault, -1);
+    atomic_store(&sign->struck, 0);
+    atomic_store(&sign->bytes, 0);
+    atomic_store(&sign->matched, 0);
+    atomic_store(&sign->first_ns, 0);
+    atomic_store(&sign->last_ns, 0);
+    atomic_store(&sign->fault, number);
+    if (carry_out(wire, err) != 0) return -1;
+    wire->next_fault = number + 1;
+    wire->on[slot] = fault->kind != WIRE_RESET && fault->kind != WIRE_CUT;
+    return number;
+}
+
+int wire_lift(struct wire *wire, int fault, struct lb_err *err) {
+    int slot = fault < 0 ? 0 : fault % WIRE_FAULTS_MAX;
+    if (fault < 0 || !wire->on[slot] || atomic_load(&wire->shared->signs[slot].fault) != fault) return 0;
+    wire->shared->order = (struct order){.verb = ORDER_LIFT, .slot = slot};
+    if (carry_out(wire, err) != 0) return -1;
+    wire->on[slot] = false;
+    return 0;
+}
+
+int wire_heal(struct wire *wire, struct lb_err *err) {
+    for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
+        if (wire->on[i] && wire_lift(wire, atomic_load(&wire->shared->signs[i].fault), err) != 0) return -1;
+    }
+    return 0;
+}
+
+/* --- what it did --- */
+
+void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign) {
+    const struct sign_cells *sign = &wire->shared->signs[fault < 0 ? 0 : fault % WIRE_FAULTS_MAX];
+    *ret_sign = (struct wire_sign){0};
+    if (fault < 0 || atomic_load(&sign->fault) != fault) return;
+    ret_sign->struck = atomic_load(&sign->struck);
+    ret_sign->bytes = atomic_load(&sign->bytes);
+    ret_sign->matched = atomic_load(&sign->matched);
+    ret_sign->first_ns = atomic_load(&sign->first_ns);
+    ret_sign->last_ns = atomic_load(&sign->last_ns);
+}
+
+void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count) {
+    *ret_count = (struct wire_count){0};
+    for (int i = 0; i < 2; i++) {
+        const struct way_cells *cells = &wire->shared->ends[end].way[i];
+        if (!(way & (i == 0 ? WIRE_REQUESTS : WIRE_ANSWERS))) continue;
+        ret_count->read_bytes += atomic_load(&cells->read_bytes);
+        ret_count->forwarded_bytes += atomic_load(&cells->forwarded_bytes);
+        ret_count->swallowed_bytes += atomic_load(&cells->swallowed_bytes);
+        ret_count->chunks += atomic_load(&cells->chunks);
+    }
+}
+
+void wire_connections(const struct wire *wire, int end, uint64_t *ret_accepted, uint64_t *ret_ended,
+                      uint64_t *ret_refused) {
+    const struct end_cells *cells = &wire->shared->ends[end];
+    *ret_accepted = atomic_load(&cells->accepted);
+    *ret_ended = atomic_load(&cells->ended);
+    *ret_refused = atomic_load(&cells->refused);
+}

@@ -1,0 +1,557 @@
+/* test_wire: the wire passes everything on where it is told nothing, and each fault acts: seen by its
+ * counters and by what the far end received. */
+#include <poll.h>
+
+#include "bench/tests/wire_help.h"
+
+static void passes_on_both_ways(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    help_pass(pair.client, pair.server, "question");
+    help_pass(pair.server, pair.client, "answer");
+    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 8);
+    assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, 6);
+    assert_int_equal(help_count(&rig, WIRE_BOTH).read_bytes, 14);
+    assert_int_equal(help_count(&rig, WIRE_BOTH).swallowed_bytes, 0);
+    /* One way may end while the other goes on. */
+    char byte;
+    shutdown(pair.client, SHUT_WR);
+    assert_int_equal(help_read(pair.server, &byte, 1), 0);
+    help_pass(pair.server, pair.client, "still here");
+    close(pair.server);
+    assert_int_equal(help_read(pair.client, &byte, 1), 0);
+    uint64_t accepted, ended, refused;
+    HELP_UNTIL((wire_connections(rig.wire, 0, &accepted, &ended, &refused), ended == 1));
+    assert_int_equal(accepted, 1);
+    assert_int_equal(refused, 0);
+    close(pair.client);
+    rig_down(&rig);
+}
+
+static void a_reset_is_passed_on(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    for (int from_server = 0; from_server < 2; from_server++) {
+        struct pair pair = pair_up(&rig);
+        struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+        int dies = from_server ? pair.server : pair.client, lives = from_server ? pair.client : pair.server;
+        char data[8];
+        help_pass(pair.client, pair.server, "x");
+        help_send(dies, "words");
+        HELP_UNTIL(help_count(&rig, WIRE_BOTH).forwarded_bytes == (from_server ? 12U : 6U));
+        setsockopt(dies, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(dies);
+        assert_int_equal(help_read(lives, data, 5), 5); /* its last words come first */
+        assert_int_equal(help_read(lives, data, 1), -ECONNRESET);
+        close(lives);
+    }
+    rig_down(&rig);
+}
+
+static void no_server_is_a_reset(void **state) {
+    (void)state;
+    struct rig rig;
+    struct lb_err err = {0};
+    char byte;
+    rig_up(&rig);
+    int port;
+    int fd = help_listen(&port);
+    close(fd); /* nobody is there now */
+    assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
+    int client = help_connect(wire_port(rig.wire, 0));
+    assert_int_equal(client < 0 ? client : help_read(client, &byte, 1), -ECONNRESET);
+    if (client >= 0) close(client);
+    /* Aimed at a server, it leads there. */
+    fd = help_listen(&port);
+    assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
+    client = help_connect(wire_port(rig.wire, 0));
+    int server = accept(fd, NULL, NULL);
+    help_pass(client, server, "hello");
+    assert_int_equal(wire_aim(rig.wire, 1, port, &err), -1);
+    close(server);
+    close(client);
+    close(fd);
+    rig_down(&rig);
+}
+
+/* A delayed connection's bytes come after those that an undelayed one sent later; they keep their order. */
+static void delays_and_keeps_the_order(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair late = pair_up(&rig);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY,
+                                                   .way = WIRE_REQUESTS,
+                                                   .by_ns = 300 * LB_MS_NS,
+                                                   .jitter_ns = 50 * LB_MS_NS,
+                                                   .seed = 7});
+    int64_t sent_ns = lb_now();
+    char text[101] = "";
+    for (int i = 0; i < 100; i++) {
+        text[i] = (char)('!' + i % 90);
+        assert_int_equal(send(late.client, text + i, 1, MSG_NOSIGNAL), 1);
+        HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == (uint64_t)i + 1);
+    }
+    struct wire_count before = help_count(&rig, WIRE_REQUESTS);
+    bool in_time = lb_now() < sent_ns + 300 * LB_MS_NS; /* else the machine was too busy to look */
+    if (in_time) assert_int_equal(before.forwarded_bytes, 0);
+    help_pass(late.server, late.client, "the other way is not delayed");
+    help_comes(late.server, text);
+    assert_true(lb_now() >= sent_ns + 300 * LB_MS_NS); /* never early */
+    struct wire_sign sign = help_sign(&rig, fault);
+    assert_int_equal(sign.struck, 100);
+    assert_int_equal(sign.bytes, 100);
+    assert_int_equal(sign.matched, 1);
+    assert_true(sign.first_ns >= sent_ns && sign.last_ns >= sign.first_ns);
+    /* Lifted, what was on its way comes. */
+    help_lift(&rig, fault);
+    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS});
+    help_send(late.client, "held");
+    HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == 104);
+    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 100);
+    help_lift(&rig, fault);
+    help_comes(late.server, "held");
+    assert_int_equal(help_sign(&rig, fault).struck, 1); /* kept after it */
+    pair_down(&late);
+    rig_down(&rig);
+}
+
+static void the_end_comes_after_the_delayed_bytes(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    char data[8] = "";
+    help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 50 * LB_MS_NS});
+    help_send(pair.client, "last");
+    close(pair.client);
+    assert_int_equal(help_read(pair.server, data, 8), 4);
+    assert_string_equal(data, "last");
+    close(pair.server);
+    rig_down(&rig);
+}
+
+static void slows(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    char data[2000];
+    memset(data, 'x', sizeof data);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RATE, .rate = 10000, .way = WIRE_ANSWERS});
+    int64_t begin_ns = lb_now();
+    assert_int_equal(send(pair.server, data, sizeof data, MSG_NOSIGNAL), (ssize_t)sizeof data);
+    assert_int_equal(help_read(pair.client, data, sizeof data), (ssize_t)sizeof data);
+    /* 2,000 bytes at 10,000 a second; the last fiftieth of a second's worth does not wait. */
+    assert_true(lb_now() - begin_ns >= 180 * LB_MS_NS);
+    assert_true(help_sign(&rig, fault).bytes == sizeof data);
+    help_pass(pair.client, pair.server, "requests are not slowed");
+    help_lift(&rig, fault);
+    help_pass(pair.server, pair.client, "nor are answers now");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void swallows_both_ways(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig), idle = pair_up(&rig);
+    char byte;
+    help_pass(pair.client, pair.server, "before");
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
+    struct wire_count before = help_count(&rig, WIRE_BOTH);
+    help_send(pair.client, "question");
+    help_send(pair.server, "answer");
+    HELP_UNTIL(help_count(&rig, WIRE_BOTH).swallowed_bytes == 14);
+    shutdown(pair.client, SHUT_WR); /* not even an end */
+    HELP_UNTIL(help_sign(&rig, fault).struck == 3);
+    /* Who comes now is accepted, and the server does not learn of it. */
+    int client = help_connect(wire_port(rig.wire, 0));
+    assert_true(client >= 0);
+    help_send(client, "anybody?");
+    HELP_UNTIL(help_count(&rig, WIRE_BOTH).swallowed_bytes == 22);
+    help_silent(pair.server);
+    help_silent(client);
+    struct pollfd comes = {.fd = rig.listen_fd, .events = POLLIN};
+    assert_int_equal(poll(&comes, 1, 0), 0);
+    assert_int_equal(help_count(&rig, WIRE_BOTH).forwarded_bytes, before.forwarded_bytes);
+    assert_int_equal(help_sign(&rig, fault).bytes, 22);
+    assert_int_equal(help_sign(&rig, fault).matched, 3);
+    /* Those that lost bytes can't go on; who lost none does. */
+    help_lift(&rig, fault);
+    assert_int_equal(help_read(pair.server, &byte, 1), -ECONNRESET);
+    assert_int_equal(help_read(client, &byte, 1), -ECONNRESET);
+    help_pass(idle.client, idle.server, "as if nothing had been");
+    struct pair later = pair_up(&rig);
+    help_pass(later.server, later.client, "welcome");
+    close(client);
+    pair_down(&pair);
+    pair_down(&idle);
+    pair_down(&later);
+    rig_down(&rig);
+}
+
+static void swallows_one_way(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    for (int way = WIRE_REQUESTS; way <= WIRE_ANSWERS; way++) {
+        struct pair pair = pair_up(&rig);
+        int mute = way == WIRE_REQUESTS ? pair.client : pair.server,
+            deaf = way == WIRE_REQUESTS ? pair.server : pair.client;
+        int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW, .way = (enum wire_way)way});
+        help_send(mute, "lost");
+        help_pass(deaf, mute, "the other way is fine");
+        HELP_UNTIL(help_sign(&rig, fault).bytes == 4);
+        help_silent(deaf);
+        char byte;
+        help_lift(&rig, fault);
+        assert_int_equal(help_read(deaf, &byte, 1), -ECONNRESET);
+        pair_down(&pair);
+    }
+    rig_down(&rig);
+}
+
+/* Who connects and waits for the server's first words, and lost nothing, is connected when it is over. */
+static void who_came_while_requests_were_swallowed_may_go_on(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
+    struct pair pair = {.client = help_connect(wire_port(rig.wire, 0))};
+    HELP_UNTIL(help_sign(&rig, fault).matched == 1);
+    help_lift(&rig, fault);
+    pair.server = accept(rig.listen_fd, NULL, NULL);
+    help_pass(pair.server, pair.client, "greeting");
+    help_pass(pair.client, pair.server, "thanks");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void what_was_under_way_is_swallowed_too(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS});
+    help_send(pair.client, "slow");
+    HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == 4);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
+    assert_int_equal(help_sign(&rig, fault).bytes, 4); /* when it returns, it has been done */
+    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 0);
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void stalls_and_loses_nothing(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
+    help_send(pair.client, "question");
+    HELP_UNTIL(help_sign(&rig, fault).struck > 0);
+    help_send(pair.server, "answer");
+    help_silent(pair.client);
+    assert_int_equal(help_count(&rig, WIRE_BOTH).read_bytes, 0);
+    help_lift(&rig, fault);
+    help_comes(pair.server, "question");
+    help_comes(pair.client, "answer");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void resets_and_cuts(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    for (int cut = 0; cut < 2; cut++) {
+        struct pair pair = pair_up(&rig);
+        char byte;
+        help_pass(pair.client, pair.server, "x");
+        int fault = help_set(&rig, (struct wire_fault){.kind = cut ? WIRE_CUT : WIRE_RESET});
+        assert_int_equal(help_sign(&rig, fault).struck, 1);
+        assert_int_equal(help_read(pair.client, &byte, 1), cut ? 0 : -ECONNRESET);
+        assert_int_equal(help_read(pair.server, &byte, 1), cut ? 0 : -ECONNRESET);
+        struct pair later = pair_up(&rig);
+        help_pass(later.client, later.server, "once only");
+        pair_down(&pair);
+        pair_down(&later);
+    }
+    rig_down(&rig);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair old = pair_up(&rig);
+    for (int round = 0; round < 2; round++) {
+        int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_REFUSE});
+        assert_int_equal(help_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
+        assert_int_equal(help_sign(&rig, fault).struck, 1);
+        help_pass(old.client, old.server, "old ones go on");
+        help_lift(&rig, fault);
+        struct pair later = pair_up(&rig);
+        help_pass(later.client, later.server, "welcome");
+        pair_down(&later);
+    }
+    pair_down(&old);
+    rig_down(&rig);
+}
+
+/* Exactly k bytes, for each k. */
+static void ends_midway(void **state) {
+    (void)state;
+    for (uint64_t pass = 0; pass < 6; pass++) {
+        struct rig rig;
+        char data[16] = "";
+        rig_up(&rig);
+        struct pair pair = pair_up(&rig), other = pair_up(&rig);
+        bool reset = pass % 2;
+        int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY,
+                                                       .bytes = pass,
+                                                       .then = reset ? WIRE_THEN_RESET : WIRE_THEN_CUT});
+        help_pass(pair.client, pair.server, "requests pass");
+        assert_int_equal(help_sign(&rig, fault).struck, 0);
+        help_send(pair.server, "answer");
+        assert_int_equal(help_read(pair.client, data, 6), pass || !reset ? (ssize_t)pass : -ECONNRESET);
+        assert_memory_equal(data, "answer", (size_t)pass);
+        assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, pass);
+        assert_int_equal(help_sign(&rig, fault).struck, 1);
+        assert_true(help_read(pair.server, data, 1) <= 0); /* the server's side ends too */
+        /* Each connection has its own count, and a new one none. */
+        if (pass) {
+            char byte[2] = "y";
+            help_pass(other.server, other.client, byte);
+        }
+        struct pair later = pair_up(&rig);
+        help_pass(later.server, later.client, "longer than that");
+        pair_down(&pair);
+        pair_down(&other);
+        pair_down(&later);
+        rig_down(&rig);
+    }
+}
+
+static void an_answer_that_just_fits_passes(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 6});
+    help_pass(pair.server, pair.client, "answer");
+    help_pass(pair.client, pair.server, "thanks");
+    assert_int_equal(help_sign(&rig, fault).struck, 0);
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void ends_all_midway_together(void **state) {
+    (void)state;
+    struct rig rig;
+    char data[16] = "";
+    rig_up(&rig);
+    struct pair one = pair_up(&rig), two = pair_up(&rig);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 5, .together = true});
+    help_pass(one.server, one.client, "abc");
+    help_send(two.server, "defg");
+    assert_int_equal(help_read(two.client, data, 4), 2);
+    assert_memory_equal(data, "de", 2);
+    assert_int_equal(help_read(one.client, data, 1), 0);
+    assert_int_equal(help_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
+    help_lift(&rig, fault);
+    struct pair later = pair_up(&rig);
+    help_pass(later.server, later.client, "welcome");
+    pair_down(&one);
+    pair_down(&two);
+    pair_down(&later);
+    rig_down(&rig);
+}
+
+static void goes_silent_midway(void **state) {
+    (void)state;
+    struct rig rig;
+    char data[16] = "";
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    int fault = help_set(
+        &rig,
+        (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 2, .together = true, .then = WIRE_THEN_SWALLOW});
+    help_send(pair.server, "answer");
+    assert_int_equal(help_read(pair.client, data, 2), 2);
+    help_send(pair.server, "more");
+    HELP_UNTIL(help_sign(&rig, fault).bytes == 8);
+    help_silent(pair.client);
+    help_pass(pair.client, pair.server, "requests pass");
+    assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, 2);
+    struct pair later = pair_up(&rig);
+    help_send(later.server, "lost");
+    HELP_UNTIL(help_sign(&rig, fault).bytes == 12);
+    help_lift(&rig, fault);
+    assert_int_equal(help_read(pair.client, data, 1), -ECONNRESET);
+    assert_int_equal(help_read(later.client, data, 1), -ECONNRESET);
+    pair_down(&pair);
+    pair_down(&later);
+    rig_down(&rig);
+}
+
+#define PUBLISH(word) "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\n" word "\r\n"
+
+/* The second published message, out of the middle of a chunk; on another connection the third. */
+static void drops_exactly_the_message(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    int fault = help_set(
+        &rig, (struct wire_fault){.kind = WIRE_DROP, .bytes = 2, .holding = "message", .holding_len = 7});
+    help_send(pair.server, "+OK\r\n" PUBLISH("one") ":1\r\n" PUBLISH("two") PUBLISH("thr") "$-1\r\n");
+    help_comes(pair.client, "+OK\r\n" PUBLISH("one") ":1\r\n" PUBLISH("thr") "$-1\r\n");
+    assert_int_equal(help_sign(&rig, fault).struck, 1);
+    assert_int_equal(help_sign(&rig, fault).bytes, strlen(PUBLISH("two")));
+    help_pass(pair.server, pair.client, PUBLISH("two")); /* the next ones pass */
+    help_lift(&rig, fault);
+    help_pass(pair.server, pair.client, "it goes on");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void drops_by_length_or_the_whole_chunk(void **state) {
+    (void)state;
+    static const struct {
+        const char *sent, *comes;
+        size_t sent_len, comes_len;
+    } cases[] = {
+#define BYTES(text) (text)
+        /* ZooKeeper: four bytes of length. PostgreSQL: a letter, then a length that counts itself. */
+        {BYTES("\0\0\0\2hi\0\0\0\4fall\0\0\0\1x"), BYTES("\0\0\0\2hi\0\0\0\1x"), 19, 11},
+        {BYTES("Z\0\0\0\5IA\0\0\0\10fallC\0\0\0\4"), BYTES("Z\0\0\0\5IC\0\0\0\4"), 20, 11},
+        {BYTES("no bounds to be found: fall"), BYTES(""), 27, 0},
+        {BYTES("+fall, and then a message that is not whole\r\n$5\r\nab"), BYTES(""), 52, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig rig;
+        char data[64] = "";
+        rig_up(&rig);
+        struct pair pair = pair_up(&rig);
+        int fault =
+            help_set(&rig, (struct wire_fault){.kind = WIRE_DROP, .holding = "fall", .holding_len = 4});
+        size_t len = cases[i].sent_len;
+        assert_int_equal(send(pair.server, cases[i].sent, len, MSG_NOSIGNAL), (ssize_t)len);
+        HELP_UNTIL(help_sign(&rig, fault).struck == 1);
+        assert_int_equal(help_sign(&rig, fault).bytes, len - cases[i].comes_len);
+        help_send(pair.server, "end");
+        assert_int_equal(help_read(pair.client, data, cases[i].comes_len + 3),
+                         (ssize_t)cases[i].comes_len + 3);
+        assert_memory_equal(data, cases[i].comes, cases[i].comes_len);
+        assert_memory_equal(data + cases[i].comes_len, "end", 3);
+        pair_down(&pair);
+        rig_down(&rig);
+    }
+}
+
+/* A lost reply: the request was done, the answer never comes, the connection ends. */
+static void drops_and_resets(void **state) {
+    (void)state;
+    struct rig rig;
+    char data[16] = "";
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig), other = pair_up(&rig);
+    help_set(&rig,
+             (struct wire_fault){
+                 .kind = WIRE_DROP, .bytes = 1, .holding = "OK", .holding_len = 2, .then = WIRE_THEN_RESET});
+    help_send(pair.server, ":1\r\n+OK\r\n:2\r\n");
+    assert_int_equal(help_read(pair.client, data, 4), 4);
+    assert_string_equal(data, ":1\r\n");
+    assert_int_equal(help_read(pair.client, data, 1), -ECONNRESET);
+    help_pass(other.server, other.client, "+OK\r\n");
+    pair_down(&pair);
+    pair_down(&other);
+    rig_down(&rig);
+}
+
+static void two_faults_at_once(void **state) {
+    (void)state;
+    struct rig rig;
+    struct lb_err err = {0};
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    int slow = help_set(
+        &rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS, .way = WIRE_REQUESTS});
+    int stall = help_set(&rig, (struct wire_fault){.kind = WIRE_STALL, .way = WIRE_ANSWERS});
+    help_send(pair.client, "question");
+    help_send(pair.server, "answer");
+    HELP_UNTIL(help_sign(&rig, slow).struck && help_sign(&rig, stall).struck);
+    help_lift(&rig, slow);
+    help_comes(pair.server, "question");
+    assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, 0);
+    assert_int_equal(wire_heal(rig.wire, &err), 0);
+    help_comes(pair.client, "answer");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void refuses_nonsense(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    const struct wire_fault wrong[] = {
+        {.kind = WIRE_STALL},
+        {.kind = WIRE_RATE, .ends = 1},
+        {.kind = WIRE_DELAY, .ends = 1, .by_ns = -1},
+        {.kind = WIRE_DROP, .ends = 1},
+        {.kind = WIRE_DROP, .ends = 1, .holding = "x", .holding_len = 65},
+        {.kind = WIRE_DROP, .ends = 1, .holding = "x", .holding_len = 1, .then = WIRE_THEN_SWALLOW},
+        {.kind = WIRE_STALL, .ends = 1, .pid_count = WIRE_PIDS_MAX + 1},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct lb_err err = {0};
+        assert_int_equal(wire_set(rig.wire, &wrong[i], &err), -1);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+    }
+    /* So many at once, and then no more; numbers are not used twice. */
+    int first = help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
+    for (int i = 1; i < WIRE_FAULTS_MAX; i++) help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
+    struct lb_err err = {0};
+    assert_int_equal(wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_STALL, .ends = 1}, &err), -1);
+    help_lift(&rig, first);
+    assert_true(help_set(&rig, (struct wire_fault){.kind = WIRE_STALL}) >= WIRE_FAULTS_MAX);
+    assert_int_equal(help_sign(&rig, first).matched, 0);
+    struct lb_err none = {0};
+    assert_null(wire_start(NULL, 0, &none));
+    rig_down(&rig);
+    wire_stop(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_on_both_ways),
+        cmocka_unit_test(a_reset_is_passed_on),
+        cmocka_unit_test(no_server_is_a_reset),
+        cmocka_unit_test(delays_and_keeps_the_order),
+        cmocka_unit_test(the_end_comes_after_the_delayed_bytes),
+        cmocka_unit_test(slows),
+        cmocka_unit_test(swallows_both_ways),
+        cmocka_unit_test(swallows_one_way),
+        cmocka_unit_test(who_came_while_requests_were_swallowed_may_go_on),
+        cmocka_unit_test(what_was_under_way_is_swallowed_too),
+        cmocka_unit_test(stalls_and_loses_nothing),
+        cmocka_unit_test(resets_and_cuts),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(ends_midway),
+        cmocka_unit_test(an_answer_that_just_fits_passes),
+        cmocka_unit_test(ends_all_midway_together),
+        cmocka_unit_test(goes_silent_midway),
+        cmocka_unit_test(drops_exactly_the_message),
+        cmocka_unit_test(drops_by_length_or_the_whole_chunk),
+        cmocka_unit_test(drops_and_resets),
+        cmocka_unit_test(two_faults_at_once),
+        cmocka_unit_test(refuses_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* wire_help: a wire with a server behind it, both of the test's own process, for the tests of
+ * bench/servers/wire. */
+#ifndef BENCH_TESTS_WIRE_HELP_H
+#define BENCH_TESTS_WIRE_HELP_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/wire.h"
+
+#define PATIENCE_MS 20000 /* for what must happen */
+#define SILENCE_MS 100    /* of nothing, where nothing may happen */
+
+struct rig {
+    int listen_fd;
+    struct wire *wire;
+};
+
+/* A connection: the client's socket, and the server's that it leads to. */
+struct pair {
+    int client, server;
+};
+
+static inline void help_limit(int fd, int ms) {
+    struct timeval time = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+}
+
+static inline int help_listen(int *ret_port) {
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 1024), 0);
+    getsockname(fd, (struct sockaddr *)&address, &len);
+    help_limit(fd, PATIENCE_MS); /* for accept */
+    *ret_port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* A connected socket, or -errno. */
+static inline int help_connect(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    help_limit(fd, PATIENCE_MS);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+    int error = errno;
+    close(fd);
+    return -error;
+}
+
+static inline void rig_up(struct rig *rig) {
+    struct lb_err err = {0};
+    struct wire_end end = {0};
+    rig->listen_fd = help_listen(&end.server_port);
+    rig->wire = wire_start(&end, 1, &err);
+    if (!rig->wire) fail_msg("%s", err.text);
+}
+
+static inline void rig_down(struct rig *rig) {
+    wire_stop(rig->wire);
+    close(rig->listen_fd);
+}
+
+static inline struct pair pair_up(struct rig *rig) {
+    struct pair pair = {.client = help_connect(wire_port(rig->wire, 0))};
+    assert_true(pair.client >= 0);
+    pair.server = accept(rig->listen_fd, NULL, NULL);
+    assert_true(pair.server >= 0);
+    help_limit(pair.server, PATIENCE_MS);
+    return pair;
+}
+
+static inline void pair_down(struct pair *pair) {
+    close(pair->client);
+    close(pair->server);
+}
+
+/* Reads until `len` bytes or the end; the count, or -errno if there was nothing before it. */
+static inline ssize_t help_read(int fd, void *data, size_t len) {
+    size_t used = 0;
+    while (used < len) {
+        ssize_t got = recv(fd, (char *)data + used, len - used, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return used ? (ssize_t)used : -errno;
+        if (got == 0) break;
+        used += (size_t)got;
+    }
+    return (ssize_t)used;
+}
+
+/* Sends a text, which must arrive at `to`. */
+static inline void help_pass(int from, int to, const char *text) {
+    char data[512] = "";
+    size_t len = strlen(text);
+    assert_int_equal(send(from, text, len, MSG_NOSIGNAL), (ssize_t)len);
+    assert_int_equal(help_read(to, data, len), (ssize_t)len);
+    assert_string_equal(data, text);
+}
+
+static inline void help_send(int fd, const char *text) {
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+/* What comes next is this text; after it, for now, nothing. */
+static inline void help_comes(int fd, const char *text) {
+    char data[512] = "";
+    assert_int_equal(help_read(fd, data, strlen(text)), (ssize_t)strlen(text));
+    assert_string_equal(data, text);
+}
+
+/* Nothing comes, not even an end. The counters are the better proof; this is the far end's word. */
+static inline void help_silent(int fd) {
+    char byte;
+    help_limit(fd, SILENCE_MS);
+    assert_int_equal(help_read(fd, &byte, 1), -EAGAIN);
+    help_limit(fd, PATIENCE_MS);
+}
+
+static inline int help_set(struct rig *rig, struct wire_fault fault) {
+    struct lb_err err = {0};
+    if (!fault.ends) fault.ends = WIRE_ALL_ENDS;
+    int number = wire_set(rig->wire, &fault, &err);
+    if (number < 0) fail_msg("%s", err.text);
+    return number;
+}
+
+static inline void help_lift(struct rig *rig, int fault) {
+    struct lb_err err = {0};
+    if (wire_lift(rig->wire, fault, &err) != 0) fail_msg("%s", err.text);
+}
+
+static inline struct wire_sign help_sign(const struct rig *rig, int fault) {
+    struct wire_sign sign;
+    wire_sign(rig->wire, fault, &sign);
+    return sign;
+}
+
+static inline struct wire_count help_count(const struct rig *rig, enum wire_way way) {
+    struct wire_count count;
+    wire_count(rig->wire, 0, way, &count);
+    return count;
+}
+
+/* Waits until a condition holds. */
+#define HELP_UNTIL(condition)                                                                                \
+    do {                                                                                                     \
+        int64_t until_ns = lb_now() + PATIENCE_MS * LB_MS_NS;                                                \
+        while (!(condition) && lb_now() < until_ns) usleep(500);                                             \
+        assert_true(condition);                                                                              \
+    } while (0)
+
+#endif
