@@ -14,21 +14,21 @@
 
 #include "bench/base/err.h"
 
-#define JOBS_MAX 256          /* at once */
-#define JOBS_GRACE_S 20       /* between the question to end and the kill; a run's drain fits in */
+#define JOBS_MAX 256    /* at once */
+#define JOBS_GRACE_S 20 /* between the question to end and the kill; a run's drain fits in */
 
 struct job {
     const char *const *argv; /* without the program; ends with NULL; borrowed for jobs_start */
     const char *log;         /* file for both of its outputs */
     int weight;
-    int64_t limit_ns;        /* from its start on */
-    int tag;                 /* the caller's */
+    int64_t limit_ns; /* from its start on */
+    int tag;          /* the caller's */
 };
 
 struct job_end {
     int tag;
-    int exit_code;      /* 128 + signal when it was killed by one */
-    bool timed_out;     /* it was asked to end, or killed, for it took too long */
+    int exit_code;  /* 128 + signal when it was killed by one */
+    bool timed_out; /* it was asked to end, or killed, for it took too long */
     int64_t took_ns;
 };
 

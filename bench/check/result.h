@@ -1,5 +1,5 @@
-/* result: check.json: what a check has found, written whole after each cell, so that a reader never sees half a
- * file and a check that was killed leaves what it had. */
+/* result: check.json: what a check has found, written whole after each cell, so that a reader never sees half
+ * a file and a check that was killed leaves what it had. */
 #ifndef BENCH_CHECK_RESULT_H
 #define BENCH_CHECK_RESULT_H
 

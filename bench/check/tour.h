@@ -1,5 +1,5 @@
-/* tour: runs the cells of a matrix, several at once, each as a run of this program in a folder of its own, and
- * hands what they showed to the result. */
+/* tour: runs the cells of a matrix, several at once, each as a run of this program in a folder of its own,
+ * and hands what they showed to the result. */
 #ifndef BENCH_CHECK_TOUR_H
 #define BENCH_CHECK_TOUR_H
 

@@ -6,6 +6,7 @@
 #include "bench/plan/draft.h"
 #include "bench/plan/text.h"
 #include "bench/plan/topologies.h"
+#include "bench/plan/words.h"
 #include "drivers/registry.h"
 
 struct obstacle {
@@ -202,6 +203,24 @@ static int unknown_name(const char *name, struct lb_err *err) {
     }
     return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
                    nearest_hint(&nearest, hint, sizeof hint));
+}
+
+bool word_means(const char *word, const struct lb_lock *lock) {
+    size_t len = strlen(word);
+    if (len > 1 && word[len - 1] == '?') len--;
+    if (strlen(lock->name) == len && strncmp(word, lock->name, len) == 0) return true;
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (registry_locks()[i] == lock) return in_group(i, word);
+    }
+    return false;
+}
+
+int word_check(const char *word, struct lb_err *err) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (word_means(word, registry_locks()[i])) return 0;
+    }
+    return is_group(word) ? err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word)
+                          : unknown_name(word, err);
 }
 
 /* One lock as "all" brings it in. */

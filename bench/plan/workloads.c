@@ -13,6 +13,7 @@
 #include "bench/plan/workfile.h"
 
 #define ENDING ".ini"
+#define CHECK "check/" /* the scenarios of `lockbench check`, in a folder of their own */
 
 static bool ends_in_ini(const char *name) {
     size_t len = strlen(name), ending = strlen(ENDING);
@@ -38,31 +39,33 @@ static int describe(struct workload_file *file, struct arena *arena, struct lb_e
     return 0;
 }
 
-int workloads_find(const char *folder, struct workload_list *ret_list, struct lb_err *err) {
-    struct workload_list *list = ret_list;
+/* Adds those of one folder; prefix: what their names begin with. A folder that is not there has none. */
+static int add_folder(const char *folder, const char *prefix, struct workload_list *list,
+                      struct lb_err *err) {
     struct dirent **entries = NULL;
-    int result = -1;
-    *list = (struct workload_list){0};
-    int count = scandir(folder, &entries, is_workload, alphasort);
+    int result = -1, count = scandir(folder, &entries, is_workload, alphasort);
     if (count < 0) {
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
-        goto out;
+        if (*prefix && errno == ENOENT) return 0;
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
     }
-    list->item = arena_alloc(&list->arena, sizeof *list->item * (size_t)(count + 1));
-    for (int i = 0; list->item && i < count; i++) {
-        struct workload_file *file = &list->item[i];
+    int wanted = list->count + count;
+    struct workload_file *grown = arena_alloc(&list->arena, sizeof *grown * (size_t)(wanted + 1));
+    if (grown && list->count > 0) memcpy(grown, list->item, sizeof *grown * (size_t)list->count);
+    list->item = grown ? grown : list->item;
+    for (int i = 0; grown && i < count; i++) {
+        struct workload_file *file = &list->item[list->count];
         const char *entry = entries[i]->d_name;
         char text[PATH_MAX];
-        snprintf(text, sizeof text, "%.*s", (int)(strlen(entry) - strlen(ENDING)), entry);
+        snprintf(text, sizeof text, "%s%.*s", prefix, (int)(strlen(entry) - strlen(ENDING)), entry);
         file->name = arena_text(&list->arena, text);
         int len = snprintf(text, sizeof text, "%s/%s", folder, entry);
         if (len >= (int)sizeof text) continue;
         file->path = arena_text(&list->arena, text);
         if (!file->name || !file->path) break;
         if (describe(file, &list->arena, err)) goto out;
-        list->count = i + 1;
+        list->count++;
     }
-    if (list->count < count) {
+    if (list->count < wanted) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
     }
@@ -73,12 +76,20 @@ out:
     return result;
 }
 
+int workloads_find(const char *folder, struct workload_list *ret_list, struct lb_err *err) {
+    char check[PATH_MAX];
+    *ret_list = (struct workload_list){0};
+    if (add_folder(folder, "", ret_list, err)) return -1;
+    if (snprintf(check, sizeof check, "%s/" CHECK, folder) >= (int)sizeof check) return 0;
+    return add_folder(check, CHECK, ret_list, err);
+}
+
 void workloads_done(struct workload_list *list) {
     arena_done(&list->arena);
 }
 
 int workload_path(const char *folder, const char *wish, char *ret_path, size_t size, struct lb_err *err) {
-    bool is_path = strchr(wish, '/') || ends_in_ini(wish);
+    bool is_path = ends_in_ini(wish) || (strchr(wish, '/') && strncmp(wish, CHECK, sizeof CHECK - 1) != 0);
     if (strlen(folder) + strlen(wish) + sizeof "/" ENDING > size) {
         return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", wish);
     }
@@ -96,6 +107,7 @@ int workload_path(const char *folder, const char *wish, char *ret_path, size_t s
         size_t used = strlen(names);
         found = found || strcmp(list.item[i].name, wish) == 0;
         nearest_offer(&nearest, list.item[i].name);
+        if (strchr(list.item[i].name, '/')) continue; /* so many that they would hide the others */
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", list.item[i].name);
     }
     if (result == 0 && found) {

@@ -1,0 +1,124 @@
+/* jobs: see jobs.h. */
+#define _GNU_SOURCE
+#include "bench/check/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+
+#define LOOK_NS (10 * LB_MS_NS)
+#define ARGS_MAX 400
+
+void jobs_init(struct jobs *jobs, const char *program, int capacity) {
+    *jobs = (struct jobs){.program = program ? program : "/proc/self/exe", .capacity = capacity};
+}
+
+bool jobs_fit(const struct jobs *jobs, int weight) {
+    if (jobs->count == JOBS_MAX) return false;
+    return jobs->count == 0 || jobs->busy + weight <= jobs->capacity;
+}
+
+/* In the child. parent: who started it, in case that it has ended before we could ask for the signal. */
+static _Noreturn void become(const char *program, const struct job *job, pid_t parent) {
+    char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
+    for (int i = 0; i < ARGS_MAX && job->argv[i]; i++) argv[i + 1] = (char *)(uintptr_t)job->argv[i];
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    /* What we ignore or block, it would too. */
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) signal(usual[i], SIG_DFL);
+    int in = open("/dev/null", O_RDONLY);
+    int out = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+    if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
+    execv(program, argv);
+    _exit(127);
+}
+
+int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
+    struct jobs_slot *slot = jobs->slot;
+    while (slot->pid && slot < jobs->slot + JOBS_MAX - 1) slot++;
+    if (slot->pid) return err_set(err, LB_EXIT_MACHINE, "more than %d jobs at once", JOBS_MAX);
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0) return err_set(err, LB_EXIT_MACHINE, "could not start a run: %s", strerror(errno));
+    if (pid == 0) become(jobs->program, job, parent);
+    setpgid(pid, pid); /* whoever comes first */
+    *slot = (struct jobs_slot){
+        .pid = pid, .tag = job->tag, .weight = job->weight, .begin_ns = lb_now(), .limit_ns = job->limit_ns};
+    jobs->busy += job->weight;
+    jobs->count++;
+    return 0;
+}
+
+/* Once: it may still save what it has. */
+static void ask_to_end(struct jobs_slot *slot) {
+    if (slot->kill_ns) return;
+    kill(slot->pid, SIGINT);
+    slot->kill_ns = lb_after(lb_now(), JOBS_GRACE_S * LB_S_NS);
+}
+
+static void watch_time(struct jobs_slot *slot) {
+    int64_t now_ns = lb_now();
+    if (slot->kill_ns && now_ns >= slot->kill_ns) {
+        slot->timed_out = true;
+        kill(-slot->pid, SIGKILL); /* its guard is in another group, and cleans up */
+    } else if (!slot->kill_ns && now_ns - slot->begin_ns >= slot->limit_ns) {
+        slot->timed_out = true;
+        ask_to_end(slot);
+    }
+}
+
+static void give_up(struct jobs *jobs, struct jobs_slot *slot, int status, struct job_end *ret_end) {
+    *ret_end =
+        (struct job_end){.tag = slot->tag,
+                         .exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+                         .timed_out = slot->timed_out,
+                         .took_ns = lb_now() - slot->begin_ns};
+    jobs->busy -= slot->weight;
+    jobs->count--;
+    slot->pid = 0;
+}
+
+bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end) {
+    for (int64_t until_ns = lb_after(lb_now(), timeout_ns);;) {
+        for (struct jobs_slot *slot = jobs->slot; slot < jobs->slot + JOBS_MAX; slot++) {
+            int status;
+            if (!slot->pid) continue;
+            if (waitpid(slot->pid, &status, WNOHANG) == slot->pid) {
+                give_up(jobs, slot, status, ret_end);
+                return true;
+            }
+            watch_time(slot);
+        }
+        if (jobs->count == 0 || lb_now() >= until_ns) return false;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+}
+
+void jobs_interrupt(struct jobs *jobs) {
+    for (int i = 0; i < JOBS_MAX; i++) {
+        if (jobs->slot[i].pid) ask_to_end(&jobs->slot[i]);
+    }
+}
+
+void jobs_kill(struct jobs *jobs) {
+    for (int i = 0; i < JOBS_MAX; i++) {
+        struct jobs_slot *slot = &jobs->slot[i];
+        if (!slot->pid) continue;
+        kill(-slot->pid, SIGKILL);
+        while (waitpid(slot->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        slot->pid = 0;
+    }
+    jobs->busy = jobs->count = 0;
+}

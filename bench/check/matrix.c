@@ -1,0 +1,294 @@
+/* matrix: see matrix.h. */
+#include "bench/check/matrix.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/nearest.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/topologies.h"
+#include "bench/plan/words.h"
+#include "drivers/registry.h"
+
+#define SETS_MAX 160
+
+/* The short tour: what every lock goes through. */
+static const enum lb_fault short_tour[] = {LB_FAULT_PAUSE, LB_FAULT_HOLDER_KILL, LB_FAULT_SERVER_RESTART,
+                                           LB_FAULT_WIRE_CUT};
+
+/* Those whose question is how long it takes. */
+static const enum lb_fault timed[] = {LB_FAULT_HOLDER_KILL, LB_FAULT_SERVER_RESTART, LB_FAULT_LEADER_KILL,
+                                      LB_FAULT_SENTINEL};
+
+static bool is_one_of(enum lb_fault fault, const enum lb_fault *of, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (of[i] == fault) return true;
+    }
+    return false;
+}
+
+int matrix_weight(const char *topology) {
+    /* A Java server takes a processor for seconds to start; three of them all that there is. Databases make
+     * their folders first. */
+    static const struct {
+        const char *topology;
+        int weight;
+    } weights[] = {{"zookeeper-3", 4}, {"zookeeper", 2},      {"etcd-3", 2},
+                   {"mariadb", 2},     {"redis-sentinel", 2}, {"redis-cluster", 2}};
+    for (size_t i = 0; topology && i < sizeof weights / sizeof *weights; i++) {
+        if (strcmp(topology, weights[i].topology) == 0) return weights[i].weight;
+    }
+    return 1;
+}
+
+/* ---- columns ---- */
+
+static void add_column(struct matrix *matrix, enum lb_fault fault) {
+    for (int i = 0; i < matrix->column_count; i++) {
+        if (matrix->columns[i].fault == fault) return;
+    }
+    bool exposed = fault == LB_FAULTS;
+    matrix->columns[matrix->column_count++] =
+        (struct matrix_column){exposed ? MATRIX_EXPOSED : lb_fault_name(fault),
+                               exposed ? "a lock broken on purpose, in the workload that is meant to show it"
+                                       : lb_fault_summary(fault),
+                               fault};
+}
+
+static int add_named(struct matrix *matrix, const char *name, struct lb_err *err) {
+    enum lb_fault fault = lb_fault_from(name);
+    if (fault < LB_FAULTS || strcmp(name, MATRIX_EXPOSED) == 0) {
+        add_column(matrix, fault);
+        return 0;
+    }
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    for (int i = 0; i < LB_FAULTS; i++) nearest_offer(&nearest, lb_fault_name((enum lb_fault)i));
+    nearest_offer(&nearest, MATRIX_EXPOSED);
+    return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, struct lb_err *err) {
+    matrix->columns = calloc(LB_FAULTS + 1, sizeof *matrix->columns);
+    if (!matrix->columns) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (const char *at = wish->faults; at;) {
+        char name[80];
+        size_t len = strcspn(at, ",");
+        while (len > 0 && *at == ' ') at++, len--;
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        if (add_named(matrix, name, err)) return -1;
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    if (wish->faults) return 0;
+    for (int fault = 0; fault < LB_FAULTS; fault++) {
+        if (wish->full || is_one_of((enum lb_fault)fault, short_tour, sizeof short_tour / sizeof *short_tour))
+            add_column(matrix, (enum lb_fault)fault);
+    }
+    add_column(matrix, LB_FAULTS);
+    return 0;
+}
+
+/* ---- locks ---- */
+
+static bool is_wished(const struct matrix_wish *wish, const struct lb_lock *lock) {
+    if (lock->caps & LB_CAP_BASELINE) return false; /* no lock at all */
+    for (int i = 0; i < wish->lock_count; i++) {
+        if (word_means(wish->locks[i], lock)) return true;
+    }
+    return wish->lock_count == 0;
+}
+
+/* By its own name, and not as one of a group or with a "?". */
+static bool is_named(const struct matrix_wish *wish, const struct lb_lock *lock) {
+    for (int i = 0; i < wish->lock_count; i++) {
+        if (strcmp(wish->locks[i], lock->name) == 0) return true;
+    }
+    return false;
+}
+
+/* ---- cells ---- */
+
+__attribute__((format(printf, 5, 6))) static void skip(struct matrix *matrix, const struct lb_lock *lock,
+                                                       const char *fault, const char *install,
+                                                       const char *format, ...) {
+    struct matrix_skip *entry = &matrix->skips[matrix->skip_count++];
+    *entry = (struct matrix_skip){.lock = lock, .fault = fault, .install = install};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(entry->reason, sizeof entry->reason, format, args);
+    va_end(args);
+}
+
+/* What must be told of a lock that can't do what the scenarios ask, though it can go through the fault. */
+static int adapt(struct matrix_cell *cell, const struct matrix_wish *wish, const char **sets) {
+    const struct lb_lock *lock = cell->lock;
+    int count = 0;
+    if (!(lock->caps & LB_CAP_WAIT)) {
+        cell->sets[count++] = "acquire.mode=try";
+        cell->sets[count++] = "load.think=10ms"; /* between two tries */
+    }
+    if ((lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW)) {
+        /* Without renewals it must be done before its lease is over. */
+        bool holds_long = strcmp(cell->workload, "check/wire-cut") == 0 ||
+                          strcmp(cell->workload, "check/wire-one-way") == 0;
+        cell->sets[count++] = "acquire.renew=no";
+        if (holds_long) cell->sets[count++] = "load.hold=1500ms";
+    }
+    for (int i = 0; i < count; i++) sets[i] = cell->sets[i];
+    for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i]; /* the last one wins */
+    return count;
+}
+
+/* Whether the plan names topologies and the lock can run on none of them. */
+static bool lacks_topology(const struct plan *plan, const struct lb_lock *lock) {
+    const char *first = topologies_of(plan, lock, 0);
+    if (plan->topology_count == 0) return false;
+    for (int i = 0; first && i < plan->topology_count; i++) {
+        if (strcmp(plan->topologies[i], first) == 0) return false;
+    }
+    return true;
+}
+
+/* The baselines do what any plan asks: an error with one of them is the workload's or the command line's. */
+static int check_workload(const struct matrix_cell *cell, const struct matrix_wish *wish,
+                          const char *const *sets, int set_count, struct lb_err *err) {
+    struct plan_wish plan_wish = {.workload = cell->workload,
+                                  .folder = wish->folder,
+                                  .locks = "null",
+                                  .sets = sets,
+                                  .set_count = set_count};
+    struct plan *plan = plan_load(&plan_wish, err);
+    plan_free(plan);
+    return plan ? 0 : -1;
+}
+
+/* Why the cell's lock can't run by this plan on this machine, or NULL. */
+static const char *why_not(const struct matrix_wish *wish, const struct plan *plan,
+                           const struct lb_lock *lock, const char **ret_install) {
+    const char *reason = NULL;
+    for (int i = 0; wish->why_not && !reason; i++) {
+        const char *topology = topologies_of(plan, lock, i);
+        if (!topology && i > 0) break;
+        reason = wish->why_not(wish->why_not_context, lock, topology, plan->durability, ret_install);
+    }
+    return reason;
+}
+
+/* Adds the cell, or why it is left out. 0, or -1 with err. */
+static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_wish *wish,
+                    struct lb_err *err) {
+    const char *sets[SETS_MAX], *install = NULL, *fault = matrix->columns[cell->column].name;
+    int set_count = adapt(cell, wish, sets);
+    struct lb_err unfit = {0};
+    struct plan_wish plan_wish = {.workload = cell->workload,
+                                  .folder = wish->folder,
+                                  .locks = cell->lock->name,
+                                  .sets = sets,
+                                  .set_count = set_count};
+    if (check_workload(cell, wish, sets, set_count, err)) return -1;
+    struct plan *plan = plan_load(&plan_wish, &unfit);
+    if (!plan) {
+        skip(matrix, cell->lock, fault, NULL, "%s", unfit.text);
+        return 0;
+    }
+    const char *reason = why_not(wish, plan, cell->lock, &install);
+    if (lacks_topology(plan, cell->lock)) {
+        skip(matrix, cell->lock, fault, NULL, "it can't run on the servers that this takes");
+    } else if (reason && is_named(wish, cell->lock)) {
+        err_set(err, LB_EXIT_MACHINE, "%s can't run: %s%s%s", cell->lock->name, reason,
+                install ? "; install: " : "", install ? install : "");
+        plan_free(plan);
+        return -1;
+    } else if (reason) {
+        skip(matrix, cell->lock, fault, install, "%s", reason);
+    } else {
+        cell->topology = topologies_of(plan, cell->lock, 0);
+        cell->weight = matrix_weight(cell->topology);
+        cell->time_ns = plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns;
+        matrix->cells[matrix->cell_count++] = *cell;
+    }
+    plan_free(plan);
+    return 0;
+}
+
+/* What a control must show in its own workload, as a cell's expectation. */
+static struct lb_expectation must_show(const struct lb_about *about) {
+    static const enum lb_expect expects[] = {[LB_EXPOSED_VIOLATED] = LB_EXPECT_VIOLATED,
+                                             [LB_EXPOSED_EXPIRED] = LB_EXPECT_EXPIRED,
+                                             [LB_EXPOSED_STUCK] = LB_EXPECT_STUCK};
+    return (struct lb_expectation){expects[about->exposed_as], about->mistake};
+}
+
+/* Fills what the tables say of a cell. False if they say nothing: it is not run. */
+static bool describe(const struct matrix *matrix, struct matrix_cell *cell, const struct matrix_wish *wish) {
+    const struct matrix_column *column = &matrix->columns[cell->column];
+    const struct lb_about *about = &cell->lock->about;
+    if (column->fault == LB_FAULTS) {
+        if (!(cell->lock->caps & LB_CAP_CONTROL)) return false;
+        snprintf(cell->workload, sizeof cell->workload, "%s",
+                 about->exposed_by ? about->exposed_by : "check/none");
+        cell->expected = must_show(about);
+        return true;
+    }
+    cell->expected = *lb_expected(cell->lock, column->fault);
+    snprintf(cell->workload, sizeof cell->workload, "check/%s", column->name);
+    cell->trials = wish->trials;
+    if (!wish->trials && wish->full && is_one_of(column->fault, timed, sizeof timed / sizeof *timed))
+        cell->trials = MATRIX_TRIALS_FULL;
+    return cell->expected.worst != LB_EXPECT_UNSTATED;
+}
+
+static int add_lock(struct matrix *matrix, const struct lb_lock *lock, const struct matrix_wish *wish,
+                    struct lb_err *err) {
+    if (lock->backend->unavailable && is_named(wish, lock)) {
+        return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
+                       lock->backend->unavailable, lock->backend->install);
+    }
+    if (lock->backend->unavailable) {
+        skip(matrix, lock, NULL, lock->backend->install, "%s", lock->backend->unavailable);
+        return 0;
+    }
+    for (int column = 0; column < matrix->column_count; column++) {
+        struct matrix_cell cell = {.lock = lock, .column = column};
+        if (describe(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err)) return -1;
+    }
+    return 0;
+}
+
+int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err) {
+    struct matrix *matrix = ret_matrix;
+    int locks = 0;
+    *matrix = (struct matrix){0};
+    for (int i = 0; i < wish->lock_count; i++) {
+        if (word_check(wish->locks[i], err)) return -1;
+    }
+    if (make_columns(matrix, wish, err)) return -1;
+    while (registry_locks()[locks]) locks++;
+    size_t room = (size_t)locks * (size_t)matrix->column_count + (size_t)locks;
+    matrix->cells = calloc(room, sizeof *matrix->cells);
+    matrix->skips = calloc(room, sizeof *matrix->skips);
+    if (!matrix->cells || !matrix->skips) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int i = 0; i < locks; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (is_wished(wish, lock) && add_lock(matrix, lock, wish, err)) return -1;
+    }
+    if (matrix->cell_count > 0) return 0;
+    if (matrix->skip_count > 0) {
+        return err_set(err, LB_EXIT_MACHINE, "no cell can run here; the first, %s%s%s: %s",
+                       matrix->skips[0].lock->name, matrix->skips[0].fault ? " x " : "",
+                       matrix->skips[0].fault ? matrix->skips[0].fault : "", matrix->skips[0].reason);
+    }
+    return err_set(err, LB_EXIT_USAGE,
+                   "no driver states what these locks do under these faults: there is nothing to compare");
+}
+
+void matrix_done(struct matrix *matrix) {
+    free(matrix->columns);
+    free(matrix->cells);
+    free(matrix->skips);
+    *matrix = (struct matrix){0};
+}

@@ -1,0 +1,213 @@
+/* result: see result.h. */
+#define _GNU_SOURCE
+#include "bench/check/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/check/seen.h"
+
+static json_t *date_json(void) {
+    char text[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    return json_string(text);
+}
+
+static int cannot_write(struct lb_err *err, const char *path) {
+    return err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
+}
+
+int result_write_file(const json_t *json, const char *path, struct lb_err *err) {
+    char fresh[700];
+    snprintf(fresh, sizeof fresh, "%.690s.new", path);
+    FILE *file = fopen(fresh, "we");
+    if (!file) return cannot_write(err, fresh);
+    int failed = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    failed |= fputc('\n', file) == EOF;
+    failed |= fflush(file) != 0;
+    if (!failed) failed = fsync(fileno(file));
+    if (failed) cannot_write(err, fresh);
+    if (fclose(file) != 0 && !failed) failed = cannot_write(err, fresh);
+    if (!failed && rename(fresh, path) != 0) failed = cannot_write(err, path);
+    if (failed) unlink(fresh);
+    return failed ? -1 : 0;
+}
+
+/* ---- the parts that do not change ---- */
+
+static json_t *lock_json(const struct lb_lock *lock) {
+    static const char *const guarantees[] = {[LB_ON_ONE_HOST] = "host",
+                                             [LB_ON_ONE_NODE] = "node",
+                                             [LB_ON_ASYNC_REPLICA] = "async-replica",
+                                             [LB_ON_MAJORITY] = "majority",
+                                             [LB_NO_GUARANTEE] = "none"};
+    static const char *const crashes[] = {[LB_CRASH_NEVER] = "never",
+                                          [LB_CRASH_AT_ONCE] = "at-once",
+                                          [LB_CRASH_LEASE] = "lease",
+                                          [LB_CRASH_SESSION] = "session"};
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b}", "name", lock->name, "backend",
+                     lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "guarantee",
+                     guarantees[lock->about.guarantee], "crash", crashes[lock->about.crash], "token",
+                     (lock->caps & LB_CAP_FENCE) != 0, "control", (lock->caps & LB_CAP_CONTROL) != 0);
+}
+
+static json_t *locks_json(const struct matrix *matrix) {
+    json_t *locks = json_array();
+    for (int i = 0; i < matrix->cell_count; i++) {
+        if (i > 0 && matrix->cells[i].lock == matrix->cells[i - 1].lock) continue;
+        json_array_append_new(locks, lock_json(matrix->cells[i].lock));
+    }
+    return locks;
+}
+
+static json_t *faults_json(const struct matrix *matrix) {
+    json_t *faults = json_array();
+    for (int i = 0; i < matrix->column_count; i++) {
+        json_array_append_new(faults, json_pack("{s:s, s:s}", "name", matrix->columns[i].name, "summary",
+                                                matrix->columns[i].summary));
+    }
+    return faults;
+}
+
+static json_t *skipped_json(const struct matrix *matrix) {
+    json_t *skipped = json_array();
+    for (int i = 0; i < matrix->skip_count; i++) {
+        const struct matrix_skip *skip = &matrix->skips[i];
+        json_array_append_new(skipped, json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "lock", skip->lock->name,
+                                                 "backend", skip->lock->backend->name, "fault", skip->fault,
+                                                 "reason", skip->reason, "install", skip->install));
+    }
+    return skipped;
+}
+
+static int write_so_far(struct result *result, struct lb_err *err) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/check.json", result->ask.folder);
+    return result_write_file(result->root, path, err);
+}
+
+int result_init(struct result *result, const struct result_ask *ask, struct lb_err *err) {
+    *result = (struct result){.ask = *ask};
+    json_t *seeds = json_array();
+    for (int i = 0; i < ask->seed_count; i++)
+        json_array_append_new(seeds, json_integer((json_int_t)ask->seeds[i]));
+    result->cells = calloc((size_t)ask->matrix->cell_count + 1, sizeof *result->cells);
+    /* Until the end it is partial: a reader after a SIGKILL must see that. */
+    result->root =
+        json_pack("{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
+                  "schema", CHECK_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
+                  ask->command, "started_at", date_json(), "ended_at", "partial", 1, "partial_reason",
+                  "the check was cut off", "environment", ask->environment, "seeds", seeds, "tour", ask->tour,
+                  "faults", faults_json(ask->matrix), "locks", locks_json(ask->matrix), "skipped",
+                  skipped_json(ask->matrix), "cells", json_array());
+    if (!result->root || !result->cells) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return write_so_far(result, err);
+}
+
+void result_done(struct result *result) {
+    for (int i = 0; result->cells && i < result->ask.matrix->cell_count; i++) {
+        json_decref(result->cells[i].seen);
+        json_decref(result->cells[i].seeds);
+    }
+    free(result->cells);
+    json_decref(result->root);
+    *result = (struct result){0};
+}
+
+/* ---- cells ---- */
+
+/* What its mistake must show at the least; anything worse shows it too. */
+static bool is_missed(const struct matrix_column *column, enum check_compared compared) {
+    return column->fault == LB_FAULTS && compared == CHECK_BETTER;
+}
+
+static void compare(struct result *result, int index) {
+    const struct matrix_cell *of = &result->ask.matrix->cells[index];
+    const struct matrix_column *column = &result->ask.matrix->columns[of->column];
+    struct result_cell *cell = &result->cells[index];
+    cell->verdict = seen_verdict(cell->seen);
+    cell->compared = seen_compare(cell->verdict, of->expected.worst);
+    /* A control that shows more than it must is no finding. */
+    if (column->fault == LB_FAULTS && cell->compared == CHECK_WORSE) cell->compared = CHECK_AS_EXPECTED;
+    cell->missed = is_missed(column, cell->compared);
+}
+
+static json_t *cell_json(const struct result *result, int index) {
+    const struct matrix_cell *of = &result->ask.matrix->cells[index];
+    const struct result_cell *cell = &result->cells[index];
+    const char *fault = result->ask.matrix->columns[of->column].name;
+    const char *compared = seen_compared_name(cell->compared);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:O, s:i, s:b}", "lock", of->lock->name, "fault", fault,
+                  "workload", of->workload, "expected", lb_expect_name(of->expected.worst), "expected_why",
+                  of->expected.why, "compared", compared, "seeds", cell->seeds, "failed_runs",
+                  cell->failed_runs, "missed", (int)cell->missed);
+    if (!json) return NULL;
+    json_object_update(json, cell->seen);
+    json_object_set_new(json, "command",
+                        json_sprintf("lockbench check %s --fault %s --seed %lld%s", of->lock->name, fault,
+                                     (long long)json_integer_value(json_object_get(cell->seen, "seed")),
+                                     result->ask.more ? result->ask.more : ""));
+    return json;
+}
+
+/* The cells anew, in the matrix's order: they are few, and change with each run. */
+static void fill_cells(struct result *result) {
+    json_t *cells = json_array();
+    for (int i = 0; i < result->ask.matrix->cell_count; i++) {
+        if (result->cells[i].seen) json_array_append_new(cells, cell_json(result, i));
+    }
+    json_object_set_new(result->root, "cells", cells);
+}
+
+int result_add(struct result *result, int index, uint64_t seed, const char *run, json_t *seen,
+               struct lb_err *err) {
+    struct result_cell *cell = &result->cells[index];
+    if (!cell->seeds) cell->seeds = json_array();
+    json_t *before = cell->seen;
+    json_object_set_new(seen, "seed", json_integer((json_int_t)seed));
+    json_object_set_new(seen, "run", json_string(run));
+    enum check_verdict verdict = seen_verdict(seen);
+    cell->failed_runs += verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
+    json_array_append_new(cell->seeds, json_integer((json_int_t)seed));
+    cell->seen = before ? seen_merge(before, seen) : json_incref(seen);
+    json_decref(before);
+    json_decref(seen);
+    if (!cell->seen) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    compare(result, index);
+    fill_cells(result);
+    return write_so_far(result, err);
+}
+
+int result_end(struct result *result, const char *partial, struct lb_err *err) {
+    json_object_set_new(result->root, "ended_at", date_json());
+    json_object_set_new(result->root, "partial", json_boolean(partial != NULL));
+    json_object_set_new(result->root, "partial_reason", partial ? json_string(partial) : json_null());
+    return write_so_far(result, err);
+}
+
+struct result_sum result_sum(const struct result *result) {
+    struct result_sum sum = {0};
+    for (int i = 0; i < result->ask.matrix->cell_count; i++) {
+        const struct result_cell *cell = &result->cells[i];
+        if (!cell->seen) continue;
+        sum.tried++;
+        sum.verdicts[cell->verdict]++;
+        sum.worse += cell->compared == CHECK_WORSE;
+        sum.missed += cell->missed;
+        sum.better += cell->compared == CHECK_BETTER && !cell->missed;
+        sum.as_expected += cell->compared == CHECK_AS_EXPECTED;
+        sum.failed += cell->failed_runs > 0;
+    }
+    return sum;
+}
+
+const json_t *result_cell_json(const struct result *result, int cell) {
+    return result->cells[cell].seen;
+}

@@ -1,0 +1,221 @@
+/* tour: see tour.h. */
+#include "bench/check/tour.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/base/clock.h"
+#include "bench/check/jobs.h"
+#include "bench/check/seen.h"
+
+#define ARGS_MAX 400
+#define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
+#define START_NS (60 * LB_S_NS)  /* beside its load a run may take so long, with servers to start ... */
+#define TIMES 3                  /* ... and its load so many times as long as planned, on a busy machine */
+#define TRIAL_RUNS_MAX 40        /* of one cell, for --trials */
+
+/* One run of a cell that is wanted. */
+struct wanted {
+    int cell;
+    uint64_t seed;
+};
+
+struct tour {
+    const struct tour_ask *ask;
+    struct jobs jobs;
+    struct wanted *queue; /* all that were ever wanted; [next..count) still wait */
+    int next, count, room;
+    int done;
+    int *runs; /* of each cell: wanted so far */
+    bool asked_to_end;
+};
+
+static int want(struct tour *tour, int cell, uint64_t seed, struct lb_err *err) {
+    if (tour->count == tour->room) {
+        int room = tour->room ? 2 * tour->room : 256;
+        struct wanted *grown = realloc(tour->queue, (size_t)room * sizeof *grown);
+        if (!grown) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        tour->queue = grown;
+        tour->room = room;
+    }
+    tour->queue[tour->count++] = (struct wanted){cell, seed};
+    tour->runs[cell]++;
+    return 0;
+}
+
+/* Where a run goes, below the result's folder. Returns text. */
+static char *run_folder(const struct tour *tour, const struct wanted *of, char *text, size_t size) {
+    const struct matrix *matrix = tour->ask->matrix;
+    const struct matrix_cell *cell = &matrix->cells[of->cell];
+    snprintf(text, size, "cells/%s.%s.%llu", cell->lock->name, matrix->columns[cell->column].name,
+             (unsigned long long)of->seed);
+    return text;
+}
+
+static int make_folder(const char *path, struct lb_err *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
+}
+
+static int start(struct tour *tour, int index, struct lb_err *err) {
+    const struct tour_ask *ask = tour->ask;
+    const struct wanted *of = &tour->queue[index];
+    const struct matrix_cell *cell = &ask->matrix->cells[of->cell];
+    char folder[160], out[700], log[720], seed[64];
+    snprintf(out, sizeof out, "%s/%s", ask->folder, run_folder(tour, of, folder, sizeof folder));
+    snprintf(log, sizeof log, "%s/log", out);
+    snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
+    if (make_folder(out, err)) return -1;
+    const char *argv[ARGS_MAX] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out};
+    int count = 6;
+    const int own = (int)(sizeof cell->sets / sizeof *cell->sets);
+    for (int i = 0; i < own && cell->sets[i]; i++) {
+        argv[count++] = "--set";
+        argv[count++] = cell->sets[i];
+    }
+    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
+        argv[count++] = "--set";
+        argv[count++] = ask->sets[i];
+    }
+    argv[count++] = "--set";
+    argv[count++] = seed;
+    struct job job = {.argv = argv,
+                      .log = log,
+                      .weight = cell->weight,
+                      .limit_ns = START_NS + TIMES * cell->time_ns,
+                      .tag = index};
+    return jobs_start(&tour->jobs, &job, err);
+}
+
+/* The last line of a log that says anything, for a run that left no result. */
+static void last_words(const char *path, char *text, size_t size) {
+    char line[400];
+    FILE *file = fopen(path, "re");
+    text[0] = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *words = strncmp(line, "lockbench: ", 11) == 0 ? line + 11 : line;
+        if (*words && strncmp(words, "saved in ", 9) != 0) snprintf(text, size, "%s", words);
+    }
+    if (file) fclose(file);
+}
+
+/* Why a run as such failed; NULL = it did not. Its exit code says what it found, and is none. */
+static const char *trouble_of(const struct tour *tour, const struct job_end *end, const json_t *run,
+                              const char *log, char *text, size_t size) {
+    char words[400];
+    const char *reason = json_string_value(json_object_get(run, "partial_reason"));
+    if (end->timed_out) {
+        snprintf(text, size, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    } else if (tour->asked_to_end && json_is_true(json_object_get(run, "partial"))) {
+        snprintf(text, size, "interrupted");
+    } else if (end->exit_code > 128 && end->exit_code != LB_EXIT_INTERRUPTED) {
+        snprintf(text, size, "the run was killed by signal %d", end->exit_code - 128);
+    } else if (run && json_is_true(json_object_get(run, "partial"))) {
+        snprintf(text, size, "%s", reason ? reason : "the run is partial");
+    } else if (!run) {
+        last_words(log, words, sizeof words);
+        snprintf(text, size, "%.390s", *words ? words : "the run left no result");
+    } else {
+        return NULL;
+    }
+    return text;
+}
+
+/* The run ended: what it showed goes to the result; more of it may be wanted. */
+static int take(struct tour *tour, const struct job_end *end, struct lb_err *err) {
+    const struct tour_ask *ask = tour->ask;
+    struct wanted of = tour->queue[end->tag];
+    const struct matrix_cell *cell = &ask->matrix->cells[of.cell];
+    char folder[160], path[720], log[720], trouble[400];
+    run_folder(tour, &of, folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%s/run.json", ask->folder, folder);
+    snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
+    json_t *run = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    enum lb_fault fault = ask->matrix->columns[cell->column].fault;
+    bool needs_fault = fault != LB_FAULT_NONE && fault != LB_FAULTS;
+    json_t *seen = seen_of_run(run, trouble_of(tour, end, run, log, trouble, sizeof trouble), needs_fault);
+    json_decref(run);
+    if (!seen) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    tour->done++;
+    int trials = seen_trials(seen);
+    json_incref(seen);
+    int failed = result_add(ask->result, of.cell, of.seed, folder, seen, err);
+    int so_far = failed ? 0 : seen_trials(result_cell_json(ask->result, of.cell));
+    /* A run without any would not be the last one without. */
+    if (!failed && !tour->asked_to_end && trials > 0 && so_far < cell->trials &&
+        tour->runs[of.cell] < TRIAL_RUNS_MAX) {
+        uint64_t last = ask->seeds[ask->seed_count - 1];
+        failed = want(tour, of.cell, last + (uint64_t)(tour->runs[of.cell] - ask->seed_count + 1), err);
+    }
+    struct tour_news news = {.cell = cell,
+                             .index = of.cell,
+                             .seed = of.seed,
+                             .seen = seen,
+                             .done = tour->done,
+                             .known = tour->count,
+                             .took_ns = end->took_ns};
+    ask->news(ask->arg, &news);
+    json_decref(seen);
+    return failed;
+}
+
+/* Starts what fits: the first that waits, or one behind it that is lighter, so that no room stays empty. */
+static int start_some(struct tour *tour, struct lb_err *err) {
+    for (int i = tour->next; i < tour->count; i++) {
+        if (!jobs_fit(&tour->jobs, tour->ask->matrix->cells[tour->queue[i].cell].weight)) continue;
+        if (i > tour->next) {
+            /* It moves to the front; the others keep their order. */
+            struct wanted light = tour->queue[i];
+            memmove(&tour->queue[tour->next + 1], &tour->queue[tour->next],
+                    (size_t)(i - tour->next) * sizeof light);
+            tour->queue[tour->next] = light;
+        }
+        if (start(tour, tour->next, err)) return -1;
+        i = tour->next++;
+    }
+    return 0;
+}
+
+static int run_all(struct tour *tour, struct lb_err *err) {
+    const struct tour_ask *ask = tour->ask;
+    for (;;) {
+        if (*ask->interrupts > 0 && !tour->asked_to_end) {
+            tour->asked_to_end = true;
+            jobs_interrupt(&tour->jobs);
+        }
+        if (!tour->asked_to_end && start_some(tour, err)) return -1;
+        if (tour->jobs.count == 0) return 0;
+        struct job_end end;
+        if (jobs_wait(&tour->jobs, WAIT_NS, &end) && take(tour, &end, err)) return -1;
+    }
+}
+
+int tour_run(const struct tour_ask *ask, struct lb_err *err) {
+    struct tour tour = {.ask = ask};
+    char folder[600];
+    int result = -1;
+    jobs_init(&tour.jobs, ask->program, ask->capacity);
+    snprintf(folder, sizeof folder, "%s/cells", ask->folder);
+    if (make_folder(folder, err)) return -1;
+    tour.runs = calloc((size_t)ask->matrix->cell_count + 1, sizeof *tour.runs);
+    if (!tour.runs) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        goto out;
+    }
+    /* A seed of all cells after the other: what is cut off has something of each. */
+    for (int s = 0; s < ask->seed_count; s++) {
+        for (int i = 0; i < ask->matrix->cell_count; i++) {
+            if (want(&tour, i, ask->seeds[s], err)) goto out;
+        }
+    }
+    result = run_all(&tour, err);
+    if (result) jobs_kill(&tour.jobs);
+out:
+    free(tour.queue);
+    free(tour.runs);
+    return result;
+}
