@@ -27,6 +27,7 @@ static const struct text_key {
     TEXT("user", user),
     TEXT("url", url),
     TEXT("acts", acts),
+    TEXT("wired", wired),
     TEXT("durability_default", durability[TOPO_DEFAULT]),
     TEXT("durability_none", durability[TOPO_NONE]),
     TEXT("durability_sync", durability[TOPO_SYNC]),
@@ -97,7 +98,7 @@ static int parse(struct topo_info *info, char *text, struct lb_err *err) {
 }
 
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err) {
-    struct topo_info info = {.stop_signal = SIGTERM};
+    struct topo_info info = {.stop_signal = SIGTERM, .wired = "clients"};
     char path[PATH_MAX];
     if (!*name || strchr(name, '/') || strlen(name) >= sizeof info.name)
         return err_set(err, LB_EXIT_USAGE, "\"%s\" is no name of a topology", name);

@@ -40,6 +40,7 @@ struct topo_info {
     char refused[TOPO_DURABILITIES][200];    /* why it is not */
     char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
     bool clock;     /* topo_clock works on it */
+    char wired[32]; /* what may lead through wires (wire.h): "clients", "peers", both; or "no". Never "" */
 };
 
 /* Whether the topology offers an act. */
