@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "bench/engine/loop.h"
+#include "bench/run/place_wire.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/guard.h"
 #include "drivers/url.h"
@@ -80,7 +81,9 @@ static int answers(const struct topo *topo, void *arg, struct lb_err *err) {
     struct inquiry *inquiry = arg;
     struct place *place = inquiry->place;
     place->server.url_count = topo_url_count(topo);
-    for (int i = 0; i < place->server.url_count; i++) place->urls[i] = topo_url(topo, i);
+    for (int i = 0; i < place->server.url_count; i++)
+        place->urls[i] = place->wired_urls ? place->wired_urls[i] : topo_url(topo, i);
+    if (place_wire_check(place, err) != 0) return -1;
     if (open_backend(place, err) != 0) return -1;
     inquiry->deadline_ns = lb_now() + TRY_NS;
     inquiry->err.code = 0;
@@ -107,6 +110,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     snprintf(place->topology, sizeof place->topology, "%s", name);
     snprintf(place->durability, sizeof place->durability, "%s", durability);
     place->started_by = "lockbench";
+    if (ask->wired && place_wire_start(place, &info, &wish, err) != 0) return -1;
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;
     watched_interrupts = ask->interrupts;
@@ -133,7 +137,9 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     place->server =
         (struct lb_server){.backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
     int failed;
-    if (ask->url) {
+    if (ask->wired && (ask->url || !backend->topologies)) {
+        failed = err_set(err, LB_EXIT_USAGE, "wires lead only to servers that lockbench starts");
+    } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");
         snprintf(place->durability, sizeof place->durability, "as that server is set up");
         place->started_by = "url";
@@ -170,6 +176,7 @@ void place_close(struct place *place) {
         free(server->state);
     }
     topo_stop(place->topo);
+    place_wire_stop(place);
     if (place->dir[0]) {
         folder_remove(place->dir);
         guard_drop_folder(place->dir);
@@ -184,7 +191,8 @@ json_t *place_json(const struct place *place) {
     for (int i = 0; i < place->facts.count; i++) {
         json_object_set_new(facts, place->facts.item[i].name, json_string(place->facts.item[i].value));
     }
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "backend", place->server.backend->name, "topology",
-                     place->topology, "durability", place->durability, "started_by", place->started_by, "url",
-                     url[0] ? json_string(url) : json_null(), "facts", facts);
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o}", "backend", place->server.backend->name,
+                     "topology", place->topology, "durability", place->durability, "started_by",
+                     place->started_by, "url", url[0] ? json_string(url) : json_null(), "wired",
+                     place->wire != NULL, "facts", facts);
 }

@@ -22,6 +22,8 @@ struct place_ask {
     const char *topology; /* which of the lock's to start; NULL = its first */
     const char *topologies; /* the folder compose/local */
     const char *durability; /* "default", "none", "sync" */
+    bool wired; /* lead clients, and servers among themselves, through a wire (wire.h), as far as the
+                   topology's script allows; only to servers of our own */
     const volatile sig_atomic_t *interrupts;
 };
 
@@ -33,13 +35,21 @@ struct place {
     char topology[64], durability[256];
     struct lb_facts facts;
     const char *started_by; /* "lockbench", "url" or "embedded" */
-    bool in_use;            /* by threads that did not come back: place_close leaves its memory to them */
+    struct wire *wire;      /* NULL: not asked for */
+    uint64_t client_ends;   /* of the wire: bit n is for clients to node n; 0 = they are not led through it */
+    uint64_t peer_ends;     /* of the wire: servers among themselves; see place_peer_ends */
+    struct place_wire *wiring;
+    const char *const *wired_urls; /* what clients get instead of the topology's; NULL = those */
+    bool in_use; /* by threads that did not come back: place_close leaves its memory to them */
 };
 
 /* Starts, opens, waits until it answers. NULL with err. Call on the main thread, while there is no other. */
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 /* Closes and, if ours, stops. NULL is fine. */
 void place_close(struct place *place);
+
+/* The wire's ends by which a node's peers reach it: replication from it. 0 = there are none. */
+uint64_t place_peer_ends(const struct place *place, int node);
 
 /* Its element of run.json's .servers: new reference, NULL when out of memory. No password in it. */
 json_t *place_json(const struct place *place);
