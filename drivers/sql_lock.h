@@ -110,6 +110,11 @@ enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
 extern const struct lb_option sql_poll_options[];  /* polling; where the server queues, a deadlock's victim */
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 
+/* What locks do under faults: held by a connection, held by a transaction that drew its token from a
+ * sequence, a row with an end, a row with a version. LB_FAULTS each; see sql_expected.c. */
+extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
+    sql_optimistic_expected[];
+
 /* The rest of a port's prepare: takes the recipe on and prepares what is used often. 0, or -1 with err. */
 int sql_begin(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
               struct lb_err *err);

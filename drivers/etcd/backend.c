@@ -194,6 +194,7 @@ const struct lb_backend backend_etcd = {
     .summary = "etcd v3, one server or a cluster (etcd://host1,host2,host3), one lease a client",
     .schemes = etcd_schemes,
     .topologies = (const char *const[]){"etcd", "etcd-3", NULL},
+    .expected = etcd_expected,
     .unavailable = LB_WHY_ETCD,
     .install = "libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler etcd-server",
     LB_IF_ETCD(.options = etcd_option_table, .options_bytes = sizeof(struct etcd_options),

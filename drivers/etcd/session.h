@@ -11,6 +11,9 @@
 
 extern const struct lb_backend backend_etcd;
 
+/* What its locks do under faults, LB_FAULTS of them; see expected.c. */
+extern const struct lb_expectation etcd_expected[];
+
 #ifdef LB_HAVE_ETCD
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"

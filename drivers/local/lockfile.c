@@ -234,6 +234,7 @@ const struct lb_lock lock_file_lockfile = {
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE,
               .crash_slack_ns = 200 * LB_MS_NS},
+    .expected = file_lockfile_expected,
     .options = lockfile_options,
     .options_bytes = sizeof(struct lockfile_options),
     .session_bytes = sizeof(struct lockfile_session),

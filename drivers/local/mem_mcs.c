@@ -123,6 +123,7 @@ const struct lb_lock lock_mem_mcs = {
                   "be scheduled; one that dies, holding or waiting, stops the queue for ever",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
+    .expected = memory_queue_expected,
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = mcs_acquire,
     .release = mcs_release,

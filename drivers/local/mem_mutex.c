@@ -90,6 +90,7 @@ const struct lb_lock lock_mem_robust = {
               .hazards = "what a dead holder guarded may be half done: the next one must look (EOWNERDEAD)",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
+    .expected = memory_robust_expected,
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = robust_acquire,
     .release = robust_release,

@@ -74,6 +74,7 @@ const struct lb_lock lock_mem_rwlock = {
                   "that dies keeps it for ever",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
+    .expected = memory_rwlock_expected,
     .options = rwlock_options,
     .options_bytes = sizeof(struct rwlock_options),
     .grant_bytes = sizeof(struct memory_grant),

@@ -79,6 +79,7 @@ const struct lb_lock lock_mem_ticket = {
                   "be scheduled; one that dies, holding or waiting, stops the queue for ever",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
+    .expected = memory_queue_expected,
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = ticket_acquire,
     .release = ticket_release,

@@ -8,7 +8,7 @@
  */
 #include <stdatomic.h>
 
-#include "drivers/driver.h"
+#include "drivers/local/local.h"
 #include "drivers/wait.h"
 
 #define SIM_SLOTS 4096
@@ -170,6 +170,7 @@ const struct lb_lock lock_sim = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_LEASE},
+    .expected = sim_expected,
     .options = sim_options,
     .options_bytes = sizeof(struct sim_options),
     .grant_bytes = sizeof(uint64_t),

@@ -1,6 +1,7 @@
 /* maria_backend: the mariadb backend's table: opening, describing, pinging. The rest is in maria_connect and
  * maria_run. */
 #include "drivers/mariadb/maria_impl.h"
+#include "drivers/sql_lock.h"
 
 #ifdef LB_HAVE_MARIADB
 #include <string.h>
@@ -59,6 +60,7 @@ const struct lb_backend backend_mariadb = {
     .summary = "MariaDB or MySQL, one server, by libmariadb",
     .schemes = maria_schemes,
     .topologies = (const char *const[]){"mariadb", NULL},
+    .expected = sql_session_expected,
     .unavailable = LB_WHY_MARIADB,
     .install = "libmariadb-dev mariadb-server",
     LB_IF_MARIADB(.options = maria_options, .options_bytes = sizeof(struct maria_options),

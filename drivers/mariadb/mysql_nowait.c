@@ -39,6 +39,7 @@ const struct lb_lock lock_mysql_nowait = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
+    .expected = sql_row_expected,
     LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
                   .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
                   .prepare = nowait_prepare, .arm = sql_arm, .disarm = sql_disarm,

@@ -46,6 +46,7 @@ const struct lb_lock lock_mysql_optimistic = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
+    .expected = sql_optimistic_expected,
     LB_IF_MARIADB(.session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
                   .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
                   .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,

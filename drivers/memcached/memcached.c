@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "drivers/backoff.h"
+#include "drivers/expect.h"
 #include "drivers/stream.h"
 #include "drivers/url.h"
 #include "drivers/wait.h"
@@ -279,11 +280,24 @@ static const struct lb_option add_options[] = {
 
 static const char *const memcached_schemes[] = {"memcached", NULL};
 
+static const struct lb_expectation memcached_expected[LB_FAULTS] = {
+    EXPECT_LEASE_CLIENTS,
+    EXPECT_LEASE_STARVED,
+    EXPECT_LEASE_WIRES,
+    [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+    [LB_FAULT_SERVER_RESTART] = VIOLATED("nothing outlives its process"),
+    [LB_FAULT_SERVER_EMPTY] = VIOLATED("nothing outlives its process"),
+    [LB_FAULT_EVICTION] = VIOLATED("a cache that is full throws the key away before its lease ends"),
+    [LB_FAULT_CLOCK_FORWARD] = SAFE("it counts the seconds since its start, by a clock that nobody sets"),
+    [LB_FAULT_CLOCK_BACK] = SAFE("it counts the seconds since its start, by a clock that nobody sets"),
+};
+
 const struct lb_backend backend_memcached = {
     .name = "memcached",
     .summary = "memcached, one server",
     .schemes = memcached_schemes,
     .topologies = (const char *const[]){"memcached", NULL},
+    .expected = memcached_expected,
     .install = "memcached",
     .options = memcached_options,
     .options_bytes = sizeof(struct memcached_options),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/expect.h"
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
 
@@ -111,11 +112,21 @@ static const struct lb_option nats_option_table[] = {
 
 static const char *const nats_schemes[] = {"nats", NULL};
 
+static const struct lb_expectation nats_expected[LB_FAULTS] = {
+    EXPECT_LEASE_CLIENTS,
+    EXPECT_LEASE_STARVED,
+    EXPECT_LEASE_WIRES,
+    [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+    [LB_FAULT_SERVER_RESTART] = SAFE("an entry is in its file before the answer, with its age"),
+    [LB_FAULT_SERVER_EMPTY] = VIOLATED("the bucket is gone with the data, and who comes first makes it anew"),
+};
+
 const struct lb_backend backend_nats = {
     .name = "nats",
     .summary = "NATS with JetStream, one server",
     .schemes = nats_schemes,
     .topologies = (const char *const[]){"nats", NULL},
+    .expected = nats_expected,
     .install = "nats-server",
     .options = nats_option_table,
     .options_bytes = sizeof(struct nats_options),

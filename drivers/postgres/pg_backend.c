@@ -1,6 +1,7 @@
 /* pg_backend: the postgres backend's table: opening, describing, pinging. The rest is in pg_connect, pg_run.
  */
 #include "drivers/postgres/pg_impl.h"
+#include "drivers/sql_lock.h"
 
 #ifdef LB_HAVE_PQ
 
@@ -60,6 +61,7 @@ const struct lb_backend backend_postgres = {
     .summary = "PostgreSQL, one server, by libpq",
     .schemes = pg_schemes,
     .topologies = (const char *const[]){"postgres", NULL},
+    .expected = sql_session_expected,
     .unavailable = LB_WHY_PQ,
     .install = "libpq-dev postgresql",
     LB_IF_PQ(.options = pg_options, .options_bytes = sizeof(struct pg_options),

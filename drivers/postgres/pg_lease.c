@@ -58,6 +58,7 @@ const struct lb_lock lock_pg_lease = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 250 * LB_MS_NS},
+    .expected = sql_lease_expected,
     LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
              .prepare = lease_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,

@@ -11,6 +11,10 @@
 
 extern const struct lb_backend backend_postgres;
 
+/* What some locks do under faults, LB_FAULTS each; see pg_expected.c. The others are in sql_lock.h. */
+extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[],
+    pg_unsafe_version_expected[];
+
 #ifdef LB_HAVE_PQ
 #include <endian.h>
 #include <libpq-fe.h>

@@ -48,6 +48,7 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
                          "re-entry: two threads of a host are both let in, and free each other's lock",
               .exposed_by = "contended",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = pg_unsafe_owner_expected,
     LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
              .prepare = owner_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,

@@ -40,6 +40,7 @@ const struct lb_lock lock_unsafe_sql_version_compares_itself = {
                          "the second of two writers overwrites the first one's update",
               .exposed_by = "guarded-update",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = pg_unsafe_version_expected,
     LB_IF_PQ(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
              .prepare = version_prepare, .arm = sql_arm, .disarm = sql_disarm,
              .acquire = sql_optimistic_acquire, .release = sql_optimistic_release, .residue = sql_residue, )};

@@ -229,6 +229,7 @@ const struct lb_lock lock_redis_fair = {
               .release_requests = 2,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
+    .expected = redis_fair_expected,
     LB_IF_HIREDIS(.options = fair_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct fair_grant),
                   .acquire = fair_acquire, .release = fair_release, .renew = rlock_renew,

@@ -112,7 +112,7 @@ const struct lb_lock lock_redis_latch = {
     .backend = &backend_redis,
     .primitive = LB_LATCH,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARE,
-    .claims = LB_CLAIM_EXCLUDES, /* it keeps all out until the count is zero */
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, /* it keeps all out until the count is zero */
     .waits = "a message of its channel, for as long as it takes",
     .about = {.compatible = REDISSON_COMPATIBLE("RCountDownLatch"),
               .order = "all at once",
@@ -123,6 +123,7 @@ const struct lb_lock lock_redis_latch = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_NEVER},
+    .expected = redis_latch_expected,
     LB_IF_HIREDIS(.options = latch_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .arm = latch_arm, .disarm = latch_disarm,
                   .acquire = latch_acquire, .release = latch_release, .residue = latch_residue, )};

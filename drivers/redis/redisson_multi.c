@@ -262,6 +262,7 @@ const struct lb_lock lock_redis_multi = {
               .release_requests = 10,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
+    .expected = redis_multi_expected,
     LB_IF_HIREDIS(.options = multi_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
                   .prepare = multi_prepare, .acquire = multi_acquire, .release = multi_release,

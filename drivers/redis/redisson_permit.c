@@ -245,6 +245,7 @@ const struct lb_lock lock_redis_permit = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
+    .expected = redis_permit_expected,
     LB_IF_HIREDIS(.options = permit_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session),
                   .grant_bytes = sizeof(struct permit_grant), .arm = sc_arm, .disarm = permit_disarm,

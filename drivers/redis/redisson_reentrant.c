@@ -38,6 +38,7 @@ const struct lb_lock lock_redis_reentrant = {
               .release_requests = 2,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
+    .expected = redis_pubsub_expected,
     LB_IF_HIREDIS(.options = reentrant_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
                   .acquire = reentrant_acquire, .release = rlock_release, .renew = rlock_renew,

@@ -238,6 +238,7 @@ const struct lb_lock lock_redis_rwlock = {
               .release_requests = 2,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
+    .expected = redis_pubsub_expected,
     LB_IF_HIREDIS(.options = rw_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rw_grant),
                   .acquire = rw_acquire, .release = rw_release, .renew = rw_renew, .settle = rw_settle,

@@ -100,7 +100,7 @@ const struct lb_lock lock_redis_semaphore = {
     .backend = &backend_redis,
     .primitive = LB_SEMAPHORE,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_PERMITS | LB_CAP_SHARE,
-    .claims = LB_CLAIM_EXCLUDES,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, /* no permit ends by time */
     .waits = "a message of its channel, for as long as it takes",
     .about = {.compatible = REDISSON_COMPATIBLE("RSemaphore"),
               .order = "none: a message wakes as many waiters of each process as there are permits",
@@ -112,6 +112,7 @@ const struct lb_lock lock_redis_semaphore = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_NEVER},
+    .expected = redis_semaphore_expected,
     LB_IF_HIREDIS(.options = semaphore_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session),
                   .grant_bytes = sizeof(struct semaphore_grant), .arm = sc_arm, .disarm = semaphore_disarm,

@@ -226,6 +226,7 @@ const struct lb_lock lock_redis_redlock = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 500 * LB_MS_NS},
+    .expected = redis_redlock_expected,
     LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
                   .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,
                   .acquire = redlock_acquire, .release = redlock_release, .renew = redlock_renew,

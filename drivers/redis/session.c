@@ -359,6 +359,7 @@ const struct lb_backend backend_redis = {
     .summary = "Redis: one server, with replicas, under sentinels, a cluster, or several independent ones",
     .schemes = redis_schemes,
     .topologies = (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
+    .expected = redis_expected,
     .unavailable = LB_WHY_HIREDIS,
     .install = "libhiredis-dev redis-server",
     LB_IF_HIREDIS(.options = redis_options, .options_bytes = sizeof(struct redis_options),

@@ -99,6 +99,7 @@ const struct lb_lock lock_unsafe_redis_getset = {
                   "true\" as its last line; it excludes nobody",
               .exposed_by = "late",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_getset_expected,
     LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = printed_acquire, .release = del,
                   .settle = del, .residue = string_residue, )};
@@ -122,6 +123,7 @@ const struct lb_lock lock_unsafe_redis_getset_repaired = {
                   "must agree",
               .exposed_by = "late",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_getset_repaired_expected,
     LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = repaired_acquire, .release = del,
                   .settle = del, .residue = string_residue, )};

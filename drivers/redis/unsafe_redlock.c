@@ -38,6 +38,7 @@ const struct lb_lock lock_unsafe_redlock_no_validity = {
                   "validity computed: the time that asking took is missing at the end of the lease",
               .exposed_by = "slow-quorum",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_redlock_expected,
     LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
                   .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,
                   .acquire = anyhow_acquire, .release = redlock_release, .settle = redlock_settle,

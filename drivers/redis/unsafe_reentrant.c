@@ -53,6 +53,7 @@ const struct lb_lock lock_unsafe_redis_lua_reentrant = {
                   "the lock while the outer holder works on",
               .exposed_by = "reentrant",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_reentrant_expected,
     LB_IF_HIREDIS(.options = uncounted_options, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = uncounted_acquire,
                   .release = string_release, .settle = string_settle, .residue = string_residue, )};

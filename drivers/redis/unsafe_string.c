@@ -143,6 +143,7 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
                   "without expiry, and nobody gets the lock again",
               .exposed_by = "crash",
               .exposed_as = LB_EXPOSED_STUCK},
+    .expected = unsafe_setnx_expire_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = two_calls_acquire,
                   .release = string_release, .settle = string_settle, .residue = string_residue, )};
@@ -165,6 +166,7 @@ const struct lb_lock lock_unsafe_redis_del = {
                   "the next one's lock, and a third comes in",
               .exposed_by = "late",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_del_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
                   .release = del_release, .settle = string_settle, .residue = string_residue, )};
@@ -187,6 +189,7 @@ const struct lb_lock lock_unsafe_redis_get_del = {
                   "and the DEL hits the next one's lock",
               .exposed_by = "late",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_del_expected,
     LB_IF_HIREDIS(.options = get_del_options, .options_bytes = sizeof(struct get_del_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
                   .release = get_del_release, .settle = string_settle, .residue = string_residue, )};
@@ -209,6 +212,7 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
                   "goes on without the lock, beside the next holder",
               .exposed_by = "short-lease",
               .exposed_as = LB_EXPOSED_EXPIRED},
+    .expected = unsafe_ttl_short_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
                   .release = string_release, .settle = string_settle, .residue = string_residue, )};
@@ -233,6 +237,7 @@ const struct lb_lock lock_unsafe_redis_renew_late = {
                   "or somebody else's",
               .exposed_by = "late-renewal",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_renew_late_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct late_grant), .acquire = late_acquire,
                   .release = string_release, .renew = late_renew, .settle = string_settle,

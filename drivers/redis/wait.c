@@ -119,6 +119,7 @@ const struct lb_lock lock_redis_wait = {
               .guarantee = LB_ON_ASYNC_REPLICA,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 500 * LB_MS_NS},
+    .expected = redis_wait_expected,
     LB_IF_HIREDIS(.options = wait_options, .options_bytes = sizeof(struct wait_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = wait_acquire,
                   .release = string_release, .renew = wait_renew, .settle = string_settle,

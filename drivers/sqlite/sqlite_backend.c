@@ -59,6 +59,7 @@ static const struct lb_option sqlite_option_table[] = {
 const struct lb_backend backend_sqlite = {
     .name = "sqlite",
     .summary = "SQLite in this process, a database file for each key",
+    .expected = sqlite_immediate_expected,
     .unavailable = LB_WHY_SQLITE,
     .install = "libsqlite3-dev",
     LB_IF_SQLITE(.options = sqlite_option_table, .options_bytes = sizeof(struct sqlite_options),

@@ -42,6 +42,7 @@ const struct lb_lock lock_sqlite_optimistic = {
               .hazards = "guards only what is in the row; not on a network file system",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
+    .expected = sqlite_optimistic_expected,
     LB_IF_SQLITE(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
                  .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
                  .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,

@@ -12,6 +12,10 @@
 
 extern const struct lb_backend backend_sqlite;
 
+/* What its locks do under faults, LB_FAULTS each; see sqlite_expected.c. */
+extern const struct lb_expectation sqlite_immediate_expected[], sqlite_table_expected[],
+    sqlite_optimistic_expected[];
+
 #ifdef LB_HAVE_SQLITE
 #include <sqlite3.h>
 

@@ -53,6 +53,7 @@ const struct lb_lock lock_sqlite_table = {
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 500 * LB_MS_NS},
+    .expected = sqlite_table_expected,
     LB_IF_SQLITE(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
                  .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
                  .prepare = table_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,

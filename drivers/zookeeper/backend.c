@@ -99,6 +99,7 @@ const struct lb_backend backend_zookeeper = {
     .summary = "ZooKeeper, one session a client or shared",
     .schemes = zk_schemes,
     .topologies = (const char *const[]){"zookeeper", "zookeeper-3", NULL},
+    .expected = zk_expected,
     .unavailable = LB_WHY_ZOOKEEPER,
     .install = "libzookeeper-st-dev libzookeeper-java default-jre-headless",
     LB_IF_ZOOKEEPER(.options = zk_option_table, .options_bytes = sizeof(struct zk_options),

@@ -43,6 +43,7 @@ const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
                          "session goes unheard, and the holder works on beside the next one",
               .exposed_by = "pause",
               .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = zk_ignores_loss_expected,
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .prepare = stop_listening,
                     .acquire = zk_mutex_acquire, .release = deaf_release, .settle = zk_mutex_settle,
                     .residue = zk_residue, )};

@@ -13,6 +13,9 @@
 
 extern const struct lb_backend backend_zookeeper;
 
+/* What its locks do under faults, LB_FAULTS each; see expected.c. */
+extern const struct lb_expectation zk_expected[], zk_ignores_loss_expected[];
+
 #ifdef LB_HAVE_ZOOKEEPER
 #include <netinet/in.h>
 #include <sys/socket.h>

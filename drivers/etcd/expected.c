@@ -1,0 +1,9 @@
+/* expected: what etcd's locks do under each fault. See drivers/expect.h. */
+#include "drivers/etcd/session.h"
+#include "drivers/expect.h"
+
+const struct lb_expectation etcd_expected[LB_FAULTS] = {
+    EXPECT_SESSION,
+    [LB_FAULT_LOST_REPLY] =
+        SAFE("what is in doubt is settled: its lease is revoked, and the key goes with it"),
+};

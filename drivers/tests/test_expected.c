@@ -1,0 +1,171 @@
+/* test_expected: what drivers state of their locks under faults: whether it is there, whether it agrees with
+ * what the same tables claim, and whether each fault has its workload. Whether it is true, lockbench check
+ * finds out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/base/home.h"
+#include "drivers/registry.h"
+
+#define REASON_MAX 100
+
+static bool is_real(const struct lb_lock *lock) {
+    return !(lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
+}
+
+static enum lb_expect worst(const struct lb_lock *lock, enum lb_fault fault) {
+    return lb_expected(lock, fault)->worst;
+}
+
+static bool states(const struct lb_lock *lock, enum lb_fault fault) {
+    return worst(lock, fault) != LB_EXPECT_UNSTATED;
+}
+
+static void test_names_lead_back(void **state) {
+    (void)state;
+    for (int i = 0; i < LB_FAULTS; i++) {
+        enum lb_fault fault = (enum lb_fault)i;
+        assert_non_null(lb_fault_name(fault));
+        assert_non_null(lb_fault_summary(fault));
+        assert_int_equal(lb_fault_from(lb_fault_name(fault)), fault);
+    }
+    assert_int_equal(lb_fault_from("no-such-fault"), LB_FAULTS);
+    assert_int_equal(lb_fault_from(""), LB_FAULTS);
+    assert_string_equal(lb_expect_name(LB_EXPECT_UNSTATED), "unstated");
+    assert_string_equal(lb_expect_name(LB_EXPECT_VIOLATED), "violated");
+}
+
+static void test_each_fault_has_its_workload(void **state) {
+    (void)state;
+    for (int i = 0; i < LB_FAULTS; i++) {
+        char name[128], path[512];
+        struct lb_err err = {0};
+        snprintf(name, sizeof name, "workloads/check/%s.ini", lb_fault_name((enum lb_fault)i));
+        if (home_path(name, path, sizeof path, &err) != 0) fail_msg("%s", err.text);
+        if (access(path, R_OK) != 0) fail_msg("no %s", name);
+    }
+}
+
+/* What the short tour runs: there is no lock that has nothing to say of it. */
+static void test_what_everybody_states(void **state) {
+    static const enum lb_fault of_all[] = {LB_FAULT_NONE, LB_FAULT_PAUSE, LB_FAULT_HOLDER_KILL};
+    static const enum lb_fault of_servers[] = {LB_FAULT_SERVER_RESTART, LB_FAULT_WIRE_CUT};
+    int missing = 0;
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lock->caps & LB_CAP_BASELINE) continue;
+        for (size_t k = 0; k < sizeof of_all / sizeof *of_all; k++) {
+            if (states(lock, of_all[k])) continue;
+            print_error("%s does not state %s\n", lock->name, lb_fault_name(of_all[k]));
+            missing++;
+        }
+        for (size_t k = 0; lock->backend->topologies && k < sizeof of_servers / sizeof *of_servers; k++) {
+            if (states(lock, of_servers[k])) continue;
+            print_error("%s does not state %s\n", lock->name, lb_fault_name(of_servers[k]));
+            missing++;
+        }
+    }
+    if (missing) fail_msg("%d expectations are missing", missing);
+}
+
+static void test_only_servers_have_servers_faults(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lock->backend->topologies) continue;
+        for (int fault = LB_FAULT_SERVER_PAUSE; fault < LB_FAULTS; fault++) {
+            if (states(lock, (enum lb_fault)fault))
+                fail_msg("%s: %s, but it has no server", lock->name, lb_fault_name((enum lb_fault)fault));
+        }
+    }
+}
+
+static void test_claims_agree(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (!is_real(lock)) continue;
+        if (worst(lock, LB_FAULT_NONE) != LB_EXPECT_SAFE)
+            fail_msg("%s: not safe when nothing happens", lock->name);
+        if (!!(lock->claims & LB_CLAIM_SAFE_PAUSE) != (worst(lock, LB_FAULT_PAUSE) == LB_EXPECT_SAFE))
+            fail_msg("%s: pause, against its claim", lock->name);
+        bool fails_over = worst(lock, LB_FAULT_MINORITY_LOST) == LB_EXPECT_SAFE;
+        if (!!(lock->claims & LB_CLAIM_SAFE_FAILOVER) != fails_over)
+            fail_msg("%s: minority-lost, against its claim", lock->name);
+        if (states(lock, LB_FAULT_LEADER_KILL) &&
+            (worst(lock, LB_FAULT_LEADER_KILL) == LB_EXPECT_SAFE) != fails_over)
+            fail_msg("%s: leader-kill, against its claim", lock->name);
+        if (lock->primitive == LB_OPTIMISTIC) continue; /* holds nothing, so nothing has to be freed */
+        bool freed = worst(lock, LB_FAULT_HOLDER_KILL) != LB_EXPECT_STUCK;
+        if (!!(lock->claims & LB_CLAIM_CRASH_RELEASE) != freed)
+            fail_msg("%s: holder-kill, against its claim", lock->name);
+        if ((lock->about.crash != LB_CRASH_NEVER) != freed)
+            fail_msg("%s: holder-kill, against .about.crash", lock->name);
+    }
+}
+
+/* Only what can renew can be late with it; only who is told can miss being told. */
+static void test_faults_meet_what_they_are_of(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (!is_real(lock)) continue;
+        if (states(lock, LB_FAULT_STARVED) != !!(lock->caps & LB_CAP_RENEW))
+            fail_msg("%s: starved-renewal, and whether it renews", lock->name);
+        if (states(lock, LB_FAULT_LOST_PUBLISH) && !strstr(lock->waits, "message"))
+            fail_msg("%s: lost-publish, but it waits by \"%s\"", lock->name, lock->waits);
+    }
+}
+
+static void test_reasons_are_phrases(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        for (int fault = 0; fault < LB_FAULTS; fault++) {
+            const struct lb_lock *lock = registry_locks()[i];
+            const struct lb_expectation *expected = lb_expected(lock, (enum lb_fault)fault);
+            const char *why = expected->why, *name = lb_fault_name((enum lb_fault)fault);
+            if (!states(lock, (enum lb_fault)fault)) {
+                if (why) fail_msg("%s: %s: a reason for nothing", lock->name, name);
+                continue;
+            }
+            if (!why || !*why) fail_msg("%s: %s: no reason", lock->name, name);
+            size_t len = strlen(why);
+            if (len > REASON_MAX) fail_msg("%s: %s: %zu bytes: %s", lock->name, name, len, why);
+            if (why[len - 1] == '.' || strpbrk(why, "\n|"))
+                fail_msg("%s: %s: no phrase: %s", lock->name, name, why);
+        }
+    }
+}
+
+/* A lock without a table of its own has its backend's; without either it states nothing. */
+static void test_whose_table_it_is(void **state) {
+    static const struct lb_expectation own[LB_FAULTS] = {[LB_FAULT_PAUSE] = {LB_EXPECT_STUCK, "own"}};
+    static const struct lb_expectation common[LB_FAULTS] = {[LB_FAULT_PAUSE] = {LB_EXPECT_SAFE, "common"}};
+    const struct lb_backend with = {.expected = common}, without = {0};
+    const struct lb_lock has_own = {.backend = &with, .expected = own}, has_none = {.backend = &with},
+                         nowhere = {.backend = &without};
+    (void)state;
+    assert_string_equal(lb_expected(&has_own, LB_FAULT_PAUSE)->why, "own");
+    assert_int_equal(lb_expected(&has_own, LB_FAULT_NONE)->worst, LB_EXPECT_UNSTATED);
+    assert_string_equal(lb_expected(&has_none, LB_FAULT_PAUSE)->why, "common");
+    assert_int_equal(lb_expected(&nowhere, LB_FAULT_PAUSE)->worst, LB_EXPECT_UNSTATED);
+    assert_null(lb_expected(&nowhere, LB_FAULT_PAUSE)->why);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_lead_back),       cmocka_unit_test(test_each_fault_has_its_workload),
+        cmocka_unit_test(test_what_everybody_states), cmocka_unit_test(test_only_servers_have_servers_faults),
+        cmocka_unit_test(test_claims_agree),          cmocka_unit_test(test_faults_meet_what_they_are_of),
+        cmocka_unit_test(test_reasons_are_phrases),   cmocka_unit_test(test_whose_table_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
