@@ -38,10 +38,10 @@ LIBS += -lzookeeper_st
 endif
 
 SRC := $(sort $(wildcard bench/base/*.c bench/check/*.c bench/engine/*.c bench/history/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
-         bench/servers/*.c drivers/*.c results/format/*.c report/*.c) $(filter-out drivers/tests/%,$(wildcard drivers/*/*.c)))
+         bench/servers/*.c drivers/*.c results/format/*.c results/stats/*.c report/*.c) $(filter-out drivers/tests/%,$(wildcard drivers/*/*.c)))
 SRC := $(filter-out bench/servers/clock_shim.c,$(SRC))
 CLI := $(sort $(wildcard bench/cli/*.c))
-TESTS := $(sort $(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c report/tests/test_*.c))
+TESTS := $(sort $(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
 # What the drivers' tests share: the conformance suite, a lossy proxy, fake servers.
 $(patsubst %.c,$(B)/%,$(filter drivers/tests/%,$(TESTS))): $(patsubst %.c,$(B)/%.o,$(filter-out $(TESTS),$(wildcard drivers/tests/*.c)))

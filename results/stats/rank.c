@@ -1,0 +1,177 @@
+/* rank: see rank.h. */
+#include "results/stats/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ranked {
+    double value;
+    int group;
+};
+
+static int by_ranked(const void *a, const void *b) {
+    double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
+    return (x > y) - (x < y);
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many of the orders of m and n values give U = 0 .. m*n: the coefficients of the Gaussian binomial,
+ * product over i of (1 - q^(m+i)) / (1 - q^i). NULL when out of memory. */
+static double *orders(int m, int n) {
+    int top = m * n;
+    double *count = calloc((size_t)top + 1, sizeof *count);
+    if (!count) return NULL;
+    count[0] = 1;
+    for (int i = 1; i <= n; i++) {
+        for (int u = top; u >= m + i; u--) count[u] -= count[u - m - i];
+        for (int u = i; u <= top; u++) count[u] += count[u - i];
+    }
+    return count;
+}
+
+/* P(U <= u) of m and n values; u below 0 gives 0. */
+static double below(const double *count, int top, int u) {
+    double sum = 0, all = 0;
+    for (int i = 0; i <= top; i++) {
+        all += count[i];
+        if (i <= u) sum += count[i];
+    }
+    return sum / all;
+}
+
+double rank_p(const double *x, int x_count, const double *y, int y_count) {
+    int all = x_count + y_count;
+    if (x_count < 1 || y_count < 1) return 1;
+    struct ranked *ranked = malloc((size_t)all * sizeof *ranked);
+    if (!ranked) return 1;
+    for (int i = 0; i < all; i++) {
+        ranked[i] = (struct ranked){i < x_count ? x[i] : y[i - x_count], i < x_count};
+    }
+    qsort(ranked, (size_t)all, sizeof *ranked, by_ranked);
+    double rank_sum = 0, ties = 0;
+    for (int from = 0, to; from < all; from = to) {
+        for (to = from; to < all && ranked[to].value == ranked[from].value; to++) {
+        }
+        double width = to - from;
+        for (int i = from; i < to; i++) rank_sum += ranked[i].group * (from + 1 + to) / 2.0;
+        ties += width * width * width - width;
+    }
+    free(ranked);
+    double pairs = (double)x_count * y_count, u = rank_sum - x_count * (x_count + 1) / 2.0;
+    double far = fabs(u - pairs / 2);
+    if (ties == 0 && x_count <= RANK_EXACT_MAX && y_count <= RANK_EXACT_MAX) {
+        double *count = orders(x_count, y_count);
+        if (!count) return 1;
+        double p = 2 * below(count, x_count * y_count, (int)lround(pairs / 2 - far));
+        free(count);
+        return p < 1 ? p : 1;
+    }
+    double spread = sqrt(pairs / 12 * (all + 1 - ties / ((double)all * (all - 1))));
+    if (!(spread > 0)) return 1;
+    double z = (far > 0.5 ? far - 0.5 : 0) / spread;
+    return erfc(z / sqrt(2));
+}
+
+/* The greatest k for which the differences number k and k from the end bound the shift at this level: the
+ * quantile of U. 0 = the groups are too small. *ret_level: what is reached. */
+static int bound_at(int m, int n, double level, double *ret_level) {
+    double alpha = (1 - level) / 2;
+    int k = 0;
+    if (m <= RANK_EXACT_MAX && n <= RANK_EXACT_MAX) {
+        double *count = orders(m, n);
+        if (!count) return -1;
+        while (below(count, m * n, k) <= alpha) k++;
+        *ret_level = 1 - 2 * below(count, m * n, k - 1);
+        free(count);
+        return k;
+    }
+    /* Normal: the z of alpha by bisection of erfc, which the C library has. */
+    double low = 0, high = 40;
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+        if (erfc(middle / sqrt(2)) / 2 > alpha) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double mean = (double)m * n / 2, spread = sqrt((double)m * n * (m + n + 1) / 12);
+    k = (int)floor(mean - high * spread);
+    *ret_level = level;
+    return k > 0 ? k : 0;
+}
+
+int rank_shift(const double *x, int x_count, const double *y, int y_count, double level,
+               struct rank_shift *ret) {
+    if (x_count < 1 || y_count < 1) return -1;
+    size_t count = (size_t)x_count * (size_t)y_count;
+    double *difference = malloc(count * sizeof *difference), reached = 1;
+    int k = difference ? bound_at(x_count, y_count, level, &reached) : -1;
+    if (k < 0) {
+        free(difference);
+        return -1;
+    }
+    for (int i = 0; i < x_count; i++) {
+        for (int j = 0; j < y_count; j++) difference[(size_t)i * (size_t)y_count + (size_t)j] = y[j] - x[i];
+    }
+    qsort(difference, count, sizeof *difference, by_value);
+    *ret = (struct rank_shift){
+        .estimate = (difference[(count - 1) / 2] + difference[count / 2]) / 2,
+        .low = k > 0 ? difference[k - 1] : -INFINITY,
+        .high = k > 0 ? difference[count - (size_t)k] : INFINITY,
+        .level = k > 0 ? reached : 1,
+    };
+    free(difference);
+    return 0;
+}
+
+struct family {
+    double p;
+    int index;
+};
+
+static int by_p(const void *a, const void *b) {
+    double x = ((const struct family *)a)->p, y = ((const struct family *)b)->p;
+    return (x > y) - (x < y);
+}
+
+int rank_holm(double *p, int count) {
+    if (count < 1) return 0;
+    struct family *family = malloc((size_t)count * sizeof *family);
+    if (!family) return -1;
+    for (int i = 0; i < count; i++) family[i] = (struct family){p[i], i};
+    qsort(family, (size_t)count, sizeof *family, by_p);
+    double worst = 0;
+    for (int i = 0; i < count; i++) {
+        double adjusted = family[i].p * (count - i);
+        if (adjusted > worst) worst = adjusted;
+        p[family[i].index] = worst < 1 ? worst : 1;
+    }
+    free(family);
+    return 0;
+}
+
+int rank_smallest(double level) {
+    double orders_count = 1;
+    for (int n = 1; n < 1000; n++) {
+        orders_count *= (2.0 * n - 1) * 2 / n; /* C(2n, n) from C(2n - 2, n - 1) */
+        if (2 / orders_count <= 1 - level) return n;
+    }
+    return 1000;
+}
+
+double rank_median(const double *values, int count) {
+    if (count < 1) return NAN;
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted) return NAN;
+    memcpy(sorted, values, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    free(sorted);
+    return median;
+}
