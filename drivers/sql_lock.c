@@ -29,6 +29,8 @@ const char *sql_role_name(enum sql_role role) {
         [SQL_TAKE] = "lb_take",         [SQL_FREE] = "lb_free",     [SQL_RENEW] = "lb_renew",
         [SQL_READ] = "lb_read",         [SQL_WRITE] = "lb_write",   [SQL_SWEEP] = "lb_sweep",
         [SQL_ADD] = "lb_add",           [SQL_REMOVE] = "lb_remove", [SQL_LEFT] = "lb_left",
+        [SQL_INSTALL] = "lb_install",   [SQL_STORE] = "lb_store",   [SQL_LOOK] = "lb_look",
+        [SQL_DROP] = "lb_drop",
     };
     return names[role];
 }

@@ -35,6 +35,12 @@ enum sql_role {
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
     SQL_LEFT,               /* how much is left under keys that begin with the given one: a number */
+    /* sql_store */
+    SQL_INSTALL, /* makes the key's guarded row with token v, or raises its token to v; a row returned or
+                    changed = done; its number is the value */
+    SQL_STORE,   /* sets the value x and the token v, of a row whose token is not greater */
+    SQL_LOOK,    /* gives the value */
+    SQL_DROP,    /* deletes the row */
     SQL_ROLES
 };
 

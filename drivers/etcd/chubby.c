@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "drivers/etcd/chubby.h"
 #include "drivers/etcd/queue.h"
+#include "drivers/etcd/store.h"
 
 #ifdef LB_HAVE_ETCD
 #include <stddef.h>
@@ -329,4 +330,4 @@ const struct lb_lock lock_etcd_chubby = {
     LB_IF_ETCD(.options = chubby_options, .options_bytes = sizeof(struct chubby_options),
                .grant_bytes = sizeof(struct chubby_grant), .prepare = chubby_prepare,
                .acquire = chubby_acquire, .release = chubby_release, .settle = chubby_settle,
-               .residue = chubby_residue, )};
+               .residue = chubby_residue, .store = &etcd_store.store, )};

@@ -12,6 +12,7 @@
  * time, and would hit the same name made anew, so it is waited for.
  */
 #include "drivers/etcd/queue.h"
+#include "drivers/etcd/store.h"
 
 #ifdef LB_HAVE_ETCD
 #include <stddef.h>
@@ -213,4 +214,4 @@ const struct lb_lock lock_etcd_lock = {
     LB_IF_ETCD(.options = service_options, .options_bytes = sizeof(struct service_options),
                .grant_bytes = sizeof(struct etcd_place), .prepare = service_prepare,
                .acquire = service_acquire, .release = service_release, .settle = service_settle,
-               .residue = service_residue, )};
+               .residue = service_residue, .store = &etcd_store.store, )};

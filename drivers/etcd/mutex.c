@@ -9,6 +9,7 @@
  * unless somebody has written meanwhile; watch_from=now for what comes from now on, and reads the key again.
  */
 #include "drivers/etcd/queue.h"
+#include "drivers/etcd/store.h"
 
 #ifdef LB_HAVE_ETCD
 #include <stddef.h>
@@ -90,4 +91,4 @@ const struct lb_lock lock_etcd_mutex = {
     LB_IF_ETCD(.options = mutex_options, .options_bytes = sizeof(struct mutex_options),
                .grant_bytes = sizeof(struct etcd_place), .prepare = etcd_prepare_lease,
                .acquire = mutex_acquire, .release = mutex_release, .settle = mutex_settle,
-               .residue = mutex_residue, )};
+               .residue = mutex_residue, .store = &etcd_store.store, )};

@@ -14,7 +14,7 @@ extern const struct lb_backend backend_mariadb;
 #ifdef LB_HAVE_MARIADB
 #include <mysql.h>
 
-#define MARIA_STATEMENTS_MAX 16
+#define MARIA_STATEMENTS_MAX 20
 #define MARIA_COLUMNS_MAX 4
 
 /* One row of numbers, filled by maria_run. */

@@ -5,6 +5,7 @@
 
 #include "drivers/mariadb/maria_session.h"
 #include "drivers/sql_lock.h"
+#include "drivers/store.h"
 
 #ifdef LB_HAVE_MARIADB
 
@@ -39,6 +40,22 @@ int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recip
     [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES (?)", "k"},                                        \
     [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = ?", "k"},                                        \
     [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_row WHERE " MARIA_NAME_LEFT, "kk"}
+
+/* What mysql-lease guards, kept beside it: lb_lock.store, and its recipe's statements. What changes nothing
+ * counts as not done, so each step that is done raises steps. The columns are assigned from left to right. */
+extern const struct lb_store maria_store;
+#define MARIA_STORE_STATEMENTS                                                                               \
+    [SQL_INSTALL] = {"INSERT INTO lockbench_guarded (name, token, value, steps) "                            \
+                     "VALUES (?, ?, LAST_INSERT_ID(0), 1) ON DUPLICATE KEY UPDATE "                          \
+                     "steps = IF(token <= VALUES(token), steps + 1, steps), "                                \
+                     "value = IF(token <= VALUES(token), LAST_INSERT_ID(value), value), "                    \
+                     "token = GREATEST(token, VALUES(token))",                                               \
+                     "kv"},                                                                                  \
+    [SQL_STORE] = {"UPDATE lockbench_guarded SET steps = steps + 1, token = ?, value = ? "                   \
+                   "WHERE name = ? AND token <= ?",                                                          \
+                   "vxkv"},                                                                                  \
+    [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = ?", "k"},                                \
+    [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = ?", "k"}
 
 /* The server's clock at the statement's begin. In UTC: a DATETIME of local time jumps twice a year. */
 #define MARIA_NOW "UTC_TIMESTAMP(6)"

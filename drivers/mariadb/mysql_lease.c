@@ -40,6 +40,7 @@ static const struct sql_recipe recipe = {
         [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_lease WHERE " MARIA_NAME_LEFT
                       " AND expire_at > " MARIA_NOW,
                       "kk"},
+        MARIA_STORE_STATEMENTS,
     }};
 
 static int lease_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -71,4 +72,5 @@ const struct lb_lock lock_mysql_lease = {
     LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
                   .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
                   .prepare = lease_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
-                  .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};
+                  .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue,
+                  .store = &maria_store, )};

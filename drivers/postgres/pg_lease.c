@@ -31,6 +31,7 @@ static const struct sql_recipe recipe = {
         [SQL_LEFT] = {"SELECT count(*) FROM lockbench_lease WHERE starts_with(name, $1::text) "
                       "AND expire_at > now()",
                       "k"},
+        PG_STORE_STATEMENTS,
     }};
 
 static int lease_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -62,4 +63,5 @@ const struct lb_lock lock_pg_lease = {
     LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
              .prepare = lease_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
-             .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};
+             .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue,
+             .store = &pg_store, )};

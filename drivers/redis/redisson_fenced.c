@@ -4,6 +4,7 @@
  * Re-entry raises it too, so the resource must let a token pass that is equal to or greater than the last.
  */
 #include "drivers/redis/redisson_rlock.h"
+#include "drivers/redis/store.h"
 
 #ifdef LB_HAVE_HIREDIS
 
@@ -83,4 +84,4 @@ const struct lb_lock lock_redis_fenced = {
     LB_IF_HIREDIS(.options = fenced_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
                   .acquire = fenced_acquire, .release = rlock_release, .renew = rlock_renew,
-                  .settle = rlock_settle, .residue = rlock_residue, )};
+                  .settle = rlock_settle, .residue = rlock_residue, .store = &redis_store, )};

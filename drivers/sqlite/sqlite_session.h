@@ -19,7 +19,7 @@ extern const struct lb_expectation sqlite_immediate_expected[], sqlite_table_exp
 #ifdef LB_HAVE_SQLITE
 #include <sqlite3.h>
 
-#define SQLITE_STATEMENTS_MAX 16
+#define SQLITE_STATEMENTS_MAX 20
 
 /* What an algorithm wants in each database. */
 struct sqlite_plan {

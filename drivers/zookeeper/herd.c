@@ -188,4 +188,5 @@ const struct lb_lock lock_zk_herd = {
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_herd), .acquire = zk_herd_acquire,
-                    .release = zk_herd_release, .settle = zk_herd_settle, .residue = zk_residue, )};
+                    .release = zk_herd_release, .settle = zk_herd_settle, .residue = zk_residue,
+                    .store = &zk_store.store, )};

@@ -95,4 +95,5 @@ const struct lb_lock lock_zk_multi = {
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_multi), .acquire = zk_multi_acquire,
-                    .release = zk_multi_release, .settle = zk_multi_settle, .residue = zk_residue, )};
+                    .release = zk_multi_release, .settle = zk_multi_settle, .residue = zk_residue,
+                    .store = &zk_store.store, )};

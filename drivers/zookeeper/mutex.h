@@ -4,6 +4,7 @@
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 
 #include "drivers/zookeeper/queue.h"
+#include "drivers/zookeeper/store.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
 lb_acquire_fn zk_mutex_acquire;

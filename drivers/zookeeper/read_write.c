@@ -98,4 +98,5 @@ const struct lb_lock lock_zk_rwlock = {
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_read_write), .acquire = zk_rw_acquire,
-                    .release = zk_rw_release, .settle = zk_rw_settle, .residue = zk_residue, )};
+                    .release = zk_rw_release, .settle = zk_rw_settle, .residue = zk_residue,
+                    .store = &zk_store.store, )};

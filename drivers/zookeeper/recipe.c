@@ -53,4 +53,4 @@ const struct lb_lock lock_zk_recipe = {
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .session_bytes = sizeof(struct zk_place *),
                     .acquire = zk_recipe_acquire, .release = zk_mutex_release, .settle = zk_recipe_settle,
-                    .residue = zk_residue, )};
+                    .residue = zk_residue, .store = &zk_store.store, )};

@@ -40,4 +40,5 @@ const struct lb_lock lock_zk_reentrant = {
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .acquire = zk_reentrant_acquire,
-                    .release = zk_reentrant_release, .settle = zk_mutex_settle, .residue = zk_residue, )};
+                    .release = zk_reentrant_release, .settle = zk_mutex_settle, .residue = zk_residue,
+                    .store = &zk_store.store, )};

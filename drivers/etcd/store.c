@@ -1,0 +1,86 @@
+/* store: a guarded value beside a lock: the key NAME:guarded, on no lease, with "token value" in it. Written
+ * by a transaction that compares its mod revision, which is 0 where there is none. See drivers/store.h.
+ */
+#include "drivers/etcd/store.h"
+
+#ifdef LB_HAVE_ETCD
+#include <string.h>
+
+#define BEHIND ":guarded"
+
+struct name {
+    char bytes[LB_KEY_MAX + sizeof BEHIND];
+    size_t len;
+};
+
+static struct name name_of(const struct lb_request *request) {
+    struct name name = {.len = request->key_len + sizeof BEHIND - 1};
+    memcpy(name.bytes, request->key, request->key_len);
+    memcpy(name.bytes + request->key_len, BEHIND, sizeof BEHIND);
+    return name;
+}
+
+static ProtobufCBinaryData data_of(const char *bytes, size_t len) {
+    return (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)bytes};
+}
+
+static enum lb_outcome get(struct lb_session *session, const struct lb_request *request,
+                           struct store_entry *ret_entry) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct name name = name_of(request);
+    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    range.key = data_of(name.bytes, name.len);
+    enum lb_outcome outcome = etcd_call(&e->call, &etcd_range, &range.base, &session->err);
+    if (outcome != LB_OK) return outcome;
+    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
+    if (answer->n_kvs == 0) return LB_OK;
+    const Etcdserverpb__KeyValue *found = answer->kvs[0];
+    if (!store_parse((const char *)found->value.data, found->value.len, ret_entry)) {
+        return lb_fail(session, LB_REFUSED, "etcd: %.200s holds something else", name.bytes);
+    }
+    ret_entry->version = (uint64_t)found->mod_revision;
+    return LB_OK;
+}
+
+static enum lb_outcome put(struct lb_session *session, const struct lb_request *request,
+                           const struct store_entry *entry) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct name name = name_of(request);
+    char text[STORE_TEXT_MAX];
+    int len = store_text(entry, text);
+
+    Etcdserverpb__Compare same = ETCDSERVERPB__COMPARE__INIT, *compares[] = {&same};
+    same.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__MOD;
+    same.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
+    same.key = data_of(name.bytes, name.len);
+    same.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_MOD_REVISION;
+    same.mod_revision = (int64_t)entry->version;
+
+    Etcdserverpb__PutRequest write = ETCDSERVERPB__PUT_REQUEST__INIT;
+    Etcdserverpb__RequestOp op = ETCDSERVERPB__REQUEST_OP__INIT, *success[] = {&op};
+    write.key = same.key;
+    write.value = data_of(text, (size_t)len);
+    op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
+    op.request_put = &write;
+    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
+    txn.n_compare = txn.n_success = 1;
+    txn.compare = compares;
+    txn.success = success;
+    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    if (outcome != LB_OK) return outcome;
+    return ((const Etcdserverpb__TxnResponse *)etcd_answer(&e->call))->succeeded ? LB_OK : LB_BUSY;
+}
+
+static int drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct name name = name_of(request);
+    Etcdserverpb__DeleteRangeRequest delete = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
+    delete.key = data_of(name.bytes, name.len);
+    return etcd_call(&e->call, &etcd_delete_range, &delete.base, err) == LB_OK ? 0 : -1;
+}
+
+const struct store_cas etcd_store = {
+    .store = {.install = store_cas_install, .write = store_cas_write, .read = store_cas_read, .drop = drop},
+    .get = get,
+    .put = put};
+#endif

@@ -1,0 +1,12 @@
+/* store: what an etcd lock guards, kept beside it; see drivers/store.h. */
+#ifndef DRIVERS_ETCD_STORE_H
+#define DRIVERS_ETCD_STORE_H
+
+#include "drivers/etcd/session.h"
+#include "drivers/store.h"
+
+#ifdef LB_HAVE_ETCD
+extern const struct store_cas etcd_store;
+#endif
+
+#endif

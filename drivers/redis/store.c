@@ -1,0 +1,92 @@
+/* store: a guarded value beside a lock: the hash {key}:guarded with its token and its value, changed by
+ * scripts, so that nothing comes between the look at the token and the write. See drivers/store.h.
+ *
+ * Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below.
+ */
+#include "drivers/redis/store.h"
+
+#ifdef LB_HAVE_HIREDIS
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NAME_MAX_BYTES (LB_KEY_MAX + 16)
+
+/* KEYS hash; ARGV token, or token and value. Nil: a greater token is there. */
+static const struct redis_script install = {
+    "if tonumber(redis.call('hget',KEYS[1],'token') or 0)>tonumber(ARGV[1]) then return nil end "
+    "redis.call('hset',KEYS[1],'token',ARGV[1]) return redis.call('hget',KEYS[1],'value') or '0'"};
+static const struct redis_script put = {
+    "if tonumber(redis.call('hget',KEYS[1],'token') or 0)>tonumber(ARGV[1]) then return nil end "
+    "redis.call('hset',KEYS[1],'token',ARGV[1],'value',ARGV[2]) return ARGV[2]"};
+
+struct text {
+    char text[24];
+};
+
+static struct text text_of(uint64_t number) {
+    struct text text;
+    snprintf(text.text, sizeof text.text, "%" PRIu64, number);
+    return text;
+}
+
+static enum lb_outcome value_of(struct lb_session *session, const struct redis_reply *reply,
+                                uint64_t *ret_value) {
+    if (reply->value.type == REDIS_NIL) return LB_LOST;
+    if (reply->value.type != REDIS_STRING) return redis_refuse(session, reply);
+    *ret_value = strtoull(reply->value.text, NULL, 10);
+    return LB_OK;
+}
+
+static void name_of(const struct lb_request *request, char name[NAME_MAX_BYTES]) {
+    redis_tagged(name, NAME_MAX_BYTES, "", request->key, request->key_len, ":guarded");
+}
+
+static enum lb_outcome store_install(struct lb_session *session, const struct lb_request *request,
+                                     uint64_t token, uint64_t *ret_value) {
+    char name[NAME_MAX_BYTES];
+    struct text argument = text_of(token);
+    const struct redis_reply *reply = NULL;
+    name_of(request, name);
+    const struct redis_word words[] = {{name, 0}, {argument.text, 0}};
+    enum lb_outcome outcome = redis_eval(session, &install, 1, words, 2, &reply);
+    return outcome == LB_OK ? value_of(session, reply, ret_value) : outcome;
+}
+
+static enum lb_outcome store_write(struct lb_session *session, const struct lb_request *request,
+                                   uint64_t token, uint64_t value) {
+    char name[NAME_MAX_BYTES];
+    struct text arguments[] = {text_of(token), text_of(value)};
+    const struct redis_reply *reply = NULL;
+    uint64_t written;
+    name_of(request, name);
+    const struct redis_word words[] = {{name, 0}, {arguments[0].text, 0}, {arguments[1].text, 0}};
+    enum lb_outcome outcome = redis_eval(session, &put, 1, words, 3, &reply);
+    return outcome == LB_OK ? value_of(session, reply, &written) : outcome;
+}
+
+static enum lb_outcome store_read(struct lb_session *session, const struct lb_request *request,
+                                  uint64_t *ret_value) {
+    char name[NAME_MAX_BYTES];
+    const struct redis_reply *reply = NULL;
+    name_of(request, name);
+    const struct redis_word words[] = {{"HGET", 4}, {name, 0}, {"value", 5}};
+    enum lb_outcome outcome = redis_call(session, words, 3, &reply);
+    if (outcome == LB_OK) outcome = value_of(session, reply, ret_value);
+    if (outcome == LB_LOST) *ret_value = 0; /* nothing there */
+    return outcome == LB_LOST ? LB_OK : outcome;
+}
+
+static int store_drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    char name[NAME_MAX_BYTES];
+    const struct redis_reply *reply = NULL;
+    name_of(request, name);
+    const struct redis_word words[] = {{"DEL", 3}, {name, 0}};
+    enum lb_outcome outcome = redis_call(session, words, 2, &reply);
+    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER) outcome = redis_refuse(session, reply);
+    return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+const struct lb_store redis_store = {
+    .install = store_install, .write = store_write, .read = store_read, .drop = store_drop};
+#endif
