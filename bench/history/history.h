@@ -40,7 +40,8 @@ enum history_outcome {
 };
 
 #define HISTORY_SHARED 1   /* flags: as a reader */
-#define HISTORY_UNCALLED 2 /* a release that was not called: the holder had learned that it holds no more */
+#define HISTORY_UNCALLED 2 /* a release that was not called: the holder could do no more for its grant */
+#define HISTORY_LEARNED 4  /* ... since it knew that it was lost: it left without writing, at begin_ns */
 
 struct history_record {
     uint8_t kind, outcome, flags;

@@ -14,6 +14,7 @@
 #include "bench/run/hold.h"
 #include "bench/run/kinds.h"
 #include "bench/run/session.h"
+#include "bench/run/trace.h"
 #include "bench/run/store.h"
 
 #define PINGS 500                /* at most, before the load and again after it ... */
@@ -161,7 +162,8 @@ static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t n
 }
 
 /* What few plans ask for on the way in. */
-static void enter_more(struct client *client, int64_t started_ns) {
+static void enter_more(struct client *client, int64_t started_ns, int64_t acquired_ns) {
+    if (client->worker->shared->history) trace_granted(client, started_ns, acquired_ns);
     if (client->worker->shared->latest_started && !client->request.shared) note_order(client, started_ns);
     if (client->sold_out) sell_look(client);
 }
@@ -176,7 +178,7 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
     guard_enter(client, &me);
     client->holding = true;
     client->request.held = 1;
-    if (__builtin_expect(shared->more_to_enter, 0)) enter_more(client, started_ns);
+    if (__builtin_expect(shared->more_to_enter, 0)) enter_more(client, started_ns, acquired_ns);
 
     enum lb_outcome inner = LB_OK, outcome = LB_OK;
     if (!shared->no_hold) outcome = hold(client, acquired_ns, &inner);
@@ -191,13 +193,16 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
         outcome = session->lb.lock->release(&session->lb, &client->request, &client->grant);
     } else if (knows_loss(client, outcome, releasing_ns)) {
         leave_lost(client);
+        client->left = HISTORY_UNCALLED | HISTORY_LEARNED;
     } else {
         guard_leave(client, releasing_ns);
+        client->left = HISTORY_UNCALLED;
     }
     if (__builtin_expect(client->was_found, 0)) guard_was_found(client, outcome);
     client_called(client);
     int64_t released_ns = lb_now();
     client->ended_ns = released_ns;
+    if (__builtin_expect(client->recorded, 0)) trace_released(client, releasing_ns, released_ns, outcome);
     if (measured) {
         struct recorder *recorder = &client->worker->stats->recorder;
         client_granted(client, acquired_ns - started_ns);
@@ -248,8 +253,9 @@ static void attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
     }
     if (outcome == LB_OK) {
         outcome = use(client, due_ns, started_ns, acquired_ns, measured);
-    } else if (measured) {
-        client_failed(client, acquired_ns - started_ns);
+    } else {
+        if (shared->history && joined) trace_refused(client, started_ns, acquired_ns, outcome);
+        if (measured) client_failed(client, acquired_ns - started_ns);
     }
     if (measured) client_count(client, outcome);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);

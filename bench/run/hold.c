@@ -3,6 +3,7 @@
 
 #include "bench/run/guard.h"
 #include "bench/run/session.h"
+#include "bench/run/trace.h"
 #include "bench/run/store.h"
 
 /* Sleeps, unless told that the grant is lost. */
@@ -36,7 +37,9 @@ static enum lb_outcome take_inner(struct client *client, uint32_t depth) {
     while (client->request.held < depth && outcome == LB_OK) {
         client_calls(client);
         if (client->told == LB_OK) {
+            int64_t begin_ns = client->recorded ? lb_now() : 0;
             outcome = lock->acquire(&client->session->lb, &client->request, &client->grant);
+            if (client->recorded) trace_inner(client, false, begin_ns, outcome);
         }
         client_called(client);
         if (client->told != LB_OK) return client->told;
@@ -55,7 +58,9 @@ static enum lb_outcome free_inner(struct client *client) {
     while (client->request.held > 1 && outcome == LB_OK) {
         client_calls(client);
         if (client->told == LB_OK) {
+            int64_t begin_ns = client->recorded ? lb_now() : 0;
             outcome = lock->release(&client->session->lb, &client->request, &client->grant);
+            if (client->recorded) trace_inner(client, true, begin_ns, outcome);
         }
         client_called(client);
         if (client->told != LB_OK) return client->told;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/run/guard.h"
+#include "bench/run/trace.h"
 #include "bench/run/store.h"
 
 /* Threads for so many clients: what the plan says; one a client when the lock's waits block the thread; else
@@ -58,6 +59,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (shape->store_backend) parts.store_values = carve(carver, cells * sizeof *parts.store_values);
     if (fair) parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
     parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
+    if (trace_applies(plan, lock)) parts.history = carve(carver, history_bytes(shape->threads));
     if (!shared) {
         carve(carver, (size_t)shape->threads * recorder_bytes());
         return;
@@ -73,7 +75,8 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->store_values = parts.store_values;
     shared->latest_started = parts.latest_started;
     shared->worker = parts.worker;
-    shared->more_to_enter = shared->latest_started || shared->stock;
+    if (parts.history) shared->history = history_init(parts.history, shape->threads);
+    shared->more_to_enter = shared->latest_started || shared->stock || shared->history;
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
     }

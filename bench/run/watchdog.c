@@ -8,11 +8,13 @@
 #include "bench/engine/loop.h"
 #include "bench/run/guard.h"
 #include "bench/run/session.h"
+#include "bench/run/trace.h"
 
 void client_tell(struct client *client, enum lb_outcome outcome) {
     if (!client->holding || client->told != LB_OK) return;
     client->told = outcome;
     client->told_ns = lb_now();
+    if (client->recorded) trace_told(client);
     if (client->asleep) lb_wake(client->fiber);
 }
 
@@ -30,6 +32,7 @@ static void renew(struct client *client) {
         enum lb_outcome outcome = session->lb.lock->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
             guard_renewed(client);
+            if (client->recorded) trace_renewed(client);
         } else {
             client_tell(client, outcome);
         }

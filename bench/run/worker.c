@@ -14,6 +14,7 @@
 
 #include "bench/engine/loop.h"
 #include "bench/run/session.h"
+#include "bench/run/trace.h"
 #include "bench/run/traffic.h"
 
 #define KEEPER_NS LB_MS_NS             /* the keeper's beat, and so the hiccups' */
@@ -82,6 +83,7 @@ static void keeper_run(void *arg) {
             recorder_add(&crew->worker.stats->recorder, METRIC_HICCUP, now_ns - due_ns);
         }
         worker_mark(&crew->worker, now_ns);
+        if (shared->history) trace_beat(shared, crew->worker.thread, now_ns);
         beat(shared, &crew->worker.stats->pulse, now_ns);
         recorder_turn(&crew->worker.stats->recorder);
         if (now_ns > due_ns + beat_ns) due_ns = now_ns; /* one stall is one long hiccup, not many */
