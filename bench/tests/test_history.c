@@ -1,0 +1,452 @@
+/* test_history: the judge of histories against an exhaustive search, on random small histories of each model,
+ * good and bad: at least 100,000 of each. The search tries all orders that real time allows, an operation
+ * whose outcome is unknown both as done and as not done; it shares no code with the judge.
+ *
+ * LOCKBENCH_HISTORIES=n: another number of good and bad ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/base/rng.h"
+#include "bench/history/judge.h"
+
+#define WHILES_MAX 6 /* grants and tries of a history */
+#define OPS_MAX (2 * WHILES_MAX)
+#define CLIENTS 4
+#define INF 1000000
+#define SEEDS 4
+
+/* How an attempt and its grant went. */
+enum way {
+    WAY_PLAIN,
+    WAY_UNSURE,  /* the release's outcome is unknown */
+    WAY_DEAD,    /* its client was killed while it held */
+    WAY_OPEN,    /* never released */
+    WAY_UNKNOWN, /* the acquire's outcome is unknown */
+    WAY_BUSY,
+    WAY_INNER /* re-entry, inside the grant before it */
+};
+
+struct attempt {
+    enum way way;
+    int client, permits, token;
+    bool shared;
+    int called, from, to, released; /* called <= from <= to <= released */
+    int lease_end;                  /* INF = none */
+};
+
+struct past {
+    enum history_model model;
+    int bound, count;
+    struct attempt all[WHILES_MAX];
+};
+
+/* ---- the search ---- */
+
+struct op {
+    int begin, end; /* it takes effect between; end INF: it may never */
+    int attempt;
+    bool gives, must, asks; /* asks: a busy try, which must find it taken */
+};
+
+struct search {
+    const struct past *past;
+    struct op ops[OPS_MAX];
+    int count;
+    bool seen[1 << OPS_MAX];
+};
+
+static void add_op(struct search *search, int attempt, bool gives, int begin, int end, bool must) {
+    search->ops[search->count++] = (struct op){begin, end, attempt, gives, must, false};
+}
+
+/* Whether an attempt may be granted when those of the mask have taken effect. */
+static bool may_take(const struct search *search, int mask, int attempt) {
+    const struct attempt *wanted = &search->past->all[attempt];
+    int permits = 0, token = 0;
+    for (int i = 0; i < search->count; i++) {
+        const struct attempt *other = &search->past->all[search->ops[i].attempt];
+        if (!(mask >> i & 1) || search->ops[i].gives || search->ops[i].asks) continue;
+        if (other->token > token) token = other->token;
+        bool given = false;
+        for (int k = 0; k < search->count; k++) {
+            given |=
+                (mask >> k & 1) && search->ops[k].gives && search->ops[k].attempt == search->ops[i].attempt;
+        }
+        if (given) continue;
+        permits += other->permits;
+        switch (search->past->model) {
+        case HISTORY_MUTEX:
+            return false;
+        case HISTORY_REENTRANT:
+            if (other->client != wanted->client) return false;
+            break;
+        case HISTORY_RWLOCK:
+            if (!other->shared || !wanted->shared) return false;
+            break;
+        default:
+            break;
+        }
+    }
+    if (search->past->model == HISTORY_SEMAPHORE) return permits + wanted->permits <= search->past->bound;
+    return wanted->token == 0 || wanted->token > token;
+}
+
+static bool taken(const struct search *search, int mask, int attempt) {
+    for (int i = 0; i < search->count; i++) {
+        const struct op *op = &search->ops[i];
+        if (op->attempt == attempt && !op->gives && !op->asks) return mask >> i & 1;
+    }
+    return false;
+}
+
+/* What the same client did before it: those at the very same moment, too. */
+static bool in_turn(const struct search *search, int mask, int index) {
+    const struct op *op = &search->ops[index];
+    for (int i = 0; i < search->count; i++) {
+        const struct op *before = &search->ops[i];
+        if ((mask >> i & 1) || !before->must || before->attempt >= op->attempt) continue;
+        bool same = search->past->all[before->attempt].client == search->past->all[op->attempt].client;
+        if (same && before->end <= op->begin) return false;
+    }
+    return true;
+}
+
+static bool fits(struct search *search, int mask) {
+    if (search->seen[mask]) return false; /* it was tried, and led nowhere */
+    search->seen[mask] = true;
+    bool all = true;
+    int first_end = INF;
+    for (int i = 0; i < search->count; i++) {
+        const struct op *op = &search->ops[i];
+        if (mask >> i & 1) continue;
+        all &= !op->must;
+        if (op->end < first_end) first_end = op->end;
+    }
+    if (all) return true;
+    for (int i = 0; i < search->count; i++) {
+        const struct op *op = &search->ops[i];
+        if ((mask >> i & 1) || op->begin > first_end || !in_turn(search, mask, i)) continue;
+        bool legal = op->gives  ? taken(search, mask, op->attempt)
+                     : op->asks ? !may_take(search, mask, op->attempt)
+                                : may_take(search, mask, op->attempt);
+        if (legal && fits(search, mask | 1 << i)) return true;
+    }
+    return false;
+}
+
+/* What is to be explained: all grants for as long as their holders believed; or only inside their leases. */
+enum view { VIEW_CERTAIN, VIEW_INSIDE };
+
+/* asked: the busy try that is to be explained, too; -1 = none. */
+static bool explained(const struct past *past, enum view view, int asked) {
+    static struct search search;
+    memset(&search, 0, sizeof search);
+    search.past = past;
+    for (int i = 0; i < past->count; i++) {
+        const struct attempt *a = &past->all[i];
+        if (a->way == WAY_BUSY) {
+            if (i != asked) continue;
+            add_op(&search, i, false, a->called, a->from, true);
+            search.ops[search.count - 1].asks = true;
+        } else if (a->way == WAY_UNKNOWN) {
+            add_op(&search, i, false, a->called, INF, false);
+            add_op(&search, i, true, a->called, INF, false);
+        } else {
+            int to = a->way == WAY_DEAD ? a->from : a->way == WAY_OPEN ? INF : a->to;
+            bool ends = view == VIEW_INSIDE && a->lease_end < to;
+            if (view == VIEW_INSIDE && a->lease_end <= a->from) continue;
+            add_op(&search, i, false, a->called, a->from, true);
+            bool sure = !ends && a->way != WAY_UNSURE && a->way != WAY_DEAD;
+            if (ends) to = a->lease_end;
+            if (a->way != WAY_OPEN || ends) add_op(&search, i, true, to, sure ? a->released : INF, sure);
+        }
+    }
+    return fits(&search, 0);
+}
+
+/* ---- the judge's side ---- */
+
+static void record(struct history_record *records, size_t *count, const struct attempt *a, bool release) {
+    static const enum history_outcome of_acquire[] = {
+        [WAY_UNKNOWN] = HISTORY_UNKNOWN, [WAY_BUSY] = HISTORY_BUSY, [WAY_INNER] = HISTORY_OK};
+    records[(*count)++] = (struct history_record){
+        .kind = release ? HISTORY_RELEASE : HISTORY_ACQUIRE,
+        .outcome = release ? (a->way == WAY_UNSURE ? HISTORY_UNKNOWN : HISTORY_OK) : of_acquire[a->way],
+        .flags = a->shared ? HISTORY_SHARED : 0,
+        .depth = a->way == WAY_INNER,
+        .client = (uint32_t)a->client,
+        .permits = (uint16_t)a->permits,
+        .begin_ns = release ? a->to : a->called,
+        .end_ns = release ? a->released : a->from,
+        .lease_end_ns = a->lease_end == INF ? LB_NEVER : a->lease_end,
+        .token = (uint64_t)a->token,
+    };
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct history_record *one = a, *two = b;
+    if (one->begin_ns != two->begin_ns) return one->begin_ns < two->begin_ns ? -1 : 1;
+    return one->end_ns < two->end_ns ? -1 : one->end_ns > two->end_ns;
+}
+
+/* A client's records in its order: an inner grant lies inside the outer one. */
+static struct judgement judged(const struct past *past) {
+    struct history_rules rules = {
+        .model = past->model, .bound = (uint32_t)past->bound, .clients = CLIENTS, .cut_ns = LB_NEVER};
+    struct book book;
+    struct lb_err err = {0};
+    struct judgement judgement;
+    assert_int_equal(book_begin(&book, &rules, &err), 0);
+    for (int client = 0; client < CLIENTS; client++) {
+        struct history_record records[OPS_MAX + 1];
+        size_t count = 0;
+        bool dead = false;
+        for (int i = 0; i < past->count; i++) {
+            const struct attempt *a = &past->all[i];
+            if (a->client != client) continue;
+            record(records, &count, a, false);
+            bool ends = a->way == WAY_PLAIN || a->way == WAY_UNSURE || a->way == WAY_INNER;
+            if (ends) record(records, &count, a, true);
+            dead |= a->way == WAY_DEAD;
+        }
+        qsort(records, count, sizeof *records, by_time);
+        if (dead) {
+            records[count++] = (struct history_record){
+                .kind = HISTORY_DEATH, .client = (uint32_t)client, .clients = 1, .begin_ns = INF};
+        }
+        assert_int_equal(book_add(&book, records, count, &err), 0);
+    }
+    book_end(&book, 0, true);
+    assert_int_equal(history_judge(&book, &judgement, NULL, &err), 0);
+    /* What is shown contradicts itself: without the others it is no better. */
+    assert_true((judgement.verdict == HISTORY_CLEAN) == (judgement.clash == CLASH_NONE));
+    book_done(&book);
+    return judgement;
+}
+
+/* ---- random histories ---- */
+
+static int below(struct lb_rng *rng, int n) {
+    return (int)rng_below(rng, (uint64_t)n);
+}
+
+/* A history of a lock that does its work: things happen one after the other, at times 100 apart, and each
+ * call begins before and returns after its own. */
+static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
+    int holding[CLIENTS], free_from[CLIENTS] = {0}, now = 1000, token = 0;
+    bool gone[CLIENTS] = {false};
+    for (int i = 0; i < CLIENTS; i++) holding[i] = -1;
+    past->count = 0;
+    past->bound = 1 + below(rng, 3);
+    int wanted = 2 + below(rng, WHILES_MAX - 1);
+    for (int step = 0; step < 40; step++, now += 100) {
+        int client = below(rng, CLIENTS);
+        if (gone[client] || now <= free_from[client]) continue;
+        int before = now - below(rng, now - free_from[client] > 300 ? 300 : now - free_from[client]);
+        int after = now + below(rng, 250);
+        if (holding[client] >= 0) {
+            struct attempt *a = &past->all[holding[client]];
+            int how = below(rng, 12);
+            if (how == 0) a->way = WAY_DEAD;
+            if (how == 1) a->way = WAY_OPEN; /* and those who come after it find it taken */
+            gone[client] = how < 2;
+            if (how == 2) a->way = WAY_UNSURE;
+            a->to = before;
+            a->released = after;
+            if (how != 1) holding[client] = -1;
+            free_from[client] = after;
+            continue;
+        }
+        if (past->count >= wanted) continue;
+        struct attempt a = {.client = client,
+                            .permits = past->model == HISTORY_SEMAPHORE ? 1 + below(rng, past->bound) : 1,
+                            .shared = past->model == HISTORY_RWLOCK && below(rng, 2),
+                            .called = before,
+                            .from = after,
+                            .to = after,
+                            .released = after,
+                            .lease_end = INF};
+        int out = 0;
+        bool in_the_way = false;
+        for (int i = 0; i < CLIENTS; i++) {
+            if (holding[i] < 0) continue;
+            const struct attempt *other = &past->all[holding[i]];
+            out += other->permits;
+            in_the_way |= past->model != HISTORY_RWLOCK || !other->shared || !a.shared;
+        }
+        if (past->model == HISTORY_SEMAPHORE) in_the_way = out + a.permits > past->bound;
+        free_from[client] = after;
+        if (in_the_way) {
+            a.way = WAY_BUSY;
+            if (below(rng, 3)) continue;
+        } else if (below(rng, 10) == 0) {
+            a.way = WAY_UNKNOWN; /* it came to nothing */
+        } else {
+            if (tokens && past->model != HISTORY_SEMAPHORE && !a.shared) a.token = ++token;
+            holding[client] = past->count;
+        }
+        past->all[past->count++] = a;
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        if (holding[i] >= 0) past->all[holding[i]].way = WAY_OPEN;
+    }
+    for (int i = 0; i < past->count && past->model == HISTORY_REENTRANT && past->count < WHILES_MAX; i++) {
+        struct attempt inner = past->all[i];
+        if (inner.way != WAY_PLAIN || inner.to - inner.from < 8) continue;
+        int quarter = (inner.to - inner.from) / 4;
+        inner.way = WAY_INNER;
+        inner.token = 0;
+        inner.called = inner.from + 1;
+        inner.from += quarter;
+        inner.released = inner.to - 1;
+        inner.to -= quarter;
+        past->all[past->count++] = inner;
+        break;
+    }
+}
+
+/* Each client's clock moved, and tokens mixed: mostly bad, not always. */
+static void spoil(struct past *past, struct lb_rng *rng) {
+    int shift[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) shift[i] = below(rng, 3) == 0 ? 0 : below(rng, 600) - 300;
+    for (int i = 0; i < past->count; i++) {
+        struct attempt *a = &past->all[i];
+        a->called += shift[a->client];
+        a->from += shift[a->client];
+        a->to += shift[a->client];
+        a->released += shift[a->client];
+        if (a->token && below(rng, 6) == 0) a->token = 1 + below(rng, WHILES_MAX);
+    }
+}
+
+/* Few moments, so that many things happen at the same one. */
+static void coarsen(struct past *past, int grain) {
+    for (int i = 0; i < past->count; i++) {
+        struct attempt *a = &past->all[i];
+        a->called = a->called / grain;
+        a->from = a->from / grain;
+        a->to = a->to / grain;
+        a->released = a->released / grain;
+    }
+}
+
+static void lease(struct past *past, struct lb_rng *rng) {
+    for (int i = 0; i < past->count; i++) {
+        struct attempt *a = &past->all[i];
+        if (a->way != WAY_INNER && a->way != WAY_UNKNOWN && below(rng, 2)) {
+            a->lease_end = a->called + below(rng, 500);
+        }
+    }
+    for (int i = 0; i < past->count; i++) { /* the inner one has the outer one's */
+        for (int k = 0; k < past->count; k++) {
+            struct attempt *a = &past->all[i], *outer = &past->all[k];
+            if (a->way != WAY_INNER || outer == a || outer->client != a->client) continue;
+            if (outer->called <= a->called && a->released <= outer->released) a->lease_end = outer->lease_end;
+        }
+    }
+}
+
+static void show(const struct past *past) {
+    for (int i = 0; i < past->count; i++) {
+        const struct attempt *a = &past->all[i];
+        print_message("  client %d way %d permits %d %s token %d lease end %d: %d..%d .. %d..%d\n", a->client,
+                      a->way, a->permits, a->shared ? "shared" : "", a->token, a->lease_end, a->called,
+                      a->from, a->to, a->released);
+    }
+}
+
+static void disagree(const struct past *past, const char *what, const struct judgement *judgement) {
+    print_message("the search says '%s': %s, bound %d; the judge says %s\n", what,
+                  history_model_name(past->model), past->bound, history_verdict_name(judgement->verdict));
+    show(past);
+    fail();
+}
+
+struct tally {
+    int good, bad, expired, busy, spurious, spurious_seen;
+};
+
+static void compare(const struct past *past, struct tally *tally) {
+    struct judgement judgement = judged(past);
+    bool certain = explained(past, VIEW_CERTAIN, -1), inside = explained(past, VIEW_INSIDE, -1);
+    enum history_verdict truth = !inside ? HISTORY_VIOLATED : !certain ? HISTORY_EXPIRED : HISTORY_CLEAN;
+    if (judgement.verdict != truth) disagree(past, history_verdict_name(truth), &judgement);
+    tally->good += truth == HISTORY_CLEAN;
+    tally->bad += truth == HISTORY_VIOLATED;
+    tally->expired += truth == HISTORY_EXPIRED;
+    bool leases = false; /* when the server let go is nobody's knowledge then */
+    for (int i = 0; i < past->count; i++) leases |= past->all[i].lease_end != INF;
+    if (truth != HISTORY_CLEAN || !judgement.busy_judged || leases) return;
+    int spurious = 0;
+    for (int i = 0; i < past->count; i++) {
+        if (past->all[i].way != WAY_BUSY) continue;
+        tally->busy++;
+        spurious += !explained(past, VIEW_CERTAIN, i);
+    }
+    /* What may have been held excuses more than what can be explained. */
+    if (judgement.spurious_busy > (uint64_t)spurious) disagree(past, "a busy try has a reason", &judgement);
+    tally->spurious += spurious;
+    tally->spurious_seen += (int)judgement.spurious_busy;
+}
+
+static void compare_many(enum history_model model) {
+    const char *wish = getenv("LOCKBENCH_HISTORIES");
+    int wanted = wish ? atoi(wish) : 100000;
+    struct tally tally = {0};
+    for (int seed = 0; seed < SEEDS; seed++) {
+        struct lb_rng rng;
+        rng_seed(&rng, (uint64_t)seed, (uint64_t)model);
+        int64_t share = (int64_t)wanted * (seed + 1) / SEEDS;
+        while (tally.good < share || tally.bad < share) {
+            struct past past = {.model = model};
+            bool leases = below(&rng, 3) == 0;
+            make_good(&past, &rng, !leases);
+            if (tally.good >= share || below(&rng, 2)) spoil(&past, &rng);
+            /* Not where a grant lies inside another: which came first would be lost. */
+            if (model != HISTORY_REENTRANT && below(&rng, 4) == 0) coarsen(&past, 100);
+            if (leases) lease(&past, &rng);
+            compare(&past, &tally);
+        }
+    }
+    print_message("%s: %d good, %d bad, %d expired; %d busy tries, %d spurious, of which found %d\n",
+                  history_model_name(model), tally.good, tally.bad, tally.expired, tally.busy, tally.spurious,
+                  tally.spurious_seen);
+    assert_true(tally.expired > wanted / 100);
+    if (model != HISTORY_SEMAPHORE) assert_true(tally.spurious_seen > 0);
+}
+
+static void test_mutex(void **state) {
+    (void)state;
+    compare_many(HISTORY_MUTEX);
+}
+
+static void test_reentrant(void **state) {
+    (void)state;
+    compare_many(HISTORY_REENTRANT);
+}
+
+static void test_rwlock(void **state) {
+    (void)state;
+    compare_many(HISTORY_RWLOCK);
+}
+
+static void test_semaphore(void **state) {
+    (void)state;
+    compare_many(HISTORY_SEMAPHORE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mutex),
+        cmocka_unit_test(test_reentrant),
+        cmocka_unit_test(test_rwlock),
+        cmocka_unit_test(test_semaphore),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
