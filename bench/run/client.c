@@ -193,10 +193,10 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
         outcome = session->lb.lock->release(&session->lb, &client->request, &client->grant);
     } else if (knows_loss(client, outcome, releasing_ns)) {
         leave_lost(client);
-        client->left = HISTORY_UNCALLED | HISTORY_LEARNED;
+        client->went = HISTORY_UNCALLED | HISTORY_LEARNED;
     } else {
         guard_leave(client, releasing_ns);
-        client->left = HISTORY_UNCALLED;
+        client->went = HISTORY_UNCALLED;
     }
     if (__builtin_expect(client->was_found, 0)) guard_was_found(client, outcome);
     client_called(client);

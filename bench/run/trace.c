@@ -77,7 +77,7 @@ void trace_granted(struct client *client, int64_t started_ns, int64_t acquired_n
     record.lease_end_ns = client->grant.lease_end_ns;
     record.token = client->grant.token; /* of several keys, the first one's */
     client->recorded = 0;
-    client->left = 0;
+    client->went = 0;
     for (uint32_t i = 0; i < keys_of(client); i++) {
         if (i > 0) {
             record.key = client->request.keys[i].index;
@@ -116,15 +116,15 @@ void trace_told(struct client *client) {
 
 void trace_released(struct client *client, int64_t releasing_ns, int64_t released_ns,
                     enum lb_outcome outcome) {
-    bool learned = client->left & HISTORY_LEARNED;
+    bool learned = client->went & HISTORY_LEARNED;
     struct history_record record =
         record_of(client, HISTORY_RELEASE, learned ? client->told_ns : releasing_ns, released_ns, outcome);
-    record.flags |= client->left;
+    record.flags |= client->went;
     for (uint32_t i = 0; client->recorded; i++, client->recorded >>= 1) {
         if (i > 0) record.key = client->request.keys[i].index;
         if (client->recorded & 1) history_released(ring_of(client), &record);
     }
-    client->left = 0;
+    client->went = 0;
 }
 
 void trace_beat(struct shared *shared, int thread, int64_t now_ns) {

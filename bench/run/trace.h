@@ -22,7 +22,7 @@ void trace_inner(struct client *client, bool release, int64_t begin_ns, enum lb_
 void trace_renewed(struct client *client);
 /* The client was told about its grant (client->told, told_ns). */
 void trace_told(struct client *client);
-/* The grant is over. client->left: how it left, if not by a release that was called. */
+/* The grant is over. client->went: how it left, if not by a release that was called. */
 void trace_released(struct client *client, int64_t releasing_ns, int64_t released_ns,
                     enum lb_outcome outcome);
 /* A thread's beat, before its pulse has it: a stall is recorded where sessions end for want of beats. */
