@@ -17,7 +17,9 @@
 #define ARGS_MAX 400
 
 void jobs_init(struct jobs *jobs, const char *program, int capacity) {
-    *jobs = (struct jobs){.program = program ? program : "/proc/self/exe", .capacity = capacity};
+    *jobs = (struct jobs){.program = program ? program : "/proc/self/exe",
+                          .capacity = capacity,
+                          .grace_ns = JOBS_GRACE_S * LB_S_NS};
 }
 
 bool jobs_fit(const struct jobs *jobs, int weight) {
@@ -61,20 +63,20 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
 }
 
 /* Once: it may still save what it has. */
-static void ask_to_end(struct jobs_slot *slot) {
+static void ask_to_end(const struct jobs *jobs, struct jobs_slot *slot) {
     if (slot->kill_ns) return;
     kill(slot->pid, SIGINT);
-    slot->kill_ns = lb_after(lb_now(), JOBS_GRACE_S * LB_S_NS);
+    slot->kill_ns = lb_after(lb_now(), jobs->grace_ns);
 }
 
-static void watch_time(struct jobs_slot *slot) {
+static void watch_time(const struct jobs *jobs, struct jobs_slot *slot) {
     int64_t now_ns = lb_now();
     if (slot->kill_ns && now_ns >= slot->kill_ns) {
         slot->timed_out = true;
         kill(-slot->pid, SIGKILL); /* its guard is in another group, and cleans up */
     } else if (!slot->kill_ns && now_ns - slot->begin_ns >= slot->limit_ns) {
         slot->timed_out = true;
-        ask_to_end(slot);
+        ask_to_end(jobs, slot);
     }
 }
 
@@ -98,7 +100,7 @@ bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end) {
                 give_up(jobs, slot, status, ret_end);
                 return true;
             }
-            watch_time(slot);
+            watch_time(jobs, slot);
         }
         if (jobs->count == 0 || lb_now() >= until_ns) return false;
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
@@ -107,7 +109,7 @@ bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end) {
 
 void jobs_interrupt(struct jobs *jobs) {
     for (int i = 0; i < JOBS_MAX; i++) {
-        if (jobs->slot[i].pid) ask_to_end(&jobs->slot[i]);
+        if (jobs->slot[i].pid) ask_to_end(jobs, &jobs->slot[i]);
     }
 }
 

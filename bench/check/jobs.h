@@ -42,6 +42,7 @@ struct jobs_slot {
 struct jobs {
     const char *program; /* its path; borrowed */
     int capacity;        /* weights that run at once */
+    int64_t grace_ns;    /* JOBS_GRACE_S */
     int busy, count;     /* weights and jobs that run */
     struct jobs_slot slot[JOBS_MAX];
 };

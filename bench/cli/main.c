@@ -15,6 +15,7 @@ static const struct {
     const char *help;
 } commands[] = {
     {"run", cmd_run, "run a workload on locks and save what was measured"},
+    {"check", cmd_check, "put locks through faults: which hold, which break, and what was expected"},
     {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},
     {"list", cmd_list, "locks, backends and workloads, and what each can do"},
     {"doctor", cmd_doctor, "what this machine lacks, and what to type"},

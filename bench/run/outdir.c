@@ -34,14 +34,16 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
                 struct lb_err *err) {
     *out = (struct outdir){0};
     if (wanted) {
+        static const char *const results[] = {"run.json", "check.json"};
         char old[600];
         snprintf(out->path, sizeof out->path, "%s", wanted);
-        snprintf(old, sizeof old, "%s/run.json", wanted);
         if (strlen(wanted) >= sizeof out->path)
             return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
-        if (access(old, F_OK) == 0) {
-            return err_set(err, LB_EXIT_USAGE, "--out %s: there is a run.json already; name a new folder",
-                           wanted);
+        for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+            snprintf(old, sizeof old, "%s/%s", wanted, results[i]);
+            if (access(old, F_OK) != 0) continue;
+            return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder", wanted,
+                           results[i]);
         }
         if (mkdir(wanted, 0777) != 0 && errno != EEXIST) return cannot(err, "make", wanted);
         return try_writing(wanted, err);
@@ -78,8 +80,8 @@ static int dump(const json_t *run, const char *path, struct lb_err *err) {
     return failed ? -1 : 0;
 }
 
-/* `latest` changes in one step too. A failure is no loss: the folder itself is named in the output. */
-static void point_latest(const struct outdir *out) {
+void outdir_latest(const struct outdir *out) {
+    if (!out->root[0]) return;
     char link[600], fresh[600];
     snprintf(link, sizeof link, "%s/latest", out->root);
     snprintf(fresh, sizeof fresh, "%s/.latest-%d", out->root, (int)getpid());
@@ -97,7 +99,7 @@ int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err
         return -1;
     }
     if (rename(fresh, path) != 0) return cannot(err, "write", path);
-    if (out->root[0]) point_latest(out);
+    outdir_latest(out);
     return 0;
 }
 

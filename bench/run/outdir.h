@@ -12,13 +12,17 @@ struct outdir {
     char root[512]; /* results/, whose `latest` is to point here; "" = a folder of the user's own choice */
 };
 
-/* Makes the folder: `wanted` (--out; must be new or empty) or a new one under root. Tries that it can be
+/* Makes the folder: `wanted` (--out; must hold no other run) or a new one under root. Tries that it can be
  * written. 0, or -1 with err (LB_EXIT_MACHINE, or LB_EXIT_USAGE for a folder that holds another run). */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
 
 /* Writes run.json in one step (a temporary file, renamed), then points latest at it. 0, or -1 with err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);
+
+/* Points root's `latest` at it, in one step. A failure is no loss: the folder itself is named in the output.
+ */
+void outdir_latest(const struct outdir *out);
 
 /* For a result that could not be written there: writes it to a new file in $TMPDIR, /tmp, /var/tmp or here,
  * whichever takes it first. 0 with its path, or -1 with err. */

@@ -1,0 +1,30 @@
+/* check_show: what a person sees of a check: the cells as they end, on standard error; the matrix, the
+ * findings and the counts, on standard output. Colour only on a terminal. */
+#ifndef BENCH_CLI_CHECK_SHOW_H
+#define BENCH_CLI_CHECK_SHOW_H
+
+#include <stdio.h>
+
+#include "bench/check/result.h"
+#include "bench/check/tour.h"
+
+struct check_show {
+    const struct result *result;
+    bool terminal; /* of standard error */
+};
+
+/* For tour_ask.news; arg is a struct check_show. */
+void check_show_news(void *arg, const struct tour_news *news);
+/* Clears the line that is written over. */
+void check_show_end(const struct check_show *show);
+
+/* What is left out and why, a line for each reason. */
+void check_show_skips(const struct matrix *matrix, FILE *out);
+
+/* --dry-run: every cell with its run, and what they are together. */
+void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count, FILE *out);
+
+/* The matrix, a line for each cell that is not as expected, the counts. */
+void check_show_result(const struct result *result, bool color, FILE *out);
+
+#endif

@@ -1,0 +1,226 @@
+/* Runs as child processes: several at once up to a capacity, with time limits, and none outlives this
+ * program. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/base/clock.h"
+#include "bench/check/jobs.h"
+#include "bench/servers/folder.h"
+
+static char folder[200];
+
+static const char *in_folder(const char *name) {
+    static char paths[16][300];
+    static int next;
+    char *path = paths[next++ % 16];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static int make_folder(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    return folder_make("/tmp", "jobs-test", folder, sizeof folder, &err);
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    return folder_remove(folder);
+}
+
+static void nap_ms(int ms) {
+    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
+}
+
+/* Starts a shell script as a job. */
+static void start(struct jobs *jobs, const char *script, int weight, int64_t limit_ns, int tag) {
+    char name[40];
+    snprintf(name, sizeof name, "log-%d", tag);
+    const char *const argv[] = {"-c", script, NULL};
+    struct lb_err err = {0};
+    struct job job = {
+        .argv = argv, .log = in_folder(name), .weight = weight, .limit_ns = limit_ns, .tag = tag};
+    assert_int_equal(jobs_start(jobs, &job, &err), 0);
+}
+
+static struct job_end end_of(struct jobs *jobs) {
+    struct job_end end;
+    if (!jobs_wait(jobs, 60 * LB_S_NS, &end)) fail_msg("no job ended within a minute");
+    return end;
+}
+
+/* What a file says; waits until it says anything. */
+static long number_in(const char *name) {
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; nap_ms(5)) {
+        char line[40] = "";
+        FILE *file = fopen(in_folder(name), "re");
+        bool any = file && fgets(line, sizeof line, file) && strchr(line, '\n');
+        if (file) fclose(file);
+        if (any) return atol(line);
+    }
+    fail_msg("%s stays empty", name);
+    return 0;
+}
+
+/* Also when nobody has waited for it yet. */
+static bool is_gone(pid_t pid) {
+    char path[40], line[400] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const char *end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (file) fclose(file);
+    return !end || end[2] == 'Z' || end[2] == 'X';
+}
+
+static void assert_gone(pid_t pid) {
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; nap_ms(5)) {
+        if (is_gone(pid)) return;
+    }
+    fail_msg("process %d is still there", (int)pid);
+}
+
+static void its_end_and_its_words_are_known(void **state) {
+    struct jobs jobs;
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 4);
+    start(&jobs, "echo 42; echo 43 >&2; exit 3", 1, LB_NEVER, 7);
+    struct job_end end = end_of(&jobs);
+    assert_int_equal(end.tag, 7);
+    assert_int_equal(end.exit_code, 3);
+    assert_false(end.timed_out);
+    assert_int_equal(number_in("log-7"), 42);
+    start(&jobs, "kill -9 $$", 1, LB_NEVER, 8);
+    assert_int_equal(end_of(&jobs).exit_code, 128 + SIGKILL);
+    jobs_init(&jobs, "/no/such/program", 4);
+    start(&jobs, "", 1, LB_NEVER, 9);
+    assert_int_equal(end_of(&jobs).exit_code, 127);
+    assert_int_equal(jobs.busy, 0);
+    assert_int_equal(jobs.count, 0);
+}
+
+static void no_more_run_than_the_capacity(void **state) {
+    struct jobs jobs;
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 4);
+    assert_true(jobs_fit(&jobs, 9)); /* what never fits runs alone */
+    start(&jobs, "exec sleep 100", 2, LB_NEVER, 0);
+    assert_true(jobs_fit(&jobs, 2));
+    assert_false(jobs_fit(&jobs, 3));
+    start(&jobs, "exec sleep 100", 1, LB_NEVER, 1);
+    start(&jobs, "exec sleep 100", 1, LB_NEVER, 2);
+    assert_false(jobs_fit(&jobs, 1));
+    struct job_end end;
+    assert_false(jobs_wait(&jobs, 50 * LB_MS_NS, &end)); /* nobody is done */
+    jobs_kill(&jobs);
+    assert_int_equal(jobs.count, 0);
+    assert_true(jobs_fit(&jobs, 4));
+}
+
+static void each_leads_a_group_of_its_own(void **state) {
+    struct jobs jobs;
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 4);
+    start(&jobs, "exec sleep 100", 1, LB_NEVER, 0);
+    pid_t pid = jobs.slot[0].pid;
+    assert_int_equal(getpgid(pid), pid);
+    assert_int_not_equal(getpgid(0), pid);
+    jobs_kill(&jobs);
+    assert_gone(pid);
+}
+
+static void who_takes_too_long_is_asked_to_end(void **state) {
+    struct jobs jobs;
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 4);
+    start(&jobs, "trap 'echo 5; exit 130' INT; echo 4; while :; do sleep 0.01; done", 1, 300 * LB_MS_NS, 20);
+    struct job_end end = end_of(&jobs);
+    assert_true(end.timed_out);
+    assert_int_equal(end.exit_code, 130);
+    assert_true(end.took_ns >= 300 * LB_MS_NS);
+}
+
+static void who_does_not_end_is_killed_with_its_group(void **state) {
+    struct jobs jobs;
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 4);
+    jobs.grace_ns = 300 * LB_MS_NS;
+    char script[400];
+    snprintf(script, sizeof script, "trap '' INT; sleep 100 & echo $! > %s; wait; wait; sleep 100",
+             in_folder("below"));
+    start(&jobs, script, 1, 300 * LB_MS_NS, 21);
+    pid_t below = (pid_t)number_in("below");
+    struct job_end end = end_of(&jobs);
+    assert_true(end.timed_out);
+    assert_int_equal(end.exit_code, 128 + SIGKILL);
+    assert_gone(below);
+}
+
+static void an_interruption_reaches_all(void **state) {
+    struct jobs jobs;
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 8);
+    for (int i = 30; i < 33; i++)
+        start(&jobs, "trap 'exit 130' INT; echo 1; while :; do sleep 0.01; done", 1, LB_NEVER, i);
+    for (int i = 30; i < 33; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "log-%d", i);
+        assert_int_equal(number_in(name), 1); /* its trap is set */
+    }
+    jobs_interrupt(&jobs);
+    for (int i = 0; i < 3; i++) {
+        struct job_end end = end_of(&jobs);
+        assert_int_equal(end.exit_code, 130);
+        assert_false(end.timed_out);
+    }
+}
+
+/* Nothing that the program could do: it is killed itself. */
+static void none_outlives_a_killed_program(void **state) {
+    (void)state;
+    fflush(NULL);
+    pid_t program = fork();
+    if (program == 0) {
+        struct jobs jobs;
+        struct job_end end;
+        char script[400];
+        jobs_init(&jobs, "/bin/sh", 4);
+        for (int i = 40; i < 42; i++) {
+            snprintf(script, sizeof script, "trap '' INT TERM HUP; echo $$; exec sleep 100");
+            start(&jobs, script, 1, LB_NEVER, i);
+        }
+        jobs_wait(&jobs, 100 * LB_S_NS, &end);
+        _exit(0);
+    }
+    pid_t first = (pid_t)number_in("log-40"), second = (pid_t)number_in("log-41");
+    assert_false(is_gone(first));
+    assert_false(is_gone(second));
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    assert_gone(first);
+    assert_gone(second);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_end_and_its_words_are_known),
+        cmocka_unit_test(no_more_run_than_the_capacity),
+        cmocka_unit_test(each_leads_a_group_of_its_own),
+        cmocka_unit_test(who_takes_too_long_is_asked_to_end),
+        cmocka_unit_test(who_does_not_end_is_killed_with_its_group),
+        cmocka_unit_test(an_interruption_reaches_all),
+        cmocka_unit_test(none_outlives_a_killed_program),
+    };
+    return cmocka_run_group_tests_name("check_jobs", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,336 @@
+/* The verdict on a cell from hand-made results of runs, its comparison with what was expected, and several
+ * seeds as one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/check/seen.h"
+
+#define S_NS 1000000000LL
+
+/* A run with one stage that is fine: a fault at 1 s, grants before and after, recovered in time. */
+static json_t *good_run(void) {
+    json_t *stage = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:n, s:i},"
+        " s:[{s:s, s:b, s:f, s:f}], s:[{s:f, s:i}, {s:f, s:i}, {s:f, s:i}]}",
+        "lock", "redis-setnx", "backend", "redis", "topology", "redis", "durability", "in memory", "status",
+        "complete", "clients", 4, "lease_ns", (json_int_t)(2 * S_NS), "exclusion", "verdict", "clean",
+        "grants", 300, "double_holders", 0, "expired_holders", 0, "lost_updates", 0, "token_errors", 0,
+        "detected", 0, "detect_ns_max", "stuck", 0, "faults", "kind", "pause", "acted", 1, "from_s", 1.2,
+        "to_s", 8.2, "series", "t_s", 0.0, "ok", 10, "t_s", 1.0, "ok", 3, "t_s", 2.0, "ok", 7);
+    json_object_set_new(stage, "recovery",
+                        json_pack("{s:[I, I], s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:i, s:i}",
+                                  "trials_ns", (json_int_t)(2 * S_NS), (json_int_t)(1 * S_NS), "count", 2,
+                                  "min_ns", (json_int_t)(1 * S_NS), "p50_ns", (json_int_t)(1 * S_NS),
+                                  "p90_ns", (json_int_t)(2 * S_NS), "max_ns", (json_int_t)(2 * S_NS),
+                                  "theory_min_ns", (json_int_t)0, "theory_max_ns", (json_int_t)(2 * S_NS),
+                                  "theory", "0 to the lease", "unavailable_ns", (json_int_t)(3 * S_NS),
+                                  "grants_lost", 1, "lost_wakeups", 0));
+    json_object_set_new(stage, "history",
+                        json_pack("{s:s, s:i, s:i, s:[], s:[]}", "verdict", "clean", "violations", 0,
+                                  "expired", 0, "counterexample", "timeline"));
+    json_object_set_new(stage, "store",
+                        json_pack("{s:i, s:i, s:i, s:i}", "stale_attempted", 2, "stale_accepted_unfenced", 1,
+                                  "stale_rejected_fenced", 2, "stale_accepted_fenced", 0));
+    return json_pack("{s:s, s:b, s:[{s:s, s:{s:s}}], s:[o]}", "schema", "lockbench.run/1", "partial", 0,
+                     "servers", "backend", "redis", "facts", "version", "7.0.15", "stages", stage);
+}
+
+static json_t *part(json_t *run, const char *name) {
+    json_t *stage = json_array_get(json_object_get(run, "stages"), 0);
+    return name ? json_object_get(stage, name) : stage;
+}
+
+/* Judges and frees the run. */
+static json_t *judge(json_t *run, const char *trouble, bool needs_fault) {
+    json_t *seen = seen_of_run(run, trouble, needs_fault);
+    assert_non_null(seen);
+    json_decref(run);
+    return seen;
+}
+
+static void assert_seen(json_t *seen, const char *verdict, const char *why) {
+    const char *is = json_string_value(json_object_get(seen, "verdict"));
+    const char *says = json_string_value(json_object_get(seen, "why"));
+    assert_string_equal(is, verdict);
+    if (why && (!says || !strstr(says, why))) fail_msg("'%s' is not in '%s'", why, says ? says : "(null)");
+    if (!why && says) fail_msg("why: %s", says);
+    json_decref(seen);
+}
+
+static json_int_t whole(const json_t *seen, const char *name) {
+    return json_integer_value(json_object_get(seen, name));
+}
+
+static void what_is_fine_is_safe_with_its_bound(void **state) {
+    (void)state;
+    json_t *seen = judge(good_run(), NULL, true);
+    assert_int_equal(whole(seen, "grants"), 300);
+    assert_true(json_real_value(json_object_get(seen, "bound95")) == 3.0 / 300);
+    assert_string_equal(json_string_value(json_object_get(seen, "server")), "redis 7.0.15");
+    assert_string_equal(json_string_value(json_object_get(seen, "topology")), "redis");
+    assert_true(json_is_true(json_object_get(seen, "recovered")));
+    assert_int_equal(whole(seen, "stale_attempted"), 2);
+    assert_int_equal(whole(seen, "stale_accepted_unfenced"), 1);
+    assert_int_equal(whole(seen, "stale_rejected_fenced"), 2);
+    assert_int_equal(whole(seen, "unavailable_ns"), 3 * S_NS);
+    const json_t *recovery = json_object_get(seen, "recovery_ns");
+    assert_int_equal(whole(recovery, "max"), 2 * S_NS);
+    assert_int_equal(whole(recovery, "theory_max"), 2 * S_NS);
+    assert_int_equal(seen_trials(seen), 2);
+    assert_int_equal(json_array_size(json_object_get(seen, "faults")), 1);
+    assert_seen(seen, "safe", NULL);
+}
+
+/* Each way to be bad, and what it says of it. */
+static void each_bad_finding_has_its_verdict(void **state) {
+    (void)state;
+    static const struct {
+        const char *part, *name, *word;
+        int number;
+        const char *count, *verdict, *why;
+    } cases[] = {
+        {"exclusion", "verdict", "violated", 2, "double_holders", "violated", "2 double holders"},
+        {"exclusion", "verdict", "violated", 1, "token_errors", "violated", "1 token that did not grow"},
+        {"history", "verdict", "violated", 1, "violations", "violated", "1 contradiction in the history"},
+        {"exclusion", "verdict", "stuck", 1, "stuck", "stuck", "1 keys that are free"},
+        {"exclusion", "verdict", "expired", 3, "expired_holders", "expired", "3 expired holders"},
+        {"history", "verdict", "expired", 1, "expired", "expired", "1 hold past its lease"},
+        {"store", "none", "", 1, "stale_accepted_fenced", "violated", "1 stale write that passed the fence"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *run = good_run();
+        json_object_set_new(part(run, cases[i].part), cases[i].name, json_string(cases[i].word));
+        json_object_set_new(part(run, cases[i].part), cases[i].count, json_integer(cases[i].number));
+        json_t *seen = judge(run, NULL, true);
+        assert_true(json_is_null(json_object_get(seen, "bound95")));
+        assert_seen(seen, cases[i].verdict, cases[i].why);
+    }
+}
+
+/* A violation hides whatever else there is, a stuck key an outlived lease. */
+static void the_worst_finding_counts(void **state) {
+    (void)state;
+    json_t *run = good_run();
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("expired"));
+    json_object_set_new(part(run, "history"), "verdict", json_string("violated"));
+    json_object_set_new(part(run, "history"), "violations", json_integer(4));
+    assert_seen(judge(run, NULL, true), "violated", "4 contradictions");
+    run = good_run();
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("stuck"));
+    json_object_set_new(part(run, "history"), "verdict", json_string("expired"));
+    assert_seen(judge(run, NULL, true), "stuck", "keys");
+}
+
+/* Thrice the theory and two seconds is still recovered; a little more is stuck. */
+static void a_recovery_beyond_reason_is_stuck(void **state) {
+    (void)state;
+    json_t *run = good_run();
+    json_object_set_new(part(run, "recovery"), "max_ns", json_integer(8 * S_NS));
+    assert_seen(judge(run, NULL, true), "safe", NULL);
+    run = good_run();
+    json_object_set_new(part(run, "recovery"), "max_ns", json_integer(8 * S_NS + 1));
+    json_t *seen = judge(run, NULL, true);
+    assert_true(json_is_false(json_object_get(seen, "recovered")));
+    assert_seen(seen, "stuck", "theory: 2.0 s");
+    /* Without a theory nobody can say. */
+    run = good_run();
+    json_object_set_new(part(run, "recovery"), "max_ns", json_integer(100 * S_NS));
+    json_object_set_new(part(run, "recovery"), "theory_max_ns", json_null());
+    assert_seen(judge(run, NULL, true), "safe", NULL);
+}
+
+static void what_shows_nothing_is_inconclusive(void **state) {
+    (void)state;
+    json_t *run = good_run();
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
+    assert_seen(judge(run, NULL, true), "inconclusive", "no fault acted");
+    run = good_run();
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
+    assert_seen(judge(run, NULL, false), "safe", NULL); /* nothing was to happen */
+    run = good_run();
+    json_array_clear(part(run, "faults"));
+    assert_seen(judge(run, NULL, true), "inconclusive", "no fault acted");
+    run = good_run();
+    json_object_set_new(part(run, "exclusion"), "grants", json_integer(0));
+    assert_seen(judge(run, NULL, true), "inconclusive", "ever granted");
+    run = good_run();
+    json_object_set_new(json_array_get(part(run, "series"), 2), "ok", json_integer(0));
+    json_object_set_new(part(run, "recovery"), "count", json_integer(0));
+    assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
+    /* One that did not act, and one that did. */
+    run = good_run();
+    json_array_append_new(part(run, "faults"),
+                          json_pack("{s:s, s:b, s:f}", "kind", "kill", "acted", 0, "from_s", 3.0));
+    assert_seen(judge(run, NULL, true), "safe", NULL);
+}
+
+static void what_did_not_run_has_failed(void **state) {
+    (void)state;
+    assert_seen(judge(NULL, "no such server", true), "failed", "no such server");
+    assert_seen(judge(json_object(), NULL, true), "failed", "no stage");
+    assert_seen(judge(json_pack("{s:[]}", "stages"), "interrupted", true), "failed", "interrupted");
+    json_t *run = good_run();
+    json_object_set_new(part(run, NULL), "status", json_string("partial"));
+    json_object_set_new(part(run, NULL), "error", json_string("the server ended"));
+    assert_seen(judge(run, NULL, true), "failed", "the server ended");
+    assert_seen(judge(good_run(), "killed by signal 9", true), "failed", "killed by signal 9");
+    /* What it had shown by then counts all the same. */
+    run = good_run();
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
+    json_object_set_new(part(run, "exclusion"), "double_holders", json_integer(1));
+    assert_seen(judge(run, "killed by signal 9", true), "violated", "1 double holder");
+}
+
+/* A file may come from anywhere. */
+static void nothing_of_a_run_is_believed(void **state) {
+    (void)state;
+    static const char *const texts[] = {"[]",
+                                        "{\"stages\":{}}",
+                                        "{\"stages\":[null]}",
+                                        "{\"stages\":[[]]}",
+                                        "{\"stages\":[{\"exclusion\":3}]}",
+                                        "{\"stages\":[{\"status\":\"complete\",\"exclusion\":{\"grants\":"
+                                        "\"many\"},\"faults\":7,\"recovery\":[]}]}",
+                                        "{\"stages\":[{\"status\":1,\"recovery\":{\"max_ns\":[],\"trials_"
+                                        "ns\":5},\"series\":[4],\"faults\":[9]}]}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_t *seen = judge(json_loads(texts[i], 0, NULL), NULL, true);
+        enum check_verdict verdict = seen_verdict(seen);
+        assert_true(verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE);
+        json_t *both = seen_merge(seen, seen);
+        assert_non_null(both);
+        json_decref(both);
+        json_decref(seen);
+    }
+}
+
+static void verdicts_are_compared_with_what_was_expected(void **state) {
+    (void)state;
+    static const enum check_compared table[4][4] = {
+        /* expected: safe, expired, stuck, violated */
+        {CHECK_AS_EXPECTED, CHECK_BETTER, CHECK_BETTER, CHECK_BETTER}, /* seen: safe */
+        {CHECK_WORSE, CHECK_AS_EXPECTED, CHECK_BETTER, CHECK_BETTER},  /* expired */
+        {CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED, CHECK_BETTER},   /* stuck */
+        {CHECK_WORSE, CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED},    /* violated */
+    };
+    static const enum check_verdict seen[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK, CHECK_VIOLATED};
+    static const enum lb_expect expected[] = {LB_EXPECT_SAFE, LB_EXPECT_EXPIRED, LB_EXPECT_STUCK,
+                                              LB_EXPECT_VIOLATED};
+    for (int s = 0; s < 4; s++) {
+        for (int e = 0; e < 4; e++) assert_int_equal(seen_compare(seen[s], expected[e]), table[s][e]);
+        assert_int_equal(seen_compare(seen[s], LB_EXPECT_UNSTATED), CHECK_NOT_COMPARED);
+    }
+    assert_int_equal(seen_compare(CHECK_FAILED, LB_EXPECT_SAFE), CHECK_NOT_COMPARED);
+    assert_int_equal(seen_compare(CHECK_INCONCLUSIVE, LB_EXPECT_VIOLATED), CHECK_NOT_COMPARED);
+    assert_string_equal(seen_compared_name(CHECK_AS_EXPECTED), "as expected");
+    assert_null(seen_compared_name(CHECK_NOT_COMPARED));
+}
+
+/* One seed that came out so; its trials are its own. */
+static json_t *one_seed(const char *verdict, int grants, int64_t trial_ns, int seed) {
+    json_t *seen = judge(good_run(), NULL, true);
+    json_object_set_new(seen, "verdict", json_string(verdict));
+    json_object_set_new(seen, "grants", json_integer(grants));
+    json_object_set_new(seen, "seed", json_integer(seed));
+    json_object_set_new(json_object_get(seen, "recovery_ns"), "trials",
+                        json_pack("[I]", (json_int_t)trial_ns));
+    return seen;
+}
+
+static json_t *merged(json_t *a, json_t *b) {
+    json_t *both = seen_merge(a, b);
+    json_decref(a);
+    json_decref(b);
+    return both;
+}
+
+static void several_seeds_show_their_worst(void **state) {
+    (void)state;
+    json_t *all = merged(one_seed("safe", 100, 3 * S_NS, 1), one_seed("expired", 50, 1 * S_NS, 2));
+    all = merged(all, one_seed("safe", 200, 2 * S_NS, 3));
+    assert_int_equal(whole(all, "seed"), 2); /* whose evidence it is */
+    assert_int_equal(whole(all, "grants"), 350);
+    assert_int_equal(whole(all, "stale_attempted"), 6);
+    assert_int_equal(whole(all, "unavailable_ns"), 3 * S_NS); /* the longest, not the sum */
+    assert_true(json_is_null(json_object_get(all, "bound95")));
+    const json_t *recovery = json_object_get(all, "recovery_ns");
+    assert_int_equal(whole(recovery, "count"), 3);
+    assert_int_equal(whole(recovery, "min"), 1 * S_NS);
+    assert_int_equal(whole(recovery, "p50"), 2 * S_NS);
+    assert_int_equal(whole(recovery, "p90"), 3 * S_NS);
+    assert_int_equal(whole(recovery, "max"), 3 * S_NS);
+    assert_seen(all, "expired", NULL);
+    all = merged(one_seed("safe", 100, 1, 1), one_seed("safe", 200, 2, 2));
+    assert_true(json_real_value(json_object_get(all, "bound95")) == 3.0 / 300);
+    assert_int_equal(whole(all, "seed"), 1);
+    assert_seen(all, "safe", NULL);
+}
+
+/* What failed is no proof of safety, and hides nothing bad. */
+static void a_failed_seed_hides_what_is_fine_and_nothing_bad(void **state) {
+    (void)state;
+    static const char *const order[] = {"safe", "inconclusive", "failed", "expired", "stuck", "violated"};
+    for (int a = 0; a < 6; a++) {
+        for (int b = 0; b < 6; b++) {
+            json_t *both = merged(one_seed(order[a], 1, 1, 1), one_seed(order[b], 1, 1, 2));
+            assert_seen(both, order[a > b ? a : b], NULL);
+        }
+    }
+}
+
+static void what_is_not_there_in_one_seed_is_kept_of_the_other(void **state) {
+    (void)state;
+    json_t *full = one_seed("safe", 10, 5 * S_NS, 1), *bare = judge(NULL, "no server", true);
+    json_object_set_new(full, "residue", json_pack("{s:i, s:s}", "count", 2, "example", "key a"));
+    json_t *both = merged(bare, full);
+    assert_int_equal(whole(json_object_get(both, "residue"), "count"), 2);
+    assert_int_equal(seen_trials(both), 1);
+    assert_int_equal(whole(both, "stale_attempted"), 2);
+    assert_seen(both, "failed", "no server");
+    json_t *a = one_seed("safe", 1, 1, 1), *b = one_seed("safe", 1, 1, 2);
+    json_object_set_new(a, "residue", json_pack("{s:i, s:n}", "count", 0, "example"));
+    json_object_set_new(b, "residue", json_pack("{s:i, s:s}", "count", 3, "example", "key b"));
+    json_object_set_new(b, "recovered", json_false());
+    both = merged(a, b);
+    assert_int_equal(whole(json_object_get(both, "residue"), "count"), 3);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(both, "residue"), "example")),
+                        "key b");
+    assert_true(json_is_false(json_object_get(both, "recovered")));
+    assert_seen(both, "safe", NULL);
+}
+
+/* A workload with several stages (numbers of clients, topologies) is judged by the worst of them. */
+static void all_stages_of_a_run_count(void **state) {
+    (void)state;
+    json_t *run = good_run(), *other = good_run();
+    json_object_set_new(part(other, "exclusion"), "verdict", json_string("violated"));
+    json_object_set_new(part(other, "exclusion"), "double_holders", json_integer(1));
+    json_array_extend(json_object_get(run, "stages"), json_object_get(other, "stages"));
+    json_decref(other);
+    json_t *seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "grants"), 600);
+    assert_seen(seen, "violated", "1 double holder");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_fine_is_safe_with_its_bound),
+        cmocka_unit_test(each_bad_finding_has_its_verdict),
+        cmocka_unit_test(the_worst_finding_counts),
+        cmocka_unit_test(a_recovery_beyond_reason_is_stuck),
+        cmocka_unit_test(what_shows_nothing_is_inconclusive),
+        cmocka_unit_test(what_did_not_run_has_failed),
+        cmocka_unit_test(nothing_of_a_run_is_believed),
+        cmocka_unit_test(verdicts_are_compared_with_what_was_expected),
+        cmocka_unit_test(several_seeds_show_their_worst),
+        cmocka_unit_test(a_failed_seed_hides_what_is_fine_and_nothing_bad),
+        cmocka_unit_test(what_is_not_there_in_one_seed_is_kept_of_the_other),
+        cmocka_unit_test(all_stages_of_a_run_count),
+    };
+    return cmocka_run_group_tests_name("check_seen", tests, NULL, NULL);
+}
