@@ -28,6 +28,7 @@ static const struct text_key {
     TEXT("url", url),
     TEXT("acts", acts),
     TEXT("wired", wired),
+    TEXT("library", library),
     TEXT("durability_default", durability[TOPO_DEFAULT]),
     TEXT("durability_none", durability[TOPO_NONE]),
     TEXT("durability_sync", durability[TOPO_SYNC]),
@@ -92,6 +93,7 @@ static int parse(struct topo_info *info, char *text, struct lb_err *err) {
             return -1;
         }
     }
+    if (strchr(info->library, '/')) return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");
     if (!info->nodes || !info->ports || !*info->url || !*info->durability[TOPO_DEFAULT])
         return err_set(err, LB_EXIT_MACHINE, "nodes, ports, url and durability_default are needed");
     return 0;

@@ -146,20 +146,20 @@ char *spawn_info(const char *script, struct lb_err *err) {
     return NULL;
 }
 
-/* Copies the script into the server's folder: the account may not be able to reach the original, say below
+/* Copies a script into the server's folder: the account may not be able to reach the original, say below
  * /root. */
-static int copy_script(const struct spawn *spawn, const char *copy, struct lb_err *err) {
+static int copy_script(const struct spawn *spawn, const char *script, const char *copy, struct lb_err *err) {
     int result = -1;
     char *text = malloc(TEXT_MAX);
-    int from = open(spawn->script, O_RDONLY | O_CLOEXEC);
+    int from = open(script, O_RDONLY | O_CLOEXEC);
     unlink(copy);
     int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
     if (!text || from < 0) {
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", spawn->script, strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
         goto out;
     }
     if (read_text(from, text, LB_NEVER, err) != 0) {
-        err_prefix(err, "%s", spawn->script);
+        err_prefix(err, "%s", script);
         goto out;
     }
     size_t len = strlen(text);
@@ -222,11 +222,13 @@ struct start {
 /* Copies the script, opens its log (flags: O_APPEND or O_TRUNC). 0, or -1 with err; either way close its
  * files. */
 static int prepare(const struct spawn *spawn, struct start *start, int flags, struct lb_err *err) {
-    char log_path[600];
+    char log_path[600], library[600];
     start->null = start->log = -1;
     snprintf(start->copy, sizeof start->copy, "%s/run", spawn->dir);
     snprintf(log_path, sizeof log_path, "%s/log", spawn->dir);
-    if (guard_start(err) != 0 || copy_script(spawn, start->copy, err) != 0) return -1;
+    snprintf(library, sizeof library, "%s/library", spawn->dir);
+    if (guard_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0) return -1;
+    if (spawn->library && copy_script(spawn, spawn->library, library, err) != 0) return -1;
     environment_fill(&start->env, spawn->dir, spawn->vars);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->log = open(log_path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);

@@ -31,6 +31,7 @@ struct spawn {
     const char *dir;    /* exists, belongs to the account; working folder, also holds `log` */
     const struct account *account;
     int stop_signal;         /* what the kernel sends if the starting thread ends */
+    const char *library;     /* another file, copied to dir/library; NULL = none */
     const char *const *vars; /* "NAME=VALUE" beyond the usual ones; ends with NULL */
 };
 

@@ -38,9 +38,10 @@ struct topo_info {
     int stop_signal;
     char durability[TOPO_DURABILITIES][200]; /* what each setting means here; "" = not offered */
     char refused[TOPO_DURABILITIES][200];    /* why it is not */
-    char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
-    bool clock;     /* topo_clock works on it */
-    char wired[32]; /* what may lead through wires (wire.h): "clients", "peers", both; or "no". Never "" */
+    char acts[128];   /* what topo_act can do: "leader promote terminate"; "" = nothing */
+    char library[64]; /* the file in compose/acts that its acts share with other topologies; "" = none */
+    bool clock;       /* topo_clock works on it */
+    char wired[32];   /* what may lead through wires (wire.h): "clients", "peers", both; or "no". Never "" */
 };
 
 /* Whether the topology offers an act. */

@@ -37,17 +37,21 @@ static void join_lines(char *text) {
 int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text, size_t size,
              struct lb_err *err) {
     const struct topo_info *info = &topo->info;
-    char dir[600];
+    char dir[600], library[600];
     if (!topo_offers(info, act))
         return err_set(err, LB_EXIT_USAGE, "%s does not offer \"%s\": it has %s", info->name, act,
                        *info->acts ? info->acts : "nothing of the kind");
     if (act_folder(topo, dir, sizeof dir, err) != 0) return -1;
+    const char *name = strrchr(info->script, '/');
+    snprintf(library, sizeof library, "%.*s/../acts/%s", (int)(name - info->script), info->script,
+             info->library);
     struct topo_vars vars;
     topo_vars_fill(&vars, topo, -1);
     const struct spawn spawn = {.script = info->script,
                                 .dir = dir,
                                 .account = &topo->account,
                                 .stop_signal = SIGKILL,
+                                .library = *info->library ? library : NULL,
                                 .vars = vars.list};
     struct lb_err why = {0};
     char *text = spawn_act(&spawn, act, arg, TOPO_ACT_S * LB_S_NS, &why);

@@ -56,6 +56,54 @@ static inline bool help_all_gone(const char *folder) {
     return false;
 }
 
+/* A connection to a loopback port whose reads end after 5 s; -1 if there is none. */
+static inline int help_connect(int port) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval limit = {.tv_sec = 5};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+    close(fd);
+    return -1;
+}
+
+/* The port that a connection comes from. */
+static inline int help_from_port(int fd) {
+    struct sockaddr_in address = {0};
+    socklen_t len = sizeof address;
+    getsockname(fd, (struct sockaddr *)&address, &len);
+    return ntohs(address.sin_port);
+}
+
+/* Says `words` on a connection and reads until `until` has come (NULL: anything). What came; valid until the
+ * next call. "" when the connection ended or nothing came in time. */
+static inline const char *help_say(int fd, const char *words, const char *until) {
+    static char text[65536];
+    size_t used = 0;
+    text[0] = '\0';
+    if (send(fd, words, strlen(words), MSG_NOSIGNAL) != (ssize_t)strlen(words)) return text;
+    for (ssize_t len; used < sizeof text - 1; used += (size_t)len) {
+        len = recv(fd, text + used, sizeof text - 1 - used, 0);
+        if (len <= 0) {
+            if (until) text[0] = '\0';
+            break;
+        }
+        text[used + (size_t)len] = '\0';
+        if (!until || strstr(text, until)) break;
+    }
+    return text;
+}
+
+/* The same on a connection of its own. */
+static inline const char *help_ask(int port, const char *words, const char *until) {
+    int fd = help_connect(port);
+    if (fd < 0) return "";
+    const char *text = help_say(fd, words, until);
+    close(fd);
+    return text;
+}
+
 /* A topology's folder from one of its nodes'. */
 static inline void help_parent(const char *node_dir, char *folder, size_t size) {
     snprintf(folder, size, "%s", node_dir);
