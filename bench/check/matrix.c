@@ -123,23 +123,23 @@ __attribute__((format(printf, 5, 6))) static void skip(struct matrix *matrix, co
     va_end(args);
 }
 
-/* What must be told of a lock that can't do what the scenarios ask, though it can go through the fault. */
-static int adapt(struct matrix_cell *cell, const struct matrix_wish *wish, const char **sets) {
+/* What must be told of a lock that can't do what the scenario (as `plan` has it) asks, though it can go
+ * through the fault. Fills sets, the command line's last, since the last one wins. Returns their count. */
+static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct matrix_wish *wish,
+                 const char **sets) {
     const struct lb_lock *lock = cell->lock;
     int count = 0;
     if (!(lock->caps & LB_CAP_WAIT)) {
         cell->sets[count++] = "acquire.mode=try";
         cell->sets[count++] = "load.think=10ms"; /* between two tries */
     }
-    if ((lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW)) {
-        /* Without renewals it must be done before its lease is over. */
-        bool holds_long = strcmp(cell->workload, "check/wire-cut") == 0 ||
-                          strcmp(cell->workload, "check/wire-one-way") == 0;
+    if (plan->renew && (lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW)) {
         cell->sets[count++] = "acquire.renew=no";
-        if (holds_long) cell->sets[count++] = "load.hold=1500ms";
+        /* Without renewals it must be done before its lease is over. */
+        if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
     }
     for (int i = 0; i < count; i++) sets[i] = cell->sets[i];
-    for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i]; /* the last one wins */
+    for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
     return count;
 }
 
@@ -151,19 +151,6 @@ static bool lacks_topology(const struct plan *plan, const struct lb_lock *lock) 
         if (strcmp(plan->topologies[i], first) == 0) return false;
     }
     return true;
-}
-
-/* The baselines do what any plan asks: an error with one of them is the workload's or the command line's. */
-static int check_workload(const struct matrix_cell *cell, const struct matrix_wish *wish,
-                          const char *const *sets, int set_count, struct lb_err *err) {
-    struct plan_wish plan_wish = {.workload = cell->workload,
-                                  .folder = wish->folder,
-                                  .locks = "null",
-                                  .sets = sets,
-                                  .set_count = set_count};
-    struct plan *plan = plan_load(&plan_wish, err);
-    plan_free(plan);
-    return plan ? 0 : -1;
 }
 
 /* Why the cell's lock can't run by this plan on this machine, or NULL. */
@@ -182,14 +169,19 @@ static const char *why_not(const struct matrix_wish *wish, const struct plan *pl
 static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_wish *wish,
                     struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *fault = matrix->columns[cell->column].name;
-    int set_count = adapt(cell, wish, sets);
     struct lb_err unfit = {0};
+    /* A baseline does what any plan asks: an error with it is the workload's or the command line's. */
     struct plan_wish plan_wish = {.workload = cell->workload,
                                   .folder = wish->folder,
-                                  .locks = cell->lock->name,
-                                  .sets = sets,
-                                  .set_count = set_count};
-    if (check_workload(cell, wish, sets, set_count, err)) return -1;
+                                  .locks = "null",
+                                  .sets = wish->sets,
+                                  .set_count = wish->set_count};
+    struct plan *base = plan_load(&plan_wish, err);
+    if (!base) return -1;
+    plan_wish.set_count = adapt(cell, base, wish, sets);
+    plan_wish.sets = sets;
+    plan_wish.locks = cell->lock->name;
+    plan_free(base);
     struct plan *plan = plan_load(&plan_wish, &unfit);
     if (!plan) {
         skip(matrix, cell->lock, fault, NULL, "%s", unfit.text);

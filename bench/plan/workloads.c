@@ -80,7 +80,7 @@ int workloads_find(const char *folder, struct workload_list *ret_list, struct lb
     char check[PATH_MAX];
     *ret_list = (struct workload_list){0};
     if (add_folder(folder, "", ret_list, err)) return -1;
-    if (snprintf(check, sizeof check, "%s/" CHECK, folder) >= (int)sizeof check) return 0;
+    if (snprintf(check, sizeof check, "%s/check", folder) >= (int)sizeof check) return 0;
     return add_folder(check, CHECK, ret_list, err);
 }
 
