@@ -191,6 +191,7 @@ static void details_lock(struct list *list, const struct lb_lock *lock, FILE *ou
     fact("durability", lock->durability_note, out);
     details_topologies(list, lock, out);
     details_options(lock->name, lock->options, out);
+    about_print_expected(lock, out);
 }
 
 /* The topologies that the backend's locks can run on, its default left out. */

@@ -64,6 +64,32 @@ void about_print(const struct lb_lock *lock, FILE *out) {
             about->exposed_by ? about->exposed_by : "any contention", about_exposed(lock));
 }
 
+void about_print_expected(const struct lb_lock *lock, FILE *out) {
+    bool any = false;
+    for (int i = 0; i < LB_FAULTS; i++) {
+        enum lb_fault fault = (enum lb_fault)i;
+        const struct lb_expectation *expected = lb_expected(lock, fault);
+        if (expected->worst == LB_EXPECT_UNSTATED) continue;
+        if (!any) fprintf(out, "  under faults, the worst that may show:\n");
+        any = true;
+        fprintf(out, "    %-17s  %-8s  %s\n", lb_fault_name(fault), lb_expect_name(expected->worst),
+                expected->why);
+    }
+}
+
+json_t *about_expected_json(const struct lb_lock *lock) {
+    json_t *faults = json_object();
+    for (int i = 0; i < LB_FAULTS; i++) {
+        enum lb_fault fault = (enum lb_fault)i;
+        const struct lb_expectation *expected = lb_expected(lock, fault);
+        if (expected->worst == LB_EXPECT_UNSTATED) continue;
+        json_object_set_new(
+            faults, lb_fault_name(fault),
+            json_pack("{s:s, s:s?}", "worst", lb_expect_name(expected->worst), "why", expected->why));
+    }
+    return faults;
+}
+
 json_t *about_json(const struct lb_lock *lock) {
     static const char *const guarantees[] = {"host", "node", "async-replica", "majority", "none"};
     static const char *const crashes[] = {"never", "at-once", "lease", "session"};

@@ -26,7 +26,14 @@ void about_print(const struct lb_lock *lock, FILE *out);
 /* The same for machines: new reference, NULL when out of memory. */
 json_t *about_json(const struct lb_lock *lock);
 
-/* Every lock, a row each, as the Markdown tables of drivers/README.md. */
+/* What the lock is expected to do under each fault that it states, a line each, for `list NAME`. */
+void about_print_expected(const struct lb_lock *lock, FILE *out);
+
+/* The same for machines: {"pause": {"worst", "why"}}; new reference, NULL when out of memory. */
+json_t *about_expected_json(const struct lb_lock *lock);
+
+/* Every lock, a row each, as the Markdown tables of drivers/README.md: what it is, and what it is expected to
+ * do under faults. */
 void about_table(FILE *out);
 
 #endif

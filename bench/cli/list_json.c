@@ -26,14 +26,15 @@ static json_t *topologies_json(const char *const *names) {
 static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
     char caps[256], claims[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
-    return json_pack(
-        "{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:o, s:o, s:o}", "name",
-        lock->name, "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
-        "available", !reason, "reason", reason, "install", install, "summary", lock->summary, "caps",
-        words_json(list_caps(lock->caps, caps, sizeof caps)), "claims",
-        words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits, "durability_note",
-        lock->durability_note, "keeps", lock->keeps, "topologies", topologies_json(lb_topologies(lock)),
-        "about", about_json(lock), "options", options_table_json(lock->options));
+    return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o}",
+                     "name", lock->name, "backend", lock->backend->name, "primitive",
+                     lb_primitive_name(lock->primitive), "available", !reason, "reason", reason, "install",
+                     install, "summary", lock->summary, "caps",
+                     words_json(list_caps(lock->caps, caps, sizeof caps)), "claims",
+                     words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits,
+                     "durability_note", lock->durability_note, "keeps", lock->keeps, "topologies",
+                     topologies_json(lb_topologies(lock)), "about", about_json(lock), "expected",
+                     about_expected_json(lock), "options", options_table_json(lock->options));
 }
 
 static json_t *backend_json(struct list *list, const struct lb_backend *backend) {

@@ -35,6 +35,85 @@ static void row_of_control(const struct lb_lock *lock, FILE *out) {
     fputc('\n', out);
 }
 
+/* --- under faults --- */
+
+static const struct lb_expectation *table_of(const struct lb_lock *lock) {
+    return lb_expected(lock, LB_FAULT_NONE);
+}
+
+/* Whether an earlier lock has the very same table: then it has named this one in its row. */
+static bool is_named(int at) {
+    for (int i = 0; i < at; i++) {
+        if (table_of(registry_locks()[i]) == table_of(registry_locks()[at])) return true;
+    }
+    return false;
+}
+
+static bool states_any(const struct lb_lock *lock, enum lb_fault from, enum lb_fault to) {
+    for (int fault = from; fault < (int)to; fault++) {
+        if (lb_expected(lock, (enum lb_fault)fault)->worst != LB_EXPECT_UNSTATED) return true;
+    }
+    return false;
+}
+
+static bool agree(const struct lb_lock *one, const struct lb_lock *other, enum lb_fault from,
+                  enum lb_fault to) {
+    for (int i = from; i < (int)to; i++) {
+        enum lb_fault fault = (enum lb_fault)i;
+        if (lb_expected(one, fault)->worst != lb_expected(other, fault)->worst) return false;
+    }
+    return true;
+}
+
+/* Of all locks with one table. */
+static void names(int at, const char *before, FILE *out) {
+    for (int i = at; registry_locks()[i]; i++) {
+        if (table_of(registry_locks()[i]) != table_of(registry_locks()[at])) continue;
+        fprintf(out, "%s`%s`", before, registry_locks()[i]->name);
+        before = ", ";
+    }
+}
+
+static void signs(const struct lb_lock *lock, enum lb_fault from, enum lb_fault to, FILE *out) {
+    static const char *const sign[] = {"", "+", "e", "s", "!"};
+    fputs(" |", out);
+    for (int fault = from; fault < (int)to; fault++)
+        cell(sign[lb_expected(lock, (enum lb_fault)fault)->worst], out);
+    fputc('\n', out);
+}
+
+/* Some of the faults. Locks with one table share a row, and neighbours that agree; those that state nothing
+ * of these faults have none. */
+static void faults_table(const char *title, enum lb_fault from, enum lb_fault to, FILE *out) {
+    const struct lb_lock *last = NULL;
+    fprintf(out, "\n| %s |", title);
+    for (int fault = from; fault < (int)to; fault++)
+        fprintf(out, " %s |", lb_fault_name((enum lb_fault)fault));
+    fprintf(out, "\n|---|");
+    for (int fault = from; fault < (int)to; fault++) fputs(":-:|", out);
+    fputc('\n', out);
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (is_named(i) || !states_any(lock, from, to)) continue;
+        bool joins = last && agree(last, lock, from, to);
+        if (last && !joins) signs(last, from, to, out);
+        names(i, joins ? ", " : "| ", out);
+        last = lock;
+    }
+    if (last) signs(last, from, to, out);
+}
+
+static void all_faults_tables(FILE *out) {
+    fprintf(out,
+            "\nThe worst that may show under each fault of `lockbench check`: + safe, e expired (a holder "
+            "outlives its lease or session: only\na fencing token saves the data), s stuck (nobody gets "
+            "it any more, or far too late), ! violated (two holders, or its state\nis lost); blank: not "
+            "stated. `lockbench list NAME` gives the reasons.\n");
+    faults_table("clients", LB_FAULT_NONE, LB_FAULT_SERVER_PAUSE, out);
+    faults_table("servers", LB_FAULT_SERVER_PAUSE, LB_FAULT_WIRE_DELAY, out);
+    faults_table("wires", LB_FAULT_WIRE_DELAY, LB_FAULTS, out);
+}
+
 void about_table(FILE *out) {
     fprintf(out, "| lock | primitive | excludes, and is excluded by | requests | waits by | order | a dead "
                  "holder's is freed | fencing token | truth lives on | hazards |\n"
@@ -48,4 +127,5 @@ void about_table(FILE *out) {
     for (int i = 0; registry_locks()[i]; i++) {
         if (registry_locks()[i]->caps & LB_CAP_CONTROL) row_of_control(registry_locks()[i], out);
     }
+    all_faults_tables(out);
 }

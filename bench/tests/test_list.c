@@ -21,6 +21,7 @@
 #include "bench/cli/list.c"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_json.c"
+#include "bench/cli/list_table.c"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";
 
@@ -110,9 +111,9 @@ static void a_backend_without_script_is_explained(void **state) {
 }
 
 static void the_json_has_every_lock_backend_and_workload(void **state) {
-    static const char *const of_lock[] = {"name",   "backend", "primitive", "available",
-                                          "reason", "summary", "caps",      "claims",
-                                          "waits",  "options", "about",     "topologies"};
+    static const char *const of_lock[] = {"name",    "backend",    "primitive", "available", "reason",
+                                          "summary", "caps",       "claims",    "waits",     "options",
+                                          "about",   "topologies", "expected"};
     static const char *const of_backend[] = {"name", "available", "reason", "install"};
     (void)state;
     struct list list = make_list();
@@ -157,6 +158,53 @@ static void one_name_shows_one(void **state) {
     assert_int_equal(json_array_size(json_object_get(root, "backends")), 1);
     assert_int_equal(json_array_size(json_object_get(root, "workloads")), 0);
     json_decref(root);
+    free_list(&list);
+}
+
+/* What a driver states is shown, and nothing else: as text, as JSON, as a row. */
+static void what_a_lock_is_expected_to_do_is_shown(void **state) {
+    char *text = NULL;
+    size_t size = 0;
+    (void)state;
+    struct list list = make_list();
+    list.only = "mem-mutex";
+    FILE *out = open_memstream(&text, &size);
+    list_details(&list, out);
+    fclose(out);
+    const struct lb_lock *lock = registry_lock("mem-mutex");
+    assert_non_null(strstr(text, "\n    holder-kill        stuck     "));
+    assert_non_null(strstr(text, lb_expected(lock, LB_FAULT_HOLDER_KILL)->why));
+    assert_null(strstr(text, "unstated"));
+    assert_null(strstr(text, "leader-kill"));
+    free(text);
+
+    json_t *root = list_json(&list);
+    const json_t *expected = json_object_get(json_array_get(json_object_get(root, "locks"), 0), "expected");
+    const json_t *kill = json_object_get(expected, "holder-kill");
+    assert_string_equal(json_string_value(json_object_get(kill, "worst")), "stuck");
+    assert_string_equal(json_string_value(json_object_get(kill, "why")),
+                        lb_expected(lock, LB_FAULT_HOLDER_KILL)->why);
+    assert_null(json_object_get(expected, "leader-kill"));
+    json_decref(root);
+
+    out = open_memstream(&text, &size);
+    faults_table("clients", LB_FAULT_NONE, LB_FAULT_SERVER_PAUSE, out);
+    fclose(out);
+    assert_int_equal(strncmp(text, "\n| clients | none | pause | holder-kill |", 41), 0);
+    for (int i = 0; registry_locks()[i]; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "`%s`", registry_locks()[i]->name);
+        const char *at = strstr(text, name);
+        /* A baseline has no row, any other lock is in one. */
+        if (registry_locks()[i]->caps & LB_CAP_BASELINE) {
+            assert_null(at);
+        } else if (!at || strstr(at + 1, name)) {
+            fail_msg("%s is not in one row of the table", name);
+        }
+    }
+    const char *row = strstr(text, "`mem-mutex`");
+    assert_non_null(strstr(row, " | + | + | s | + |  |\n"));
+    free(text);
     free_list(&list);
 }
 
@@ -232,6 +280,7 @@ int main(void) {
         cmocka_unit_test(a_backend_without_script_is_explained),
         cmocka_unit_test(the_json_has_every_lock_backend_and_workload),
         cmocka_unit_test(one_name_shows_one),
+        cmocka_unit_test(what_a_lock_is_expected_to_do_is_shown),
         cmocka_unit_test(the_table_names_every_lock_and_is_cut_to_the_terminal),
         cmocka_unit_test(the_machine_is_checked),
     };
