@@ -12,6 +12,8 @@ enum lb_exit {
     LB_EXIT_USAGE = 1,        /* bad option, workload file, URL or result file */
     LB_EXIT_MACHINE = 2,      /* a server or the machine: missing, unreachable, full, refused */
     LB_EXIT_VIOLATED = 3,     /* a lock let two clients in */
+    LB_EXIT_REGRESSION = 4,   /* a comparison found something worse */
+    LB_EXIT_INCONCLUSIVE = 5, /* ... or too few or too noisy runs to say */
     LB_EXIT_INTERRUPTED = 130 /* Ctrl-C; what was measured is saved */
 };
 
