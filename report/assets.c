@@ -9,4 +9,5 @@
 
 EMBED(asset_style, "report/page.css");
 EMBED(asset_bundle, REPORT_MADE "/bundle.js");
+EMBED(asset_check, REPORT_MADE "/check.js");
 EMBED(asset_licences, REPORT_MADE "/licences.txt");

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
-extern const char asset_style[], asset_bundle[], asset_licences[]; /* NUL-terminated */
+/* NUL-terminated; asset_check is the code of a check's page, which has nobody else's in it. */
+extern const char asset_style[], asset_bundle[], asset_check[], asset_licences[];
 
 #endif

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes OUT/bundle.js and OUT/licences.txt: the page's chart code in one file, and the licences of what is in it.
+# Makes OUT/bundle.js and OUT/licences.txt: the chart code of a run's page in one file, and the licences of what is in
+# it; and OUT/check.js: the code of a check's page, which is the project's own.
 # It never stops a build: without node or the registry both are empty and the page has tables only; in CI it fails.
 set -eu
 out=$1
@@ -9,7 +10,7 @@ mkdir -p "$out"
 give_up() {
     echo "report: $1: the HTML report will have its tables but no charts ($2)" >&2
     [ -z "${CI:-}" ] || exit 1
-    for file in bundle.js licences.txt; do
+    for file in check.js licences.txt bundle.js; do
         [ ! -s "$out/$file" ] || rm "$out/$file"
         # An old date: what is made from it is not made again, and the next make tries again.
         [ -e "$out/$file" ] || touch -d '2000-01-01' "$out/$file"
@@ -27,15 +28,20 @@ if [ ! -e "$installed" ] || [ "$here/package-lock.json" -nt "$installed" ]; then
 fi
 
 modules=$here/node_modules
-"$modules/.bin/esbuild" "$here/src/main.js" --bundle --minify --format=iife --target=es2020 --charset=utf8 \
-    --legal-comments=none --log-level=warning --outfile="$out/bundle.js.new" || give_up "esbuild failed" "see above"
+# The page holds the code in a script element, which ends at this text wherever it stands.
+bundle() { # from src, name
+    "$modules/.bin/esbuild" "$here/src/$1" --bundle --minify --format=iife --target=es2020 --charset=utf8 \
+        --legal-comments=none --log-level=warning --outfile="$out/$2.new" || give_up "esbuild failed" "see above"
+    sed 's#</script#<\\/script#g' "$out/$2.new" >"$out/$2.safe"
+    rm "$out/$2.new"
+}
+bundle main.js bundle.js
+bundle check/main.js check.js
 for file in echarts/LICENSE echarts/NOTICE zrender/LICENSE tslib/LICENSE.txt; do
     printf '==== %s\n\n' "$file"
     cat "$modules/$file"
     printf '\n'
 done >"$out/licences.txt.new"
-# The page holds the bundle in a script element, which ends at this text wherever it stands.
-sed 's#</script#<\\/script#g' "$out/bundle.js.new" >"$out/bundle.js.safe"
-rm "$out/bundle.js.new"
 mv "$out/licences.txt.new" "$out/licences.txt"
+mv "$out/check.js.safe" "$out/check.js"
 mv "$out/bundle.js.safe" "$out/bundle.js"

@@ -55,9 +55,10 @@ const struct check_lock *check_lock_of(const struct check_view *view, const stru
 const struct check_fault *check_fault_of(const struct check_view *view, const struct check_cell *cell);
 bool check_broke(const struct check_cell *cell); /* expired, stuck or violated */
 
-/* One letter a cell; a capital or + says that it is not as the lock claims. "" never. */
+/* One sign a cell; a capital or + says that it is not as the lock claims. "" never. */
 const char *check_sign(const struct check_cell *cell);
-enum tone check_tone(const struct check_cell *cell);
+/* How grave it is, whatever was claimed; a control and what has no verdict are plain. */
+enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
 const char *check_verdict_title(enum check_verdict verdict);    /* one sentence */
 const char *check_compared_text(const struct check_cell *cell); /* "worse than claimed" */
 

@@ -61,7 +61,7 @@ static void write_row(const struct screen *screen, const struct check_view *view
     for (int c = from; c < to; c++) {
         const struct check_cell *cell = check_view_cell(view, lock, view->column[c]);
         fputc(' ', screen->out);
-        screen_put(screen, cell ? check_sign(cell) : " ", 1, cell ? check_tone(cell) : TONE_PLAIN);
+        screen_put(screen, cell ? check_sign(cell) : " ", 1, cell ? check_tone(view, cell) : TONE_PLAIN);
     }
     fputc('\n', screen->out);
 }
@@ -99,7 +99,7 @@ static void write_cell(const struct screen *screen, const struct check_view *vie
                        const struct check_cell *cell) {
     char *text = check_cell_sentence(view, cell), *recovery = check_recovery_sentence(cell),
          *store = check_store_sentence(cell);
-    if (text) screen_say(screen, 2, check_tone(cell), "- %s", text);
+    if (text) screen_say(screen, 2, check_tone(view, cell), "- %s", text);
     if (recovery && *recovery) screen_say(screen, 4, TONE_PLAIN, "  %s", recovery);
     if (store && *store) screen_say(screen, 4, TONE_PLAIN, "  %s", store);
     if (cell->command) screen_say(screen, 4, TONE_PLAIN, "  again: %s", cell->command);

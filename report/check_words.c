@@ -28,10 +28,12 @@ const char *check_sign(const struct check_cell *cell) {
     return cell->compared == CHECK_WORSE ? verdicts[cell->verdict].worse : verdicts[cell->verdict].kept;
 }
 
-enum tone check_tone(const struct check_cell *cell) {
+enum tone check_tone(const struct check_view *view, const struct check_cell *cell) {
+    if (cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED) return TONE_PLAIN;
+    if (check_lock_of(view, cell)->control)
+        return TONE_PLAIN; /* broken on purpose: whether it is caught counts */
     if (cell->verdict == CHECK_SAFE) return TONE_GOOD;
-    if (cell->compared == CHECK_WORSE || cell->verdict == CHECK_FAILED) return TONE_BAD;
-    return TONE_WARN;
+    return cell->verdict == CHECK_VIOLATED || cell->compared == CHECK_WORSE ? TONE_BAD : TONE_WARN;
 }
 
 const char *check_verdict_title(enum check_verdict verdict) {

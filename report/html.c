@@ -42,16 +42,15 @@ static const struct chart charts[] = {
      columns_cost},
 };
 
-static void write_head(FILE *out, const struct report *report) {
-    const struct run *run = report->runs[0];
+void html_begin(FILE *out, const char *name, const char *when) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<meta name=\"generator\" content=\"lockbench\">\n<title>lockbench: ",
           out);
-    html_text(out, run->workload ? run->workload : "report");
+    html_text(out, name);
     fputs(", ", out);
-    html_text(out, run->started_at);
+    html_text(out, when);
     fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", asset_style);
 }
 
@@ -185,9 +184,10 @@ int report_write_html(const struct report *report, FILE *out, struct lb_err *err
     struct words *words = words_make(report, err);
     if (!words) return -1;
     answer_make(report, &answers);
-    write_head(out, report);
+    html_begin(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
+               report->runs[0]->started_at);
     write_banner(out, report);
-    html_verdict(out, words);
+    html_verdict(out, "Does each lock exclude?", words);
     words_free(words);
     html_answers(out, report, &answers);
     write_compare(out, report, &answers);

@@ -25,8 +25,17 @@ void html_state(FILE *out, enum lock_state state);
 /* "<h2 id=..>". */
 void html_section(FILE *out, const char *id, const char *title);
 
-/* The verdict, in words. */
-void html_verdict(FILE *out, const struct words *words);
+/* All up to the body's begin; name and when are the title's. */
+void html_begin(FILE *out, const char *name, const char *when);
+
+/* "good", "warn", "bad" or "plain": a class of page.css. */
+const char *html_tone(enum tone tone);
+
+/* Any JSON value as a nested list, folded under a title; nothing for NULL. */
+void html_tree(FILE *out, const char *title, const json_t *tree);
+
+/* The verdict, in words, under a question. */
+void html_verdict(FILE *out, const char *title, const struct words *words);
 
 /* A table of all locks: verdict, counts, claims, durability, topology. */
 void html_promises(FILE *out, const struct report *report);

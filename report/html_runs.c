@@ -144,7 +144,7 @@ static void write_warnings(FILE *out, const struct run *run) {
     fputs("</ul></details>\n", out);
 }
 
-static void write_tree(FILE *out, const char *title, const json_t *tree) {
+void html_tree(FILE *out, const char *title, const json_t *tree) {
     if (!tree) return;
     fprintf(out, "<details class=\"fold\"><summary>%s</summary><div class=\"tree\">", title);
     write_value(out, tree, 0);
@@ -176,8 +176,8 @@ void html_runs(FILE *out, const struct report *report) {
         write_skips(out, run);
         write_warnings(out, run);
         write_servers(out, run);
-        write_tree(out, "The machine", run->environment);
-        write_tree(out, "The plan, with every default", run->plan);
+        html_tree(out, "The machine", run->environment);
+        html_tree(out, "The plan, with every default", run->plan);
         fputs("</article>\n", out);
     }
     fputs("</section>\n", out);

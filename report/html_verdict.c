@@ -5,7 +5,7 @@
 
 #include "report/html_parts.h"
 
-static const char *tone_class(enum tone tone) {
+const char *html_tone(enum tone tone) {
     return tone == TONE_GOOD ? "good" : tone == TONE_WARN ? "warn" : tone == TONE_BAD ? "bad" : "plain";
 }
 
@@ -24,7 +24,7 @@ void html_state(FILE *out, enum lock_state state) {
         [LOCK_VIOLATED] = "\xe2\x9c\x97",
     };
     fprintf(out, "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s</span> %s</span>",
-            tone_class(words_state_tone(state)), words_state_title(state), marks[state], words_state(state));
+            html_tone(words_state_tone(state)), words_state_title(state), marks[state], words_state(state));
 }
 
 static void write_count(FILE *out, double count) {
@@ -69,17 +69,17 @@ static void write_lock(FILE *out, const struct report *report, const struct repo
     fputs("</td></tr>\n", out);
 }
 
-void html_verdict(FILE *out, const struct words *words) {
+void html_verdict(FILE *out, const char *title, const struct words *words) {
     enum tone worst = TONE_GOOD;
     for (int i = 0; i < words->count; i++) {
         enum tone tone = words->lines[i].tone;
         if (tone == TONE_BAD || (tone == TONE_WARN && worst != TONE_BAD)) worst = tone;
     }
-    html_section(out, "verdict", "Does each lock exclude?");
-    fprintf(out, "<div class=\"verdict %s\">\n", tone_class(worst));
+    html_section(out, "verdict", title);
+    fprintf(out, "<div class=\"verdict %s\">\n", html_tone(worst));
     for (int i = 0; i < words->count; i++) {
         const struct words_line *line = &words->lines[i];
-        fprintf(out, "<p class=\"%s%s\">", tone_class(line->tone), i == words->headline ? " headline" : "");
+        fprintf(out, "<p class=\"%s%s\">", html_tone(line->tone), i == words->headline ? " headline" : "");
         html_text(out, line->text);
         fputs("</p>\n", out);
     }

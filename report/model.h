@@ -109,6 +109,10 @@ enum lock_state report_worse(enum lock_state a, enum lock_state b);
 /* Partial or failed. */
 bool report_incomplete(const struct run_stage *stage);
 
+/* The load of a stage in words, without the clients: stages whose words agree may be compared. Malloced; NULL
+ * when out of memory. */
+char *report_load_text(const struct run_stage *stage);
+
 /* Fills report->groups from runs and locks; part of report_make. 0, or -1 when out of memory. */
 int report_make_groups(struct report *report);
 

@@ -40,8 +40,7 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     }
 }
 
-/* The load in words, without the clients. Stages whose words agree may be compared. Malloced. */
-static char *load_text(const struct run_stage *stage) {
+char *report_load_text(const struct run_stage *stage) {
     char *text = NULL, keys[96];
     size_t size;
     const char *pick = stage->key_distribution, *count = stage->keys ? stage->keys : "?";
@@ -80,7 +79,7 @@ static struct report_row *add_row(struct report_group *group, int lock) {
 }
 
 static struct report_group *add_group(struct report *report, const struct ref *ref) {
-    char *load = load_text(ref->stage);
+    char *load = report_load_text(ref->stage);
     struct report_group *more =
         realloc(report->groups, (size_t)(report->group_count + 1) * sizeof *report->groups);
     if (more) report->groups = more;
@@ -200,7 +199,7 @@ static int fill_groups(struct report *report, const struct ref *refs, int count)
 
 /* The number of a load by its first appearance; the loads' texts are kept in known. */
 static int load_index(const struct run_stage *stage, char **known, int *known_count) {
-    char *load = load_text(stage);
+    char *load = report_load_text(stage);
     if (!load) return -1;
     for (int i = 0; i < *known_count; i++) {
         if (strcmp(known[i], load) == 0) {

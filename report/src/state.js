@@ -11,9 +11,8 @@ export function makeState(data) {
   );
 
   function changed() {
-    chosen.set('off', [...off].join(','));
     const [anchor] = location.hash.split('?');
-    history.replaceState(null, '', `${anchor || '#'}?${chosen}`);
+    history.replaceState(null, '', `${anchor || '#'}${[...chosen].length ? `?${chosen}` : ''}`);
     for (const listener of listeners) listener();
   }
 
@@ -21,12 +20,13 @@ export function makeState(data) {
     shows: (lock) => !off.has(lock.index),
     toggle(lock) {
       if (!off.delete(lock.index)) off.add(lock.index);
+      chosen.set('off', [...off].join(','));
       changed();
     },
     /** A view's own choice, e.g. get('percentiles.metric', 'acquire'). */
     get: (key, fallback) => chosen.get(key) ?? fallback,
     set(key, value) {
-      chosen.set(key, value);
+      if (value === '') chosen.delete(key); else chosen.set(key, value);
       changed();
     },
     onChange: (listener) => listeners.push(listener),
