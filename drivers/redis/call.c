@@ -125,8 +125,9 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
         const char *text = replies->value.text;
         if (commands->script && !(how & WHOLE_SCRIPT) && strncmp(text, "NOSCRIPT", 8) == 0) {
             how |= WHOLE_SCRIPT;
-        } else if (state->mode == REDIS_SENTINEL && strncmp(text, "READONLY", 8) == 0) {
-            /* It was the primary: the next session will ask the sentinels who is. */
+        } else if ((state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS) &&
+                   strncmp(text, "READONLY", 8) == 0) {
+            /* It was the primary: the next session will ask who is. */
             return conn_die(node->conn, LB_BROKEN, "no primary any more", text);
         } else if (!follow || !redirected(session, &node, text, &how)) {
             return LB_OK;

@@ -132,9 +132,9 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
 
 /* --- sentinel.c --- */
 
-/* Asks the sentinels of the URL for the primary until deadline_ns and connects node 0 to it. 0, or -1 with
- * err. */
-int redis_sentinel_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
+/* Asks the sentinels of the URL, or its servers themselves, for the primary until deadline_ns and connects
+ * node 0 to it. 0, or -1 with err. */
+int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 /* Whether the sentinels agree and know all of each other, the primary and its replicas; and the facts. 0, or
  * -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);

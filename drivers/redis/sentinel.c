@@ -1,7 +1,8 @@
 /* sentinel: who is the primary? Asked of the sentinels at each connect, in the URL's order, as Redis' guide
  * for clients of sentinels has it: the first that answers with an address whose server calls itself a
- * primary. See redis_impl.h. It does not subscribe to their events: a session whose primary is gone ends, and
- * asks anew. */
+ * primary. Without sentinels the servers of the URL are asked themselves, in its order, and the first that
+ * calls itself a primary is. See redis_impl.h. It does not subscribe to events: a session whose primary is
+ * gone ends, and asks anew. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -11,7 +12,7 @@
 
 #include "drivers/wait.h"
 
-#define ASK_NS (1 * LB_S_NS)     /* for one sentinel to answer */
+#define ASK_NS (1 * LB_S_NS)     /* for one sentinel to answer; at least, for one server */
 #define AGAIN_NS (50 * LB_MS_NS) /* between two rounds of asking, while they elect */
 
 /* A conversation with one sentinel. */
@@ -43,6 +44,17 @@ static int ask_primary(struct redis_conn *conn, struct lb_session *session, int 
     return 0;
 }
 
+/* Takes a server of the URL for the primary: node 0. 0, or -1 with err. */
+static int suppose_primary(struct lb_session *session, int index, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    const struct url *url = &redis_server_of(session)->url;
+    state->node_count = 0;
+    struct redis_node *node = redis_node_add(state, url->host[index], url->port[index]);
+    if (!node) return err_set(err, LB_EXIT_USAGE, "redis: an address in the URL is too long");
+    node->primary = true;
+    return 0;
+}
+
 /* Connects node 0 and makes sure that it is a primary: sentinels may not know yet. 0, or -1 with err. */
 static int connect_primary(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct redis_node *node = &redis_state_of(session)->node[0];
@@ -50,23 +62,26 @@ static int connect_primary(struct lb_session *session, int64_t deadline_ns, stru
     if (redis_node_connect(session, node, deadline_ns, err) == 0 &&
         redis_ask(session, node, (const struct redis_word[]){{"ROLE", 4}}, 1, &reply, err) == 0) {
         if (reply->count > 0 && strcmp(reply->element[0].text, "master") == 0) return 0;
-        err_set(err, LB_EXIT_MACHINE,
-                "redis at %s:%d, of which a sentinel says that it is the primary, is not", node->host,
-                node->port);
+        err_set(err, LB_EXIT_MACHINE, "redis at %s:%d is no primary", node->host, node->port);
     }
     redis_node_drop(session, node);
     return -1;
 }
 
-int redis_sentinel_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
+    bool sentinels = redis_server_of(session)->mode == REDIS_SENTINEL;
     for (int i = 0;; i++) {
         struct redis_conn *conn = calloc(1, sizeof *conn);
         struct lb_err why = {0};
         if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        int64_t until_ns = lb_now() + ASK_NS;
+        /* Sentinels that hang are passed over soon. A server may be far away, and nobody else is the primary.
+         */
+        int64_t share_ns = sentinels ? 0 : (deadline_ns - lb_now()) / url->host_count;
+        int64_t until_ns = lb_now() + (share_ns > ASK_NS ? share_ns : ASK_NS);
         if (until_ns > deadline_ns) until_ns = deadline_ns;
-        int failed = ask_primary(conn, session, i % url->host_count, until_ns, &why);
+        int failed = sentinels ? ask_primary(conn, session, i % url->host_count, until_ns, &why)
+                               : suppose_primary(session, i % url->host_count, &why);
         conn_close(conn);
         free(conn);
         if (!failed) failed = connect_primary(session, until_ns, &why);

@@ -198,8 +198,8 @@ static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct
         failed = connect_cluster(session, deadline_ns, err);
     } else if (state->mode == REDIS_INDEPENDENTS) {
         failed = connect_independents(session, deadline_ns, err);
-    } else if (state->mode == REDIS_SENTINEL) {
-        failed = redis_sentinel_connect(session, deadline_ns, err);
+    } else if (state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS) {
+        failed = redis_primary_connect(session, deadline_ns, err);
     } else {
         struct redis_node *node = redis_node_add(state, server->url.host[0], server->url.port[0]);
         node->primary = true;

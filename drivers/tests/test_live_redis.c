@@ -1,5 +1,5 @@
 /* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the nodes of a
- * cluster, Sentinels promote a replica, replicas and servers of five hang or die. */
+ * cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five hang or die. */
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/live_help.h"
@@ -155,6 +155,44 @@ static void test_primary_dies(void **state) {
     play("redis-setnx", "redis-sentinel", NULL, primary_dies);
 }
 
+/* --- a primary and replicas, without sentinels --- */
+
+/* Somebody promotes a replica by hand: who was connected to the old primary finds the new one, whether the
+ * old one is gone or has become a replica. */
+static void replica_is_promoted(struct trial *trial) {
+    struct topo *topo = scene.place->topo;
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial);
+    struct lb_err err = {0};
+    if (!client) return;
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    MUST(trial, topo_kill(topo, 0, &err) == 0, "%s", err.text);
+    MUST(trial, topo_act(topo, "promote", "1", NULL, 0, &err) == 0, "%s", err.text);
+    enum lb_outcome outcome = actor_release(client);
+    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN, "a dead primary said %s",
+         lb_outcome_name(outcome));
+    actor_close(client);
+    struct trial_key next = trial_key();
+    if (!acquire_somehow(trial, client, &next)) return;
+    MUST(trial, strcmp(cli(1, "exists %s", next.name), "1") == 0, "the lock is not on the new primary");
+    MUST_GIVE(client, actor_release(client), LB_OK);
+
+    MUST(trial, topo_act(topo, "promote", "2", NULL, 0, &err) == 0, "%s", err.text);
+    outcome = actor_acquire(client, &next, TRIAL_TRY);
+    MUST(trial, outcome == LB_BROKEN, "what is a replica now said %s", lb_outcome_name(outcome));
+    actor_close(client);
+    if (!acquire_somehow(trial, client, &next)) return;
+    MUST(trial, strcmp(cli(2, "exists %s", next.name), "1") == 0,
+         "the lock is not on the second new primary");
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST(trial, topo_restart(topo, 0, &err) == 0, "%s", err.text);
+}
+
+static void test_replica_is_promoted(void **state) {
+    (void)state;
+    play("redis-setnx", "redis-replicas", NULL, replica_is_promoted);
+}
+
 /* --- WAIT --- */
 
 static void replicas_hang(struct trial *trial) {
@@ -243,6 +281,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_slot_moves, close_scene),
         cmocka_unit_test_teardown(test_primary_dies, close_scene),
+        cmocka_unit_test_teardown(test_replica_is_promoted, close_scene),
         cmocka_unit_test_teardown(test_replicas_hang, close_scene),
         cmocka_unit_test_teardown(test_servers_fall, close_scene),
     };

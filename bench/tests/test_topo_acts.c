@@ -1,0 +1,349 @@
+/* What can be done to real servers, and the sign that it was done: acts by their own means, ends, empty
+ * starts. A server that is not installed is skipped loudly, and is a failure where CI is set. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "bench/servers/topo.h"
+#include "bench/tests/servers_help.h"
+
+static void skip_or_fail(const char *what, const char *missing, const char *install) {
+    const char *ci = getenv("CI");
+    if (ci && *ci) fail_msg("%s: %s is missing, and CI tests everything: install %s", what, missing, install);
+    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", what, missing, install);
+    skip();
+}
+
+static void need(const char *program, const char *install) {
+    char command[100];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+    if (system(command) != 0) skip_or_fail("an act", program, install);
+}
+
+/* Starts a topology and waits for the ports of all nodes. */
+static struct topo *started(const char *name, struct topo_wish wish) {
+    struct topo_info info;
+    struct lb_err err = {0};
+    if (topo_info("compose/local", name, &info, &err) != 0) fail_msg("%s", err.text);
+    if (*info.missing) skip_or_fail(name, info.missing, info.install);
+    wish.info = &info;
+    struct topo *topo = topo_start(&wish, &err);
+    if (!topo || topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 90 * LB_S_NS}, &err) != 0) {
+        topo_stop(topo);
+        fail_msg("%s", err.text);
+    }
+    return topo;
+}
+
+/* Waits, up to 60 s, until a node's answer to `words` has `sign` in it. */
+static void until_says(const struct topo *topo, int node, const char *words, const char *sign) {
+    for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
+        if (*help_ask(topo_port(topo, node, 0), words, sign)) return;
+    }
+    fail_msg("node %d never said \"%s\"", node, sign);
+}
+
+static void until_ready(struct topo *topo) {
+    struct lb_err err = {0};
+    if (topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 60 * LB_S_NS}, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static char *act(struct topo *topo, const char *name, const char *arg, char *text, size_t size) {
+    struct lb_err err = {0};
+    if (topo_act(topo, name, arg, text, size, &err) != 0) fail_msg("%s", err.text);
+    return text;
+}
+
+/* The leader, asked again while there is none, up to 60 s; not `but`. */
+static int leader(struct topo *topo, int but) {
+    struct lb_err err = {0};
+    for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns; help_nap_ms(100)) {
+        err = (struct lb_err){0};
+        int node = topo_leader(topo, &err);
+        if (node >= 0 && node != but) return node;
+    }
+    fail_msg("no leader: %s", err.text);
+    return -1;
+}
+
+static void must(int result, const struct lb_err *err) {
+    if (result != 0) fail_msg("%s", err->text);
+}
+
+/* --- ends --- */
+
+/* Killed on purpose it is no accident; it comes back on its port; without its data if that was thrown away.
+ */
+static void killed_on_purpose(void **state) {
+    struct topo *topo = started(*state, (struct topo_wish){0});
+    struct lb_err err = {0};
+    char marker[700];
+    int port = topo_port(topo, 0, 0);
+    for (int wiped = 0; wiped < 2; wiped++) {
+        pid_t pid = topo_pid(topo, 0);
+        snprintf(marker, sizeof marker, "%s/marker", topo_dir(topo, 0));
+        fclose(fopen(marker, "w"));
+        assert_int_equal(topo_wipe(topo, 0, &err), -1); /* it runs */
+        err = (struct lb_err){0};
+        if (wiped) topo_signal(topo, 0, SIGSTOP); /* a stopped one, too */
+        must(topo_kill(topo, 0, &err), &err);
+        assert_true(topo_killed(topo, 0));
+        assert_int_equal(topo_pid(topo, 0), 0);
+        assert_int_equal(kill(pid, 0), -1);
+        assert_true(help_connect(port) < 0);
+        assert_int_equal(topo_check(topo, &err), 0);
+        must(topo_kill(topo, 0, &err), &err); /* again: nothing */
+        if (wiped) must(topo_wipe(topo, 0, &err), &err);
+        must(topo_restart(topo, 0, &err), &err);
+        assert_false(topo_killed(topo, 0));
+        until_ready(topo);
+        assert_int_equal(topo_port(topo, 0, 0), port);
+        assert_true(topo_open(topo, 0));
+        assert_int_equal(access(marker, F_OK), wiped ? -1 : 0);
+        snprintf(marker, sizeof marker, "%s/log", topo_dir(topo, 0));
+        assert_int_equal(access(marker, F_OK), 0);
+    }
+    /* What ends by itself afterwards is an accident again. */
+    topo_signal(topo, 0, SIGKILL);
+    for (int i = 0; i < 1000 && topo_check(topo, NULL) == 0; i++) help_nap_ms(5);
+    assert_int_equal(topo_check(topo, &err), -1);
+    err = (struct lb_err){0};
+    assert_int_equal(topo_kill(topo, 0, &err), -1);
+    assert_non_null(strstr(err.text, "has ended by itself"));
+    topo_stop(topo);
+}
+
+/* --- acts --- */
+
+static void unknown_acts_are_refused(void **state) {
+    (void)state;
+    struct topo *topo = started("redis", (struct topo_wish){0});
+    struct lb_err err = {0};
+    char text[20] = "untouched";
+    assert_int_equal(topo_act(topo, "promote", "1", text, sizeof text, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_string_equal(err.text, "redis does not offer \"promote\": it has terminate evict");
+    assert_string_equal(text, "untouched");
+    err = (struct lb_err){0};
+    assert_int_equal(topo_clock(topo, 0, LB_S_NS, &err), -1);
+    topo_stop(topo);
+}
+
+/* One client by its port, then all of them. */
+static void redis_clients_are_terminated(void **state) {
+    (void)state;
+    need("redis-cli", "redis-tools");
+    struct topo *topo = started("redis", (struct topo_wish){0});
+    int port = topo_port(topo, 0, 0), one = help_connect(port), other = help_connect(port);
+    char text[100], from[20];
+    assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "+PONG\r\n");
+    snprintf(from, sizeof from, "%d", help_from_port(one));
+    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "1");
+    assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "");
+    assert_string_equal(help_say(other, "SUBSCRIBE x\r\n", ":1\r\n"),
+                        "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n");
+    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1");
+    assert_string_equal(help_say(other, "PING\r\n", "\r\n"), "");
+    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "0");
+    close(one);
+    close(other);
+    topo_stop(topo);
+}
+
+static void redis_throws_keys_away(void **state) {
+    (void)state;
+    need("redis-cli", "redis-tools");
+    struct topo *topo = started("redis", (struct topo_wish){0});
+    int port = topo_port(topo, 0, 0);
+    char text[100];
+    assert_string_equal(help_ask(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
+    assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
+    assert_string_equal(help_ask(port, "GET lock\r\n", "\r\n"), "$-1\r\n");
+    assert_string_equal(help_ask(port, "DBSIZE\r\n", "\r\n"), ":0\r\n");
+    assert_string_equal(help_ask(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
+    topo_stop(topo);
+}
+
+static void memcached_throws_items_away(void **state) {
+    (void)state;
+    struct topo *topo = started("memcached", (struct topo_wish){0});
+    int port = topo_port(topo, 0, 0);
+    char text[100];
+    assert_string_equal(help_ask(port, "set lock 0 60 2\r\nme\r\n", "\r\n"), "STORED\r\n");
+    for (int i = 0; i < 3; i++) assert_non_null(strstr(help_ask(port, "get lock\r\n", "END\r\n"), "me"));
+    assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
+    assert_string_equal(help_ask(port, "get lock\r\n", "END\r\n"), "END\r\n");
+    assert_string_equal(help_ask(port, "set lock 0 60 2\r\nme\r\n", "\r\n"), "STORED\r\n");
+    topo_stop(topo);
+}
+
+/* Writes stop reaching a replica whose wire is cut; promoted, it does not know them; the others follow it,
+ * and so does the old primary when it comes back. */
+static void a_replica_is_promoted(void **state) {
+    (void)state;
+    need("redis-cli", "redis-tools");
+    struct topo *topo = started("redis-replicas", (struct topo_wish){0});
+    struct lb_err err = {0};
+    char text[100], port[40];
+    assert_int_equal(leader(topo, -1), 0);
+    for (int n = 1; n < 3; n++) until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
+    until_says(topo, 0, "SET before me\r\n", "+OK");
+    until_says(topo, 1, "GET before\r\n", "me");
+    assert_string_equal(act(topo, "behind", "1", text, sizeof text), "0 up");
+
+    assert_string_equal(act(topo, "promote", "1", text, sizeof text), "1");
+    assert_int_equal(leader(topo, -1), 1);
+    snprintf(port, sizeof port, "master_port:%d\r\n", topo_port(topo, 1, 0));
+    for (int n = 0; n < 3; n += 2) until_says(topo, n, "INFO replication\r\n", port);
+    until_says(topo, 1, "SET after me\r\n", "+OK");
+    until_says(topo, 2, "GET after\r\n", "me");
+
+    must(topo_kill(topo, 0, &err), &err);
+    must(topo_restart(topo, 0, &err), &err);
+    until_says(topo, 0, "INFO replication\r\n", port);
+    until_says(topo, 0, "GET after\r\n", "me");
+
+    must(topo_kill(topo, 2, &err), &err);
+    assert_int_equal(topo_act(topo, "promote", "2", NULL, 0, &err), -1);
+    assert_int_equal(leader(topo, -1), 1);
+    topo_stop(topo);
+}
+
+static void sentinel_promotes(void **state) {
+    (void)state;
+    need("redis-cli", "redis-tools");
+    struct topo *topo = started("redis-sentinel", (struct topo_wish){0});
+    struct lb_err err = {0};
+    assert_int_equal(leader(topo, -1), 0);
+    for (int n = 3; n < 6; n++) until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
+    must(topo_kill(topo, 0, &err), &err);
+    int next = leader(topo, 0);
+    until_says(topo, next, "ROLE\r\n", "master");
+    /* The old one is told whom to follow. */
+    must(topo_restart(topo, 0, &err), &err);
+    char port[40];
+    snprintf(port, sizeof port, "master_port:%d\r\n", topo_port(topo, next, 0));
+    until_says(topo, 0, "INFO replication\r\n", port);
+    topo_stop(topo);
+}
+
+/* The leader is found; another leads when it is killed; who comes back with nothing becomes a member again.
+ */
+static void a_leader_is_lost(struct topo *topo, const char *words, const char *sign) {
+    struct lb_err err = {0};
+    int first = leader(topo, -1);
+    must(topo_kill(topo, first, &err), &err);
+    int second = leader(topo, first);
+    must(topo_wipe(topo, first, &err), &err);
+    must(topo_restart(topo, first, &err), &err);
+    until_says(topo, first, words, sign);
+    int third = 3 - first - second;
+    assert_int_equal(topo_check(topo, &err), 0);
+    /* It counts: with it alone the other two are a majority of three. */
+    must(topo_kill(topo, third, &err), &err);
+    leader(topo, third);
+    until_says(topo, first, words, sign);
+    topo_stop(topo);
+}
+
+static void etcd_loses_its_leader(void **state) {
+    (void)state;
+    need("etcdctl", "etcd-client");
+    a_leader_is_lost(started("etcd-3", (struct topo_wish){0}), "GET /health HTTP/1.0\r\n\r\n", "\"true\"");
+}
+
+static void zookeeper_loses_its_leader(void **state) {
+    (void)state;
+    a_leader_is_lost(started("zookeeper-3", (struct topo_wish){0}), "srvr", "Node count");
+}
+
+/* A command in the background, whose output is its client's. */
+static void until_sleeping(const char *count) {
+    for (int64_t until_ns = lb_now() + 30 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
+        FILE *out = popen(count, "r");
+        char text[100] = "";
+        if (fgets(text, sizeof text, out) && atoi(text) == 2) {
+            pclose(out);
+            return;
+        }
+        pclose(out);
+    }
+    fail_msg("no two clients in time");
+}
+
+/* Two clients sleep for a minute in the server; one is ended by its port, then all are. */
+static void sql_clients_are_terminated(const char *name, const char *client, const char *sleeping,
+                                       const char *ports) {
+    struct topo *topo = started(name, (struct topo_wish){0});
+    char command[800], sleeper[800], text[100], port[20];
+    snprintf(sleeper, sizeof sleeper, "exec %s '%s' 2>&1", client, sleeping);
+    char number[20];
+    snprintf(number, sizeof number, "%d", topo_port(topo, 0, 0));
+    setenv("PORT", number, 1);
+    FILE *clients[2] = {popen(sleeper, "r"), popen(sleeper, "r")};
+    snprintf(command, sizeof command, "%s \"%s\" | grep -c .", client, ports);
+    until_sleeping(command);
+    snprintf(command, sizeof command, "%s \"%s\"", client, ports);
+    FILE *out = popen(command, "r");
+    assert_non_null(fgets(port, sizeof port, out));
+    pclose(out);
+    port[strcspn(port, "\n")] = '\0';
+    int64_t begin_ns = lb_now();
+    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "1");
+    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "0");
+    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1");
+    for (int i = 0; i < 2; i++) assert_int_not_equal(pclose(clients[i]), 0);
+    assert_true(lb_now() - begin_ns < 50 * LB_S_NS); /* they slept for 60 s */
+    topo_stop(topo);
+}
+
+static void postgres_clients_are_terminated(void **state) {
+    (void)state;
+    need("psql", "postgresql-client");
+    sql_clients_are_terminated(
+        "postgres", "psql -X -q -A -t -h 127.0.0.1 -p $PORT -U postgres -d postgres -c",
+        "select pg_sleep(60)",
+        "select client_port from pg_stat_activity where query like '%%pg_sleep%%' and pid <> "
+        "pg_backend_pid() order by pid");
+}
+
+static void mariadb_clients_are_terminated(void **state) {
+    (void)state;
+    need("mariadb", "mariadb-client");
+    sql_clients_are_terminated(
+        "mariadb", "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -N -B -e",
+        "select sleep(60)",
+        "select substring_index(host, ':', -1) from information_schema.processlist where info "
+        "like '%%sleep%%' and id <> connection_id() order by id");
+}
+
+int main(void) {
+#define KILLED(name)                                                                                         \
+    { "killed on purpose: " name, killed_on_purpose, NULL, NULL, (void *)name }
+    const struct CMUnitTest tests[] = {
+        KILLED("redis"),
+        KILLED("memcached"),
+        KILLED("etcd"),
+        KILLED("nats"),
+        KILLED("zookeeper"),
+        KILLED("postgres"),
+        KILLED("mariadb"),
+        cmocka_unit_test(unknown_acts_are_refused),
+        cmocka_unit_test(redis_clients_are_terminated),
+        cmocka_unit_test(redis_throws_keys_away),
+        cmocka_unit_test(memcached_throws_items_away),
+        cmocka_unit_test(a_replica_is_promoted),
+        cmocka_unit_test(sentinel_promotes),
+        cmocka_unit_test(etcd_loses_its_leader),
+        cmocka_unit_test(zookeeper_loses_its_leader),
+        cmocka_unit_test(postgres_clients_are_terminated),
+        cmocka_unit_test(mariadb_clients_are_terminated),
+    };
+    return cmocka_run_group_tests_name("acts", tests, NULL, NULL);
+}
