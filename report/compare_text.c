@@ -76,16 +76,17 @@ static char *headline(const struct compare *compare, enum tone *ret_tone) {
     char *text = NULL;
     const int *counts = compare->counts;
     int exit_code = compare_exit(compare);
-    *ret_tone = exit_code == LB_EXIT_OK ? TONE_GOOD : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN : TONE_BAD;
-    const char *word = exit_code == LB_EXIT_VIOLATED      ? "EXCLUSION VIOLATED in the new runs"
-                       : exit_code == LB_EXIT_REGRESSION ? "WORSE"
-                       : exit_code == LB_EXIT_INCONCLUSIVE
-                           ? "inconclusive: too few runs, or too noisy"
-                           : "no regression shown";
+    *ret_tone = exit_code == LB_EXIT_OK             ? TONE_GOOD
+                : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
+                                                    : TONE_BAD;
+    const char *word = exit_code == LB_EXIT_VIOLATED       ? "EXCLUSION VIOLATED in the new runs"
+                       : exit_code == LB_EXIT_REGRESSION   ? "WORSE"
+                       : exit_code == LB_EXIT_INCONCLUSIVE ? "inconclusive: too few runs, or too noisy"
+                                                           : "no regression shown";
     if (asprintf(&text,
-                 "%s. %d figures worse, %d better, %d without a change of %.3g %% shown, %d inconclusive", word,
-                 counts[COMPARE_WORSE], counts[COMPARE_BETTER], counts[COMPARE_SAME], 100 * compare->min_effect,
-                 counts[COMPARE_INCONCLUSIVE]) < 0)
+                 "%s. %d figures worse, %d better, %d without a change of %.3g %% shown, %d inconclusive",
+                 word, counts[COMPARE_WORSE], counts[COMPARE_BETTER], counts[COMPARE_SAME],
+                 100 * compare->min_effect, counts[COMPARE_INCONCLUSIVE]) < 0)
         return NULL;
     return text;
 }
@@ -128,10 +129,11 @@ int compare_write_table(const struct compare *compare, bool color, FILE *out) {
     }
     fprintf(out, "\n  %-18s%11s%11s%10s  %-20s\n", "median of runs", "base", "new", "shift", "95 % interval");
     for (int i = 0; i < compare->row_count; i++) table_row(&screen, &compare->rows[i]);
-    screen_say(&screen, 0, TONE_PLAIN,
-               "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by Holm over "
-               "all figures; shift and interval by Hodges and Lehmann. One run is one sample.",
-               100 * compare->min_effect, compare->alpha);
+    screen_say(
+        &screen, 0, TONE_PLAIN,
+        "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by Holm over "
+        "all figures; shift and interval by Hodges and Lehmann. One run is one sample.",
+        100 * compare->min_effect, compare->alpha);
     return 0;
 }
 
@@ -169,7 +171,8 @@ int compare_write_md(const struct compare *compare, FILE *out) {
         fputc('\n', out);
     }
     if (compare->difference_count > 0) fputc('\n', out);
-    fputs("| lock, clients | figure | base | new | shift, 95 % interval | verdict | |\n|---|---|---|---|---|---|---|\n",
+    fputs("| lock, clients | figure | base | new | shift, 95 % interval | verdict | "
+          "|\n|---|---|---|---|---|---|---|\n",
           out);
     for (int i = 0; i < compare->row_count; i++) md_row(out, &compare->rows[i]);
     fprintf(out,
