@@ -93,6 +93,10 @@ run: ## install what is missing, build, compare every lock on real servers, writ
 	@$(BUILD) lockbench
 	@code=0; ./lockbench run compare || code=$$?; \
 	    [ $$code -eq 1 ] || ./lockbench report results/latest --html || exit; exit $$code
+check: ## put every lock through a pause, a killed holder, a server's restart and a cut wire: results/latest/report.html
+	@compose/install run
+	@$(BUILD) lockbench
+	@./lockbench check
 test: ## the same for the tests; real servers, every driver
 	@compose/install test
 	@$(BUILD) lockbench tests
@@ -124,4 +128,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all run test tests asan tsan bench lint table install clean help
+.PHONY: all run check test tests asan tsan bench lint table install clean help
