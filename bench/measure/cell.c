@@ -1,6 +1,18 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
+/* Whether the client's session had ended by a cut when it was met. Cuts that are being written say nothing.
+ */
+static bool was_cut(const struct findings *findings, const struct holding *who, int64_t when_ns) {
+    const struct found *found = &findings->holders[who->client];
+    for (int i = 0; i < FOUND_CUTS; i++) {
+        int64_t from_ns = atomic_load(&found->cuts[i].from_ns);
+        if (from_ns == 0 || when_ns < lb_after(from_ns, findings->cut_grace_ns)) continue;
+        if (who->acquired_ns <= atomic_load(&found->cuts[i].to_ns)) return true;
+    }
+    return false;
+}
+
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
     /* Whoever comes in late, long after its stamp, is the intruder, and met the holder when that one came. */
@@ -8,11 +20,28 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* Also when its own lease was over before it came in. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
+    if (findings->holders && was_cut(findings, holder, when_ns)) return FOUND_STALLED;
     const struct pulse *pulse = findings->holders ? findings->holders[holder->client].pulse : NULL;
     if (!pulse) return FOUND_DOUBLED;
     int64_t alive_ns = atomic_load(&pulse->gap_ns);
     if (alive_ns < holder->acquired_ns) alive_ns = atomic_load(&pulse->beat_ns);
     return when_ns >= lb_after(alive_ns, findings->session_ns) ? FOUND_STALLED : FOUND_DOUBLED;
+}
+
+void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns) {
+    struct found *found = &findings->holders[client];
+    struct cut *cut = &found->cuts[found->cut_count++ % FOUND_CUTS];
+    atomic_store(&cut->from_ns, 0);
+    atomic_store(&cut->to_ns, to_ns);
+    atomic_store(&cut->from_ns, from_ns);
+}
+
+void findings_cut_over(struct findings *findings, uint32_t client, int64_t to_ns) {
+    for (int i = 0; i < FOUND_CUTS; i++) {
+        struct cut *cut = &findings->holders[client].cuts[i];
+        int64_t lasts = LB_NEVER;
+        if (atomic_load(&cut->from_ns)) atomic_compare_exchange_strong(&cut->to_ns, &lasts, to_ns);
+    }
 }
 
 void findings_note(struct findings *findings, enum how how, uint32_t key, const struct holding *holder,

@@ -42,12 +42,23 @@ struct pulse {
     _Atomic int64_t gap_ns; /* when the last gap began that was longer than a session; 0 = there was none */
 };
 
+/* When a fault that was done on purpose cut a client off from its servers, or ended its connections: a grant
+ * that it had then ends with its session. */
+struct cut {
+    _Atomic int64_t from_ns; /* 0 = there was none */
+    _Atomic int64_t to_ns;   /* LB_NEVER = it lasts */
+};
+
+#define FOUND_CUTS 4 /* the last ones are kept */
+
 /* How often a client was found in a cell by another. */
 struct found {
     _Atomic uint32_t doubled, expired;
-    _Atomic uint32_t stalled;  /* of the expired: its thread stood still, so its session had ended */
-    const struct pulse *pulse; /* its thread's, if its grants end with its session; else NULL */
-    _Atomic bool gone;         /* it was killed, or is about to be: being found no more accuses the lock */
+    _Atomic uint32_t stalled;    /* of the expired: its thread stood still, so its session had ended */
+    const struct pulse *pulse;   /* its thread's, if its grants end with its session; else NULL */
+    _Atomic bool gone;           /* it was killed, or is about to be: being found no more accuses the lock */
+    struct cut cuts[FOUND_CUTS]; /* if its grants end with its session; the supervisor writes */
+    uint32_t cut_count;
 };
 
 /* What was found, over all cells; shared. */
@@ -62,6 +73,7 @@ struct findings {
     uint32_t first_key;
     struct holding first_holder, first_intruder;
     int64_t session_ns;    /* a session lasts so long after its thread's last beat, at least */
+    int64_t cut_grace_ns;  /* so long after a cut a session ends, at least; 0 = with its connection */
     struct found *holders; /* a client each, so that the dead can be excused; NULL = not kept */
 };
 
@@ -75,13 +87,18 @@ struct entry {
 /* How a client was found by another that came in. */
 enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_STALLED };
 
-/* By the lease of either of them, and by the pulse of the holder's session. */
+/* By the lease of either of them, by the pulse of the holder's session, and by what cut it off. */
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder);
 
 /* Notes that the intruder came in while the holder was there. */
 void findings_note(struct findings *findings, enum how how, uint32_t key, const struct holding *holder,
                    const struct holding *intruder);
+
+/* A client is cut off from from_ns on (to_ns = LB_NEVER: until findings_cut_over), or its connections ended
+ * between the two. By the supervisor, before anybody else can get what that frees. */
+void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
+void findings_cut_over(struct findings *findings, uint32_t client, int64_t to_ns);
 
 void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder);

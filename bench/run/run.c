@@ -127,10 +127,11 @@ static bool has_killed(const struct stage *stage) {
     return false;
 }
 
-/* Whether the place serves no more stages: its server is lost, or it lives in our own memory and a killed or
- * stuck client may have left a lock held there for ever. */
+/* Whether the place serves no more stages: its server is lost, or not what it was before a fault, or it lives
+ * in our own memory and a killed or stuck client may have left a lock held there for ever. */
 static bool is_spent(const struct place *place, const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;
+    if (place->topo && stage->servers_touched) return true;
     if (place->topo) return !whole && topo_check(place->topo, NULL) != 0;
     return place->dir[0] && (!whole || has_killed(stage));
 }

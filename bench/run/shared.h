@@ -68,6 +68,8 @@ struct client_stats {
     uint64_t retries;      /* optimistic: tries in the window that somebody else was faster than */
     int64_t detect_max_ns; /* the longest time from the end of a lease to learning of it */
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
+    _Atomic bool starved;                 /* its renewals are held back; the supervisor writes */
+    _Atomic uint64_t renewals, held_back; /* by the watchdog */
     _Atomic int64_t refused_ns; /* the last try in vain; before waiting_ns = none of this wait yet */
 };
 

@@ -10,6 +10,7 @@
 
 #include "bench/run/fault.h"
 #include "bench/run/shared.h"
+#include "bench/run/stage_history.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
@@ -80,12 +81,18 @@ static void watch(struct supervisor *sup) {
     }
 }
 
+/* Does what is due, and begins the watch for stuck keys anew. Returns when there is more. */
+static int64_t go_on_with_faults(struct supervisor *sup, int64_t now_ns) {
+    int64_t next_ns;
+    bool did = faults_turn(&sup->faults, now_ns, &next_ns);
+    if (did || faults_acting(&sup->faults)) sup->stuck.disturbed_ns = lb_now();
+    return next_ns;
+}
+
 /* Between two moments of the load: looks, does what is due, and sleeps until `until_ns` or for 50 ms. */
 static void pass_time(struct supervisor *sup, int64_t until_ns) {
-    int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS, fault_ns;
-    if (faults_turn(&sup->faults, now_ns, &fault_ns) || faults_acting(&sup->faults)) {
-        sup->stuck.disturbed_ns = lb_now();
-    }
+    int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS;
+    int64_t fault_ns = go_on_with_faults(sup, now_ns);
     stuck_look(&sup->stuck, now_ns);
     if (fault_ns < next_ns) next_ns = fault_ns;
     sleep_to(next_ns < until_ns ? next_ns : until_ns);
@@ -274,7 +281,7 @@ static void supervise_load(struct supervisor *sup) {
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup); /* spoiled before there was an end to move */
     atomic_store(&shared->phase, PHASE_GO);
 
-    faults_begin(&sup->faults, sup->stage, shared, sup->workers, begin_ns);
+    faults_begin(&sup->faults, sup->ask, sup->stage, shared, sup->workers, begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns)) pass_time(sup, begin_ns);
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
@@ -299,6 +306,7 @@ static void supervise_load(struct supervisor *sup) {
     for (;;) {
         int64_t limit_ns = lb_after(atomic_load(&shared->cutoff_ns), STUCK_NS);
         if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) break;
+        go_on_with_faults(sup, lb_now());
         stuck_look(&sup->stuck, lb_now());
         struct lb_err err = {0};
         if (workers_check(sup->workers, &err) != 0) break;
@@ -309,8 +317,9 @@ static void supervise_load(struct supervisor *sup) {
             break;
         }
     }
+    faults_done(&sup->faults);
     int adrift = atomic_load(&shared->adrift);
-    if (adrift > 0) { /* a server that is not ours to watch */
+    if (adrift > 0 && !sup->stage->servers_lost) { /* a server that is not ours to watch */
         char text[600];
         const struct lb_err *err = first_err(shared);
         snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s", adrift,
@@ -348,7 +357,7 @@ static void part(struct supervisor *sup) {
 /* After the last session: the server is left as it was found, and asked whether it is. */
 static void put_away(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
-    if (sup->stage->status != STAGE_COMPLETE) return;
+    if (sup->stage->status != STAGE_COMPLETE || sup->stage->servers_lost) return;
     bool sure = !sup->cut && atomic_load(&shared->lost) == 0;
     for (int i = 0; i < shared->threads; i++) sure &= !shared->worker[i].unsure;
     tidy(shared, sup->stage, sure);
@@ -408,6 +417,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     if (prepare(&sup, err) != 0) goto out;
     sup.workers = workers_start(sup.shared, &sup.stage->err);
     if (sup.workers) {
+        stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
         if (get_ready(&sup) == 0) {
             supervise_load(&sup);
         } else {
@@ -419,6 +429,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     } else {
         sup.stage->status = STAGE_FAILED;
     }
+    stage_history_end(sup.stage, sup.shared);
     stage_sum(sup.stage, sup.shared, sup.stuck.count);
     close_log(&sup);
     stage = sup.stage;
@@ -437,5 +448,6 @@ void stage_free(struct stage *stage) {
     free(stage->grants_per_client);
     free(stage->seconds);
     free(stage->faults);
+    stage_history_free(stage->history);
     free(stage);
 }

@@ -32,6 +32,8 @@ struct stage_ask {
     const struct plan_lock *lock;
     struct lb_server *server;
     struct topo *topo; /* NULL: not ours to watch */
+    struct wire *wire; /* that clients' connections, and servers' own, lead through; NULL = there is none */
+    uint64_t client_ends, peer_ends; /* its ends: a bit each */
     int clients, repeat;
     int readers; /* per cent of the attempts that are shared */
     char id[96];
@@ -47,11 +49,16 @@ struct stage_second {
     int64_t ok, acquire_p50_ns, acquire_p99_ns;
 };
 
-/* Something that was done to a worker process. */
+/* Something that was done to clients, servers or wires. */
 struct stage_fault {
     enum fault_kind kind;
-    int process;
-    int64_t begin_ns, end_ns; /* by lb_now(); a killed one's end is when it was gone */
+    int section;              /* of the plan's */
+    char target[24];          /* as the plan has it */
+    int process, node;        /* that it hit; -1 = none, or all */
+    int64_t client, key;      /* the same; the client that was looked for, and what it held or waited for */
+    int64_t begin_ns, end_ns; /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
+    bool acted;
+    char sign[160]; /* by what that is known, or why it did not */
 };
 
 /* Its guarded store. */
@@ -85,6 +92,7 @@ struct stage {
     uint64_t rounds;        /* latches: complete ones */
     int64_t detect_max_ns;  /* the longest from a lease's end until its holder learned its loss */
     struct stage_store store;
+    struct stage_history *history; /* NULL = none was kept */
     struct stock_sum stock;
     int64_t sold_out_after_ns; /* since the load began; 0 = it was not */
     double bytes;              /* -1 = not known */
@@ -92,6 +100,8 @@ struct stage {
     double server_cpu_ns;      /* -1 = not known */
     struct stage_fault *faults;
     int fault_count;
+    bool servers_touched;    /* by a fault: they are not as they were started */
+    bool servers_lost;       /* one of them for good */
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;
     struct lb_residue residue; /* what was left on the server when all had gone */

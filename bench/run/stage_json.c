@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "bench/plan/keys.h"
+#include "bench/run/fault.h"
 #include "bench/run/stage.h"
+#include "bench/run/stage_history.h"
 #include "bench/run/store.h"
 #include "results/format/hdr.h"
 
@@ -110,19 +112,6 @@ static json_t *stock_json(const struct stage *stage) {
                      all ? json_real((double)stage->sold_out_after_ns / 1e9) : json_null());
 }
 
-/* Times in seconds from the window's begin, as the series has them. */
-static json_t *faults_json(const struct stage *stage) {
-    json_t *faults = json_array();
-    for (int i = 0; i < stage->fault_count; i++) {
-        const struct stage_fault *fault = &stage->faults[i];
-        double from_s = (double)(fault->begin_ns - stage->window_begin_ns) / 1e9;
-        double to_s = (double)(fault->end_ns - stage->window_begin_ns) / 1e9;
-        json_array_append_new(faults, json_pack("{s:s, s:i, s:f, s:f}", "kind", fault_kind_text(fault->kind),
-                                                "process", fault->process, "from_s", from_s, "to_s", to_s));
-    }
-    return faults;
-}
-
 /* null where nobody could be asked: no server, or a stage after which something may be left with reason. */
 static json_t *residue_json(const struct stage *stage) {
     if (!stage->residue_known) return json_null();
@@ -196,6 +185,7 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
         return text;
     }
     if (index >= 0 && store_warning(stage, text, size) && index-- == 0) return text;
+    if (index >= 0 && history_warning(stage, text, size) && index-- == 0) return text;
     int64_t hiccup_ns = hist_quantile(hiccup, 0.99);
     if (hiccup_ns > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
         snprintf(
@@ -309,6 +299,8 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "stock", stock_json(stage));
     json_object_set_new(json, "store", store_json(stage));
     json_object_set_new(json, "faults", faults_json(stage));
+    json_object_set_new(json, "history", history_json(stage));
+    json_object_set_new(json, "recovery", recovery_json(stage));
     json_object_set_new(json, "residue", residue_json(stage));
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync says. */
     json_object_set_new(json, "durability_note",

@@ -27,10 +27,16 @@ void watchdog_keep_off(struct client *client) {
 
 static void renew(struct client *client) {
     struct session *session = client->session;
+    struct client_stats *stats = client->stats;
+    if (__builtin_expect(atomic_load_explicit(&stats->starved, memory_order_relaxed), 0)) {
+        client_count_one(&stats->held_back);
+        return;
+    }
     if (!gate_enter(&client->gate, LB_NEVER)) return;
     if (client->holding && client->told == LB_OK) {
         enum lb_outcome outcome = session->lb.lock->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
+            client_count_one(&stats->renewals);
             guard_renewed(client);
             if (client->recorded) trace_renewed(client);
         } else {

@@ -59,9 +59,9 @@ void worker_mark(struct worker *worker, int64_t now_ns) {
 
 /* Keeps the thread's sign of life. */
 static void beat(const struct shared *shared, struct pulse *pulse, int64_t now_ns) {
-    if (shared->findings.session_ns == 0) return; /* nobody asks */
+    int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
     int64_t last_ns = atomic_load_explicit(&pulse->beat_ns, memory_order_relaxed);
-    if (last_ns < now_ns - shared->findings.session_ns) atomic_store(&pulse->gap_ns, last_ns);
+    if (session_ns > 0 && last_ns < now_ns - session_ns) atomic_store(&pulse->gap_ns, last_ns);
     atomic_store(&pulse->beat_ns, now_ns);
 }
 
@@ -267,13 +267,29 @@ failed:
     return NULL;
 }
 
-/* Its threads' clients: first to *ret_end - 1. */
-static uint32_t clients_of(const struct shared *shared, int process, uint32_t *ret_end) {
+int workers_threads(const struct shared *shared, int process, int *ret_first) {
+    *ret_first = first_thread(shared, process);
+    return first_thread(shared, process + 1);
+}
+
+uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end) {
     uint32_t first, last, count;
     shared_slice(shared, first_thread(shared, process), &first, &count);
     shared_slice(shared, first_thread(shared, process + 1) - 1, &last, &count);
     *ret_end = last + count;
     return first;
+}
+
+int workers_process_of(const struct shared *shared, uint32_t client) {
+    for (int process = 0; process < shared->processes; process++) {
+        uint32_t end, first = workers_clients(shared, process, &end);
+        if (client >= first && client < end) return process;
+    }
+    return 0;
+}
+
+pid_t workers_pid(const struct workers *workers, int process) {
+    return workers->shared->processes == 1 ? getpid() : workers->processes[process];
 }
 
 bool workers_alive(const struct workers *workers, int process) {
@@ -285,12 +301,12 @@ int workers_pause(struct workers *workers, int process, bool stop) {
     return pid > 0 ? kill(pid, stop ? SIGSTOP : SIGCONT) : -1;
 }
 
-void workers_kill(struct workers *workers, int process) {
+int workers_kill(struct workers *workers, int process) {
     struct shared *shared = workers->shared;
-    uint32_t end, first = clients_of(shared, process, &end);
+    uint32_t end, first = workers_clients(shared, process, &end);
     /* Before it dies, so that whoever meets what it leaves knows. */
     for (uint32_t i = first; i < end; i++) atomic_store(&shared->findings.holders[i].gone, true);
-    int status;
+    int status = 0;
     kill(workers->processes[process], SIGKILL);
     while (waitpid(workers->processes[process], &status, 0) < 0 && errno == EINTR) {
     }
@@ -307,6 +323,7 @@ void workers_kill(struct workers *workers, int process) {
         if (!client->closed) atomic_fetch_add(&shared->closed, 1);
     }
     atomic_fetch_add(&shared->lost, (int)(end - first));
+    return status;
 }
 
 static void note_death(struct workers *workers, int index, int status) {
@@ -314,7 +331,7 @@ static void note_death(struct workers *workers, int index, int status) {
     const struct lb_err *own = &shared->worker[first_thread(shared, index)].err;
     workers->processes[index] = 0;
     if (status == 0) return; /* all its clients have closed: it ended in its time */
-    uint32_t end, first = clients_of(shared, index, &end);
+    uint32_t end, first = workers_clients(shared, index, &end);
     for (uint32_t i = first; i < end; i++) shared->client[i].dead = true;
     if (own->code) {
         err_set(&workers->failed, own->code, "%s", own->text);

@@ -2,6 +2,8 @@
 #ifndef BENCH_RUN_WORKER_H
 #define BENCH_RUN_WORKER_H
 
+#include <sys/types.h>
+
 #include "bench/run/shared.h"
 
 struct workers;
@@ -17,7 +19,16 @@ int workers_check(struct workers *workers, struct lb_err *err);
  * takes its clients out of all that others wait for. */
 bool workers_alive(const struct workers *workers, int process);
 int workers_pause(struct workers *workers, int process, bool stop);
-void workers_kill(struct workers *workers, int process);
+/* Returns how it ended, as waitpid says. */
+int workers_kill(struct workers *workers, int process);
+/* Its process id; 0 = it has ended, or there is none. Where there is one process only, that is this one. */
+pid_t workers_pid(const struct workers *workers, int process);
+
+/* Its threads, *ret_first to what is returned - 1, and their clients, what is returned to *ret_end - 1. */
+int workers_threads(const struct shared *shared, int process, int *ret_first);
+uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end);
+/* Which process carries the client. */
+int workers_process_of(const struct shared *shared, uint32_t client);
 
 /* Waits until all threads have ended, after PHASE_CLOSE; processes that do not end by deadline_ns are killed.
  * Frees. */
