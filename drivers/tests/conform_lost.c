@@ -110,7 +110,7 @@ void conform_crash(struct trial *trial) {
     struct actor *other = actor_new(trial), *holder = actor_far(trial);
     if (!other || !holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    proxy_strike(trial->proxy, PROXY_CUT);
+    proxy_cut(trial->proxy);
     MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
     /* It learns that it has lost it, or that it can't know; it is never told that all is well. */
     enum lb_outcome outcome = actor_release(holder);
@@ -129,7 +129,7 @@ void conform_told(struct trial *trial) {
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     trial_sleep_until(lb_now() + LEASE_NS / 2);
     MUST(trial, atomic_load(&holder->losses) == 0, "a session that lives was called over");
-    proxy_strike(trial->proxy, PROXY_CUT);
+    proxy_cut(trial->proxy);
     int64_t deadline_ns = lb_now() + LEASE_NS + trial_patience_ns / 2;
     while (atomic_load(&holder->losses) == 0) {
         MUST(trial, lb_now() < deadline_ns, "the session is long over, and the holder was not told");
@@ -176,7 +176,7 @@ void conform_cut_await(struct trial *trial) {
     actor_begin_acquire(victim, &key, LB_NEVER);
     trial_sleep_until(lb_now() + 150 * LB_MS_NS);
     MUST(trial, actor_is_busy(victim), "an await gave %s", lb_outcome_name(victim->outcome));
-    proxy_strike(trial->proxy, PROXY_CUT);
+    proxy_cut(trial->proxy);
     enum lb_outcome outcome = actor_end(victim);
     MUST(trial, in_doubt(outcome), "the connection ended, but an await gave %s", lb_outcome_name(outcome));
     actor_close(victim);

@@ -1,0 +1,321 @@
+/* test_wire_life: whose connections a fault is for; many connections and much data; and how the wire's
+ * process ends. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "bench/servers/proc.h"
+#include "bench/tests/wire_help.h"
+
+/* --- a client in a process of its own --- */
+
+struct child {
+    pid_t pid;
+    int tell, hear;
+};
+
+/* 'c': connects; 's': sends an "x" on each connection; 'r': reads a byte of the last one and answers with
+ * what came. */
+static void child_main(int port, int tell, int hear) {
+    int fds[8], count = 0;
+    char command;
+    while (read(hear, &command, 1) == 1) {
+        char answer = command;
+        if (command == 'c' && count < 8) {
+            fds[count] = help_connect(port);
+            if (fds[count++] < 0) answer = 'E';
+        }
+        for (int i = 0; command == 's' && i < count; i++) (void)!send(fds[i], "x", 1, MSG_NOSIGNAL);
+        if (command == 'r' && help_read(fds[count - 1], &answer, 1) != 1) answer = 'E';
+        if (write(tell, &answer, 1) != 1) break;
+    }
+    _exit(0);
+}
+
+static struct child child_up(int port) {
+    int to[2], from[2];
+    struct child child;
+    assert_int_equal(pipe(to), 0);
+    assert_int_equal(pipe(from), 0);
+    child.pid = fork();
+    if (child.pid == 0) {
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        close_range(3, ~0U, 0); /* or our connections were the child's as well */
+        child_main(port, 1, 0);
+    }
+    close(to[0]);
+    close(from[1]);
+    child.tell = to[1];
+    child.hear = from[0];
+    return child;
+}
+
+static char child_does(const struct child *child, char command) {
+    char answer = 0;
+    assert_int_equal(write(child->tell, &command, 1), 1);
+    assert_int_equal(read(child->hear, &answer, 1), 1);
+    return answer;
+}
+
+static void child_down(struct child *child) {
+    close(child->tell);
+    close(child->hear);
+    waitpid(child->pid, NULL, 0);
+}
+
+static int accept_one(const struct rig *rig) {
+    int fd = accept(rig->listen_fd, NULL, NULL);
+    assert_true(fd >= 0);
+    help_limit(fd, PATIENCE_MS);
+    return fd;
+}
+
+static void strikes_only_given_processes(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct child child = child_up(wire_port(rig.wire, 0)), other = child_up(wire_port(rig.wire, 0));
+    struct pair ours = pair_up(&rig);
+    assert_int_equal(child_does(&child, 'c'), 'c');
+    int theirs = accept_one(&rig);
+    assert_int_equal(child_does(&other, 'c'), 'c');
+    int others = accept_one(&rig);
+
+    int fault = help_set(
+        &rig,
+        (struct wire_fault){.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS, .pids = &child.pid, .pid_count = 1});
+    assert_int_equal(help_sign(&rig, fault).matched, 1);
+    child_does(&child, 's');
+    child_does(&other, 's');
+    help_comes(others, "x");
+    help_pass(ours.client, ours.server, "ours");
+    HELP_UNTIL(help_sign(&rig, fault).bytes == 1);
+    help_silent(theirs);
+    assert_int_equal(help_count(&rig, WIRE_REQUESTS).swallowed_bytes, 1);
+    /* New connections, too: of the child they are swallowed, of others not. */
+    assert_int_equal(child_does(&child, 'c'), 'c');
+    HELP_UNTIL(help_sign(&rig, fault).matched == 2);
+    assert_int_equal(child_does(&other, 'c'), 'c');
+    int more = accept_one(&rig);
+    child_does(&child, 's');
+    child_does(&other, 's');
+    help_comes(more, "x");
+    HELP_UNTIL(help_sign(&rig, fault).bytes == 3);
+    help_lift(&rig, fault);
+    char byte;
+    assert_int_equal(help_read(theirs, &byte, 1), -ECONNRESET);
+
+    /* Of two processes at once; a fault that is for nobody strikes nobody. */
+    pid_t both[] = {child.pid, other.pid}, nobody = getppid();
+    assert_int_equal(child_does(&child, 'c'), 'c');
+    int again = accept_one(&rig);
+    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = &nobody, .pid_count = 1});
+    assert_int_equal(help_sign(&rig, fault).struck, 0);
+    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = both, .pid_count = 2});
+    assert_int_equal(help_sign(&rig, fault).struck, 3);
+    assert_int_equal(help_read(again, &byte, 1), -ECONNRESET);
+    help_pass(ours.server, ours.client, "untouched");
+
+    /* Refused: accepted and reset, as there is one port for all. */
+    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_REFUSE, .pids = &child.pid, .pid_count = 1});
+    child_does(&child, 'c');
+    assert_int_equal(child_does(&child, 'r'), 'E');
+    assert_int_equal(help_sign(&rig, fault).struck, 1);
+    struct pair later = pair_up(&rig);
+    help_pass(later.client, later.server, "welcome");
+
+    child_down(&child);
+    child_down(&other);
+    pair_down(&ours);
+    pair_down(&later);
+    close(theirs);
+    close(others);
+    close(more);
+    close(again);
+    rig_down(&rig);
+}
+
+/* --- much --- */
+
+#define MANY 300
+
+static void many_connections(void **state) {
+    (void)state;
+    static struct pair pairs[MANY];
+    struct rlimit files;
+    struct rig rig;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    rig_up(&rig);
+    for (int i = 0; i < MANY; i++) pairs[i] = pair_up(&rig);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < MANY; i++) help_send(pairs[i].client, "question");
+        for (int i = 0; i < MANY; i++) {
+            help_comes(pairs[i].server, "question");
+            help_send(pairs[i].server, "answer");
+        }
+        for (int i = 0; i < MANY; i++) help_comes(pairs[i].client, "answer");
+    }
+    /* All delayed by different times, all come. */
+    int fault = help_set(
+        &rig,
+        (struct wire_fault){.kind = WIRE_DELAY, .by_ns = LB_MS_NS, .jitter_ns = 30 * LB_MS_NS, .seed = 3});
+    for (int i = 0; i < MANY; i++) help_send(pairs[i].client, "question");
+    for (int i = 0; i < MANY; i++) help_comes(pairs[i].server, "question");
+    assert_int_equal(help_sign(&rig, fault).matched, MANY);
+    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET});
+    assert_int_equal(help_sign(&rig, fault).struck, MANY);
+    uint64_t accepted, ended, refused;
+    wire_connections(rig.wire, 0, &accepted, &ended, &refused);
+    assert_int_equal(accepted, MANY);
+    assert_int_equal(ended, MANY);
+    for (int i = 0; i < MANY; i++) pair_down(&pairs[i]);
+    rig_down(&rig);
+}
+
+static char pattern(uint64_t at) {
+    return (char)(at * 2654435761U >> 13);
+}
+
+/* Sends as much as goes, then reads as much as comes; false at the end of what is to be sent and read. */
+static void transfer(int from, int to, uint64_t total, uint64_t *sent, uint64_t *got, bool reads) {
+    static char data[65536];
+    while (*sent < total) {
+        size_t len = total - *sent < sizeof data ? (size_t)(total - *sent) : sizeof data;
+        for (size_t i = 0; i < len; i++) data[i] = pattern(*sent + i);
+        ssize_t passed = send(from, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (passed <= 0) break;
+        *sent += (uint64_t)passed;
+    }
+    while (reads) {
+        ssize_t came = recv(to, data, sizeof data, MSG_DONTWAIT);
+        if (came <= 0) break;
+        for (ssize_t i = 0; i < came; i++) {
+            if (data[i] != pattern(*got + (uint64_t)i))
+                fail_msg("byte %llu is wrong", (unsigned long long)*got + (unsigned)i);
+        }
+        *got += (uint64_t)came;
+    }
+}
+
+/* What waits for a slow reader is bounded: the sender has to wait. Then all of it comes, whole. */
+static void a_slow_reader(void **state) {
+    (void)state;
+    for (int delayed = 0; delayed < 2; delayed++) {
+        struct rig rig;
+        rig_up(&rig);
+        struct pair pair = pair_up(&rig);
+        const uint64_t total = 32 << 20;
+        uint64_t sent = 0, got = 0, before = 0;
+        if (delayed) help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = LB_MS_NS});
+        /* Until nothing more goes for a while. */
+        for (int idle = 0; idle < 20; idle = sent == before ? idle + 1 : 0) {
+            before = sent;
+            transfer(pair.server, pair.client, total, &sent, &got, false);
+            usleep(5000);
+        }
+        assert_true(sent < total);
+        struct wire_count count = help_count(&rig, WIRE_ANSWERS);
+        assert_true(count.read_bytes - count.forwarded_bytes <= 512 << 10);
+        for (int64_t until_ns = lb_now() + 60 * LB_S_NS; got < total && lb_now() < until_ns;) {
+            uint64_t was = got;
+            transfer(pair.server, pair.client, total, &sent, &got, true);
+            if (got == was) usleep(200);
+        }
+        assert_int_equal(got, total);
+        pair_down(&pair);
+        rig_down(&rig);
+    }
+}
+
+/* --- its process --- */
+
+static void signals_to_the_program_are_not_for_it(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (int i = 0; i < 4; i++) kill(wire_pid(rig.wire), signals[i]);
+    help_pass(pair.client, pair.server, "still here");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void an_ended_wire_is_an_error(void **state) {
+    (void)state;
+    struct rig rig;
+    struct lb_err err = {0};
+    char byte;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    kill(wire_pid(rig.wire), SIGKILL);
+    assert_true(help_read(pair.client, &byte, 1) <= 0);
+    assert_int_equal(wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_STALL, .ends = 1}, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_int_equal(wire_heal(rig.wire, &err), 0); /* nothing was on */
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
+static void it_ends_when_it_is_stopped(void **state) {
+    (void)state;
+    struct rig rig;
+    char byte;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    pid_t pid = wire_pid(rig.wire);
+    int port = wire_port(rig.wire, 0);
+    assert_true(proc_group_runs(pid));
+    rig_down(&rig);
+    assert_false(proc_group_runs(pid));
+    assert_true(help_read(pair.client, &byte, 1) <= 0);
+    assert_int_equal(help_connect(port), -ECONNREFUSED);
+    pair_down(&pair);
+}
+
+/* The program is killed in the middle of a fault: no proxy is left. */
+static void it_does_not_outlive_the_program(void **state) {
+    (void)state;
+    int tell[2];
+    pid_t wire = 0;
+    assert_int_equal(pipe(tell), 0);
+    pid_t program = fork();
+    if (program == 0) {
+        struct rig rig;
+        rig_up(&rig);
+        pair_up(&rig);
+        help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
+        wire = wire_pid(rig.wire);
+        if (write(tell[1], &wire, sizeof wire) == sizeof wire) pause();
+        _exit(1);
+    }
+    close(tell[1]);
+    assert_int_equal(read(tell[0], &wire, sizeof wire), sizeof wire);
+    assert_true(proc_group_runs(wire));
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    HELP_UNTIL(!proc_group_runs(wire));
+    /* It held nothing of the program's open, nor does the guard. */
+    char byte;
+    assert_int_equal(read(tell[0], &byte, 1), 0);
+    close(tell[0]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strikes_only_given_processes),
+        cmocka_unit_test(many_connections),
+        cmocka_unit_test(a_slow_reader),
+        cmocka_unit_test(signals_to_the_program_are_not_for_it),
+        cmocka_unit_test(an_ended_wire_is_an_error),
+        cmocka_unit_test(it_ends_when_it_is_stopped),
+        cmocka_unit_test(it_does_not_outlive_the_program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
