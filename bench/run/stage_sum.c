@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bench/run/stage_history.h"
 #include "bench/run/store.h"
 
 double jain_index(const uint64_t *amounts, int count) {
@@ -104,6 +105,7 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     judge_others(stage, shared);
     store_sum(stage, shared);
     excuse_the_dead(stage, shared);
+    stage_history_weigh(stage);
     const struct exclusion *x = &stage->exclusion;
     stage->has_first =
         atomic_load(&shared->findings.first_state) == 2 && x->double_holders + x->expired_holders > 0;

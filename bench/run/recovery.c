@@ -1,0 +1,328 @@
+/* recovery: see recovery.h. */
+#include "bench/run/recovery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FLIGHT_NS LB_MS_NS /* what a server that is hit may have answered just before */
+
+struct sum {
+    struct recovery *recovery;
+    const struct book *book;
+    const uint32_t *order;
+    const struct stage *stage;
+    const struct shared *shared;
+    struct lb_err *err;
+};
+
+static int note_ns(struct sum *sum, int64_t **list, int *count, int *room, int64_t value_ns) {
+    if (*count == *room) {
+        int wanted = *room ? *room * 2 : 64;
+        int64_t *grown = realloc(*list, (size_t)wanted * sizeof **list);
+        if (!grown) return err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        *list = grown;
+        *room = wanted;
+    }
+    (*list)[(*count)++] = value_ns > 0 ? value_ns : 0;
+    return 0;
+}
+
+static int note_trial(struct sum *sum, int64_t ns) {
+    struct recovery *r = sum->recovery;
+    return note_ns(sum, &r->trials_ns, &r->trial_count, &r->trial_room, ns);
+}
+
+bool fault_victims(const struct stage_fault *fault, const struct shared *shared, uint32_t *ret_first,
+                   uint32_t *ret_end) {
+    if (fault->process < 0 || fault->process >= shared->processes) return false;
+    int first = shared->threads * fault->process / shared->processes;
+    int last = shared->threads * (fault->process + 1) / shared->processes - 1;
+    uint32_t count;
+    shared_slice(shared, first, ret_first, &count);
+    shared_slice(shared, last, ret_end, &count);
+    *ret_end += count;
+    return true;
+}
+
+/* Takes service away from everybody for a time. */
+static bool stops_all(const struct sum *sum, const struct stage_fault *fault) {
+    uint32_t first, end;
+    if (fault_victims(fault, sum->shared, &first, &end)) return false;
+    switch (fault->kind) {
+    case FAULT_SERVER_PAUSE:
+    case FAULT_SERVER_KILL:
+    case FAULT_SERVER_EMPTY:
+    case FAULT_TERMINATE:
+    case FAULT_WIRE_CUT:
+    case FAULT_WIRE_RESET:
+    case FAULT_WIRE_MIDWAY:
+    case FAULT_WIRE_DROP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const struct hold *at(const struct sum *sum, size_t place) {
+    return &sum->book->holds[sum->order[place]];
+}
+
+static bool is_grant(const struct hold *hold) {
+    return !(hold->flags & (HOLD_GHOST | HOLD_PIECE));
+}
+
+static bool excludes(const struct book *book, const struct hold *a, const struct hold *b) {
+    if (book->rules.model != HISTORY_RWLOCK) return true;
+    return !(a->flags & HOLD_SHARED) || !(b->flags & HOLD_SHARED);
+}
+
+/* A key's holds: places begin to end - 1. */
+static size_t key_end(const struct sum *sum, size_t begin) {
+    size_t end = begin + 1;
+    while (end < sum->book->hold_count && at(sum, end)->key == at(sum, begin)->key) end++;
+    return end;
+}
+
+/* What a fault's victim held then: until when somebody else got it. */
+static int key_trials(struct sum *sum, size_t place, size_t end) {
+    const struct hold *hold = at(sum, place);
+    for (int i = 0; i < sum->stage->fault_count; i++) {
+        const struct stage_fault *fault = &sum->stage->faults[i];
+        uint32_t first, last;
+        bool held =
+            hold->from_ns <= fault->begin_ns &&
+            (hold->to_ns > fault->begin_ns || ((hold->flags & HOLD_DEAD) && fault->kind == FAULT_KILL));
+        if (!held || !fault_victims(fault, sum->shared, &first, &last)) continue;
+        if (hold->client < first || hold->client >= last) continue;
+        size_t next = place + 1;
+        while (next < end && (at(sum, next)->from_ns <= fault->begin_ns || !is_grant(at(sum, next)) ||
+                              at(sum, next)->client == hold->client)) {
+            next++;
+        }
+        if (next == end) {
+            sum->recovery->unrecovered++;
+        } else if (note_trial(sum, at(sum, next)->from_ns - fault->begin_ns) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int compare_ns(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* When grants came, of any key. NULL with err when out of memory. */
+static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
+    int64_t *times = malloc((sum->book->hold_count + 1) * sizeof *times);
+    *ret_count = 0;
+    if (!times) {
+        err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        return NULL;
+    }
+    for (size_t i = 0; i < sum->book->hold_count; i++) {
+        if (is_grant(&sum->book->holds[i])) times[(*ret_count)++] = sum->book->holds[i].from_ns;
+    }
+    qsort(times, *ret_count, sizeof *times, compare_ns);
+    return times;
+}
+
+/* The first that is later. */
+static size_t later_than(const int64_t *times, size_t count, int64_t ns) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (times[middle] > ns) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+/* The longest time without a grant from the last one before `from_ns` to the first one after `to_ns`. */
+static int64_t longest_gap(const int64_t *times, size_t count, int64_t from_ns, int64_t to_ns) {
+    size_t next = later_than(times, count, from_ns);
+    int64_t last_ns = next > 0 ? times[next - 1] : from_ns, longest_ns = 0;
+    for (; last_ns < to_ns; next++) {
+        int64_t now_ns = next < count && times[next] < to_ns ? times[next] : to_ns;
+        if (now_ns - last_ns > longest_ns) longest_ns = now_ns - last_ns;
+        last_ns = now_ns;
+    }
+    return longest_ns;
+}
+
+static int common_trials(struct sum *sum) {
+    size_t count;
+    int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
+    int failed = times ? 0 : -1;
+    for (int i = 0; !failed && i < sum->stage->fault_count; i++) {
+        const struct stage_fault *fault = &sum->stage->faults[i];
+        if (fault->begin_ns >= end_ns) continue;
+        int64_t next_ns = end_ns;
+        for (int k = 0; k < sum->stage->fault_count; k++) {
+            int64_t begin_ns = sum->stage->faults[k].begin_ns;
+            if (begin_ns > fault->begin_ns && begin_ns < next_ns) next_ns = begin_ns;
+        }
+        int64_t gap_ns = longest_gap(times, count, fault->begin_ns, next_ns);
+        if (gap_ns > sum->recovery->unavailable_ns) sum->recovery->unavailable_ns = gap_ns;
+        if (!stops_all(sum, fault)) continue;
+        size_t first = later_than(times, count, fault->begin_ns + FLIGHT_NS);
+        if (first == count) {
+            sum->recovery->unrecovered++;
+        } else {
+            failed = note_trial(sum, times[first] - fault->begin_ns);
+        }
+    }
+    free(times);
+    return failed;
+}
+
+/* When what the grant lived by was over; LB_NEVER = nobody knows. next: the first that met it, or NULL. */
+static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
+    if (hold->lease_end_ns != LB_NEVER) return hold->lease_end_ns;
+    if (!(hold->flags & HOLD_OUTSIDE) && hold->inside_ns < hold->to_ns) return hold->inside_ns;
+    return next ? next->from_ns : LB_NEVER;
+}
+
+static int key_losses(struct sum *sum, size_t place, size_t end) {
+    struct recovery *r = sum->recovery;
+    const struct hold *hold = at(sum, place), *met = NULL;
+    for (size_t next = place + 1; next < end && at(sum, next)->from_ns < hold->to_ns && !met; next++) {
+        if (!(at(sum, next)->flags & HOLD_GHOST) && excludes(sum->book, hold, at(sum, next))) {
+            met = at(sum, next);
+        }
+    }
+    bool learned = hold->flags & HOLD_LEARNED, lost = learned || hold->ended == HISTORY_LOST;
+    r->grants_lost += lost;
+    if (!lost) {
+        r->never += met && !(hold->flags & (HOLD_DEAD | HOLD_OPEN | HOLD_CONTINUED));
+        return 0;
+    }
+    int64_t at_ns = loss_ns(hold, met);
+    if (at_ns == LB_NEVER) return 0;
+    int64_t known_ns = learned ? hold->to_ns : hold->released_ns;
+    return note_ns(sum, &r->detect_ns, &r->detect_count, &r->detect_room, known_ns - at_ns);
+}
+
+/* Something was wrong with servers, wires or this client in that time. */
+static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
+    for (int i = 0; i < sum->stage->fault_count; i++) {
+        const struct stage_fault *fault = &sum->stage->faults[i];
+        uint32_t first, end;
+        bool others = (fault->kind == FAULT_PAUSE || fault->kind == FAULT_KILL) &&
+                      fault_victims(fault, sum->shared, &first, &end) && (client < first || client >= end);
+        if (others || fault->kind == FAULT_WIRE_DROP) continue; /* what a lost wake-up comes from */
+        int64_t end_ns = fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
+        if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
+    }
+    for (size_t i = 0; i < sum->book->mishap_count; i++) {
+        const struct mishap *mishap = &sum->book->mishaps[i];
+        bool mine = mishap->kind == HISTORY_STALL && client - mishap->first < mishap->count;
+        if (mine && mishap->begin_ns < to_ns && mishap->end_ns > from_ns) return true;
+    }
+    return false;
+}
+
+/* Whoever was waiting while the key was free for longer than half a lease was not woken. */
+static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
+    int64_t free_ns = INT64_MAX, half_ns = sum->shared->plan->lease_ns / 2;
+    for (size_t i = begin; i < end; i++) {
+        const struct hold *hold = at(sum, i);
+        if (hold->flags & HOLD_GHOST) continue;
+        if (is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
+            hold->from_ns - free_ns > half_ns && !disturbed(sum, hold->client, free_ns, hold->from_ns)) {
+            sum->recovery->lost_wakeups++;
+        }
+        bool clean = hold->ended == HISTORY_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
+        int64_t gone_ns = clean ? hold->released_ns : INT64_MAX; /* else: nobody knows since when */
+        if (i == begin || free_ns == INT64_MAX || gone_ns > free_ns) free_ns = gone_ns;
+    }
+}
+
+static int per_key(struct sum *sum) {
+    sum->recovery->wakeups_known = sum->book->rules.model != HISTORY_SEMAPHORE && sum->book->dropped == 0;
+    for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
+        end = key_end(sum, begin);
+        bool one_each = sum->book->rules.model != HISTORY_SEMAPHORE || sum->book->rules.by_slot;
+        for (size_t i = begin; i < end; i++) {
+            if (at(sum, i)->flags & HOLD_GHOST) continue;
+            if (sum->stage->fault_count > 0 && key_trials(sum, i, end) != 0) return -1;
+            if (one_each && key_losses(sum, i, end) != 0) return -1;
+        }
+        if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
+    }
+    return 0;
+}
+
+/* What the lock's table says of a holder that vanishes. */
+static void put_theory(struct sum *sum) {
+    struct recovery *r = sum->recovery;
+    const struct lb_about *about = &sum->shared->lock->lock->about;
+    int64_t lease_ns = sum->shared->plan->lease_ns, slack_ns = about->crash_slack_ns;
+    bool client = false, paused = false;
+    int64_t longest_ns = 0;
+    for (int i = 0; i < sum->stage->fault_count; i++) {
+        const struct stage_fault *fault = &sum->stage->faults[i];
+        uint32_t first, end;
+        client |= fault_victims(fault, sum->shared, &first, &end);
+        paused |= fault->kind == FAULT_PAUSE;
+        if (fault->end_ns - fault->begin_ns > longest_ns) longest_ns = fault->end_ns - fault->begin_ns;
+    }
+    if (!client) return; /* servers come back when they come back */
+    char slack[48] = "";
+    if (slack_ns > 0) snprintf(slack, sizeof slack, " + up to %.1f s", (double)slack_ns / 1e9);
+    switch (about->crash) {
+    case LB_CRASH_NEVER:
+        snprintf(r->theory, sizeof r->theory, "never: somebody must clean up");
+        return;
+    case LB_CRASH_AT_ONCE:
+        if (paused) {
+            snprintf(r->theory, sizeof r->theory, "its connection lives: when the pause ends");
+            r->theory_min_ns = 0;
+            r->theory_max_ns = longest_ns + slack_ns;
+        } else {
+            snprintf(r->theory, sizeof r->theory, "connection end: at once%s", slack);
+            r->theory_min_ns = 0;
+            r->theory_max_ns = slack_ns;
+        }
+        return;
+    case LB_CRASH_LEASE:
+        r->theory_min_ns = sum->shared->plan->renew ? lease_ns * 2 / 3 : 0;
+        r->theory_max_ns = lease_ns + slack_ns;
+        snprintf(r->theory, sizeof r->theory, "TTL %.1f..%.1f s%s", (double)r->theory_min_ns / 1e9,
+                 (double)lease_ns / 1e9, slack);
+        return;
+    case LB_CRASH_SESSION: /* its keeper gives a sign of life every third */
+        r->theory_min_ns = lease_ns * 2 / 3;
+        r->theory_max_ns = lease_ns + slack_ns;
+        snprintf(r->theory, sizeof r->theory, "session %.1f s%s", (double)lease_ns / 1e9, slack);
+        return;
+    }
+}
+
+int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
+                     const struct stage *stage, const struct shared *shared, struct lb_err *err) {
+    *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
+    struct sum sum = {recovery, book, order, stage, shared, err};
+    if (stage->fault_count > 0) {
+        put_theory(&sum);
+        if (common_trials(&sum) != 0) return -1;
+    }
+    if (per_key(&sum) != 0) return -1;
+    if (recovery->trial_count > 0) {
+        qsort(recovery->trials_ns, (size_t)recovery->trial_count, sizeof *recovery->trials_ns, compare_ns);
+    }
+    if (recovery->detect_count > 0) {
+        qsort(recovery->detect_ns, (size_t)recovery->detect_count, sizeof *recovery->detect_ns, compare_ns);
+    }
+    return 0;
+}
+
+void recovery_done(struct recovery *recovery) {
+    free(recovery->trials_ns);
+    free(recovery->detect_ns);
+    *recovery = (struct recovery){0};
+}

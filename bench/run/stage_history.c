@@ -1,0 +1,200 @@
+/* stage_history: see stage_history.h; the JSON is in history_json.c. */
+#include "bench/run/stage_history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/run/trace.h"
+
+#define CENTERS_MAX 64 /* moments around which the timeline is drawn */
+
+void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path) {
+    if (!shared->history) return;
+    stage->history = calloc(1, sizeof *stage->history);
+    if (!stage->history) return;
+    struct stage_history *history = stage->history;
+    char path[4096] = "";
+    size_t stem = hlog_path ? strlen(hlog_path) : 0;
+    if (stem > 5 && strcmp(hlog_path + stem - 5, ".hlog") == 0) {
+        snprintf(path, sizeof path, "%.*s.history", (int)(stem - 5), hlog_path);
+        const char *name = strrchr(path, '/');
+        snprintf(history->file, sizeof history->file, "%.127s", name ? name + 1 : path);
+    }
+    history->writer = history_writer_start(shared->history, *path ? path : NULL, &history->err);
+}
+
+/* Whom a kill took by surprise: what they waited for may have been theirs. */
+static void bury(struct shared *shared) {
+    int64_t now_ns = lb_now();
+    for (int i = 0; i < shared->clients; i++) {
+        const struct client_stats *client = &shared->client[i];
+        if (!client->dead) continue;
+        history_death(shared->history, (uint32_t)i, 1, now_ns);
+        int64_t waiting_ns = atomic_load(&client->waiting_ns);
+        if (waiting_ns == 0) continue;
+        struct history_record record = {.kind = HISTORY_ACQUIRE,
+                                        .outcome = HISTORY_UNKNOWN,
+                                        .client = (uint32_t)i,
+                                        .key = atomic_load(&client->waiting_key[0]),
+                                        .begin_ns = waiting_ns,
+                                        .end_ns = now_ns,
+                                        .lease_end_ns = LB_NEVER};
+        history_note(&shared->history->rings[shared->history->threads], &record);
+    }
+}
+
+static int64_t distance(const struct hold *hold, const int64_t *centers, int count) {
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        int64_t off = hold->called_ns > centers[i]     ? hold->called_ns - centers[i]
+                      : hold->released_ns < centers[i] ? centers[i] - hold->released_ns
+                                                       : 0;
+        if (off < least) least = off;
+    }
+    return least;
+}
+
+struct near {
+    int64_t distance_ns;
+    uint32_t place; /* in the order by key and begin */
+};
+
+static int compare_near(const void *a, const void *b) {
+    const struct near *x = a, *y = b;
+    if (x->distance_ns != y->distance_ns) return x->distance_ns < y->distance_ns ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_place(const void *a, const void *b) {
+    const struct near *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* The keys that faults hit, and that of the clash; all where faults hit no key in particular. */
+static bool *keys_of_interest(const struct book *book, const struct stage *stage, const struct shared *shared,
+                              const struct judgement *judgement, uint32_t key_count) {
+    bool *wanted = calloc(key_count, sizeof *wanted), any = false;
+    for (size_t i = 0; wanted && i < book->hold_count; i++) {
+        const struct hold *hold = &book->holds[i];
+        for (int k = 0; k < stage->fault_count; k++) {
+            const struct stage_fault *fault = &stage->faults[k];
+            uint32_t first, end;
+            if (!fault_victims(fault, shared, &first, &end)) continue;
+            if (hold->client < first || hold->client >= end) continue;
+            if (hold->from_ns > fault->begin_ns || hold->released_ns < fault->begin_ns) continue;
+            wanted[hold->key] = any = true;
+        }
+    }
+    if (wanted && judgement->clash != CLASH_NONE) {
+        wanted[book->holds[judgement->witness[0]].key] = true;
+        any = true;
+    }
+    for (uint32_t i = 0; wanted && !any && i < key_count; i++) wanted[i] = true;
+    return wanted;
+}
+
+static void draw_timeline(struct stage_history *history, const struct book *book, const uint32_t *order,
+                          const struct stage *stage, const struct shared *shared) {
+    int64_t centers[CENTERS_MAX];
+    int count = 0;
+    if (history->judgement.clash != CLASH_NONE) centers[count++] = history->judgement.clash_ns;
+    for (int i = 0; i < stage->fault_count && count + 2 <= CENTERS_MAX; i++) {
+        centers[count++] = stage->faults[i].begin_ns;
+        if (stage->faults[i].end_ns > 0) centers[count++] = stage->faults[i].end_ns;
+    }
+    if (count == 0) return;
+    uint32_t key_count = 0;
+    for (size_t i = 0; i < book->hold_count; i++) {
+        if (book->holds[i].key >= key_count) key_count = book->holds[i].key + 1;
+    }
+    bool *wanted = keys_of_interest(book, stage, shared, &history->judgement, key_count);
+    struct near *near = malloc((book->hold_count + 1) * sizeof *near);
+    size_t found = 0;
+    for (size_t i = 0; wanted && near && i < book->hold_count; i++) {
+        const struct hold *hold = &book->holds[order[i]];
+        if (!wanted[hold->key] || (hold->flags & HOLD_GHOST)) continue;
+        near[found++] = (struct near){distance(hold, centers, count), (uint32_t)i};
+    }
+    if (found > 0) {
+        qsort(near, found, sizeof *near, compare_near);
+        if (found > TIMELINE_MAX) found = TIMELINE_MAX;
+        qsort(near, found, sizeof *near, compare_place);
+        history->timeline = calloc(found, sizeof *history->timeline);
+        for (size_t i = 0; history->timeline && i < found; i++) {
+            history->timeline[history->timeline_count++] = book->holds[order[near[i].place]];
+        }
+    }
+    free(near);
+    free(wanted);
+}
+
+static int read_back(struct book *book, struct stage_history *history, const struct shared *shared) {
+    struct history_file file;
+    if (history_reopen(&file, history->writer, &history->err) != 0) return -1;
+    int failed = book_add_file(book, &file, &history->err);
+    if (!failed) failed = book_add_rings(book, shared->history, &history->err);
+    history_close(&file);
+    return failed;
+}
+
+static uint64_t dropped_of(const struct history *history) {
+    uint64_t dropped = 0;
+    for (int i = 0; i <= history->threads; i++) dropped += atomic_load(&history->rings[i].dropped);
+    return dropped;
+}
+
+static void judge(struct stage *stage, const struct shared *shared) {
+    struct stage_history *history = stage->history;
+    struct book book;
+    uint32_t *order = NULL;
+    struct lb_err err = {0};
+    int failed = book_begin(&book, &history->rules, &err);
+    if (!failed) failed = read_back(&book, history, shared);
+    if (!failed) {
+        history->dropped = dropped_of(shared->history);
+        history->ops = book.ops;
+        book_end(&book, history->dropped, !stage->stuck);
+        failed = history_judge(&book, &history->judgement, &order, &err);
+    }
+    if (!failed) {
+        history->judged = true;
+        for (int i = 0; i < history->judgement.witness_count; i++) {
+            history->witness[i] = book.holds[history->judgement.witness[i]];
+        }
+        draw_timeline(history, &book, order, stage, shared);
+        recovery_compute(&history->recovery, &book, order, stage, shared, &err);
+    }
+    if (err.code && !history->err.code) history->err = err;
+    free(order);
+    book_done(&book);
+}
+
+void stage_history_end(struct stage *stage, struct shared *shared) {
+    struct stage_history *history = stage->history;
+    if (!history || !history->writer) return;
+    bury(shared);
+    history->rules = trace_rules(shared);
+    history_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
+    judge(stage, shared);
+    history_writer_free(history->writer);
+    history->writer = NULL;
+}
+
+void stage_history_weigh(struct stage *stage) {
+    const struct stage_history *history = stage->history;
+    enum verdict *verdict = &stage->exclusion.verdict;
+    if (!history || !history->judged) return;
+    if (history->judgement.verdict == HISTORY_VIOLATED) *verdict = VERDICT_VIOLATED;
+    if (history->judgement.verdict == HISTORY_EXPIRED && *verdict < VERDICT_EXPIRED) {
+        *verdict = VERDICT_EXPIRED;
+    }
+}
+
+void stage_history_free(struct stage_history *history) {
+    if (!history) return;
+    history_writer_free(history->writer);
+    free(history->timeline);
+    recovery_done(&history->recovery);
+    free(history);
+}
