@@ -233,6 +233,48 @@ static void test_an_excuse_covers_one_overlap(void **state) {
     assert_int_equal(atomic_load(&holders[3].doubled), 1);
 }
 
+/* What a fault on purpose does to a client's connection is not the lock's doing. */
+static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int64_t acquired_ns,
+                          int64_t met_ns) {
+    static struct found holders[2];
+    memset(holders, 0, sizeof holders);
+    findings.holders = holders;
+    findings.cut_grace_ns = grace_ns;
+    findings_cut(&findings, 0, from_ns, LB_NEVER);
+    if (to_ns != LB_NEVER) findings_cut_over(&findings, 0, to_ns);
+    struct holding holder = {0, acquired_ns, LB_NEVER, 0}, intruder = {1, met_ns, LB_NEVER, 0};
+    enum how how = findings_how(&findings, &holder, &intruder);
+    findings.holders = NULL;
+    return how;
+}
+
+static void test_who_was_cut_off(void **state) {
+    (void)state;
+    assert_int_equal(found_how(0, 100, 110, 50, 120), FOUND_STALLED);
+    assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_STALLED);
+    assert_int_equal(found_how(0, 100, 110, 50, 99), FOUND_DOUBLED);   /* before it */
+    assert_int_equal(found_how(0, 100, 110, 111, 120), FOUND_DOUBLED); /* a grant from after it */
+    assert_int_equal(found_how(40, 100, 110, 50, 120), FOUND_DOUBLED); /* its session lasts longer */
+    assert_int_equal(found_how(40, 100, 110, 50, 140), FOUND_STALLED);
+    assert_int_equal(found_how(40, 100, LB_NEVER, 200, 201), FOUND_STALLED);
+    /* Several: an earlier one still counts when there was a later one, and the last four are kept. */
+    static struct found holders[2];
+    memset(holders, 0, sizeof holders);
+    findings.holders = holders;
+    findings.cut_grace_ns = 10;
+    for (int64_t from_ns = 100; from_ns <= 500; from_ns += 100)
+        findings_cut(&findings, 0, from_ns, from_ns + 5);
+    struct holding holder = {0, 190, LB_NEVER, 0}, intruder = {1, 503, LB_NEVER, 0};
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    holder.acquired_ns = 506;
+    intruder.acquired_ns = 520;
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
+    holder.client = 1; /* which was not cut */
+    holder.acquired_ns = 50;
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
+    findings.holders = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_turns_are_clean, setup),
@@ -248,6 +290,7 @@ int main(void) {
         cmocka_unit_test_setup(test_an_excuse_covers_one_overlap, setup),
         cmocka_unit_test_setup(test_threads_with_a_real_lock_are_clean, setup),
         cmocka_unit_test_setup(test_threads_without_a_lock_are_caught, setup),
+        cmocka_unit_test_setup(test_who_was_cut_off, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

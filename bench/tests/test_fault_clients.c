@@ -1,0 +1,266 @@
+/* test_fault_clients: worker processes that are paused and killed, and renewals that are held back: whom they
+ * hit, that they really act, and that the log does not say so when they did not. And the schedule.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/run/fault.h"
+#include "bench/tests/toy_help.h"
+
+#define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4"
+
+static void assert_sign(const struct stage_fault *fault, bool acted, const char *part) {
+    if (fault->acted != acted || !strstr(fault->sign, part)) {
+        fail_msg("%s: acted %d: %s", fault_kind_text(fault->kind), fault->acted, fault->sign);
+    }
+}
+
+static struct stage *whole(struct stage *stage) {
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    return stage;
+}
+
+/* Each of those whom it finds holds, and stands still with it: that client has grants from before and after
+ * at best. */
+static void test_a_holder_is_paused(void **state) {
+    (void)state;
+    const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
+    for (int i = 0; i < 3; i++) {
+        struct stage *stage = whole(run_toy(
+            locks[i], (struct toy_faults){0}, (struct stage_wish){.readers = 50, .permits = 1, .bound = 2},
+            SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                 "fault.every=200ms", "fault.for=100ms", "fault.times=3", "load.hold=2ms", "load.keys=2",
+                 "acquire.lease=20ms", "run.duration=1s")));
+        assert_int_equal(stage->fault_count, 3);
+        for (int f = 0; f < 3; f++) {
+            const struct stage_fault *fault = &stage->faults[f];
+            assert_sign(fault, true, "its pulse stood still for 0.");
+            assert_string_equal(fault->target, "holder");
+            assert_in_range(fault->client, 0, 3);
+            assert_int_equal(fault->client, fault->process);
+            assert_in_range(fault->key, 0, 1);
+            assert_true(fault->end_ns - fault->begin_ns >= 100 * LB_MS_NS);
+        }
+        stage_free(stage);
+    }
+}
+
+/* Evidence beside the sign: who stands still from the begin to the end is granted nothing. */
+static void test_the_paused_does_not_run(void **state) {
+    (void)state;
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h", "load.keys=own",
+                           "acquire.lease=10s", "run.warmup=0", "run.duration=600ms")));
+    assert_int_equal(stage->fault_count, 1);
+    assert_sign(&stage->faults[0], true, "stood still");
+    uint64_t of_paused = stage->grants_per_client[stage->faults[0].process], of_others = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i != stage->faults[0].process) of_others += stage->grants_per_client[i];
+    }
+    assert_true(of_others / 3 > 5 * (of_paused + 1));
+    stage_free(stage);
+}
+
+static char state_of(pid_t pid, pid_t *ret_parent) {
+    char path[64], line[512] = "", run_state = 0;
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    const char *end = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (end) sscanf(end + 1, " %c %d", &run_state, &parent);
+    fclose(file);
+    *ret_parent = parent;
+    return run_state;
+}
+
+/* Lets every stopped child of its parent go on, whoever stopped it. */
+static pid_t start_meddler(void) {
+    pid_t parent = getpid(), meddler = fork();
+    if (meddler != 0) return meddler;
+    for (int64_t end_ns = lb_now() + 20 * LB_S_NS; lb_now() < end_ns && getppid() == parent; usleep(1000)) {
+        for (pid_t pid = parent + 1; pid < parent + 400; pid++) {
+            pid_t of = 0;
+            if (state_of(pid, &of) == 'T' && of == parent) kill(pid, SIGCONT);
+        }
+    }
+    _exit(0);
+}
+
+static void test_a_pause_that_did_not_last_says_so(void **state) {
+    (void)state;
+    pid_t meddler = start_meddler();
+    struct stage *stage = whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                        SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
+                                             "fault.for=700ms", "acquire.lease=10s", "run.duration=1s")));
+    kill(meddler, SIGKILL);
+    waitpid(meddler, NULL, 0);
+    assert_int_equal(stage->fault_count, 1);
+    assert_sign(&stage->faults[0], false, "its pulse went on");
+    stage_free(stage);
+}
+
+static void test_a_waiter_is_killed(void **state) {
+    (void)state;
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
+                           "fault.every=100ms", "load.hold=20ms", "acquire.lease=10s", "run.duration=1s")));
+    /* Three of four: the last one is spared, though it is asked for. */
+    assert_true(stage->fault_count >= 3);
+    for (int i = 0; i < 3; i++) {
+        assert_sign(&stage->faults[i], true, "ended by signal 9");
+        assert_in_range(stage->faults[i].client, 0, 3);
+        assert_int_equal(stage->faults[i].key, 0);
+        for (int j = 0; j < i; j++) assert_true(stage->faults[i].client != stage->faults[j].client);
+    }
+    for (int i = 3; i < stage->fault_count; i++) assert_sign(&stage->faults[i], false, "no waiter was found");
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    stage_free(stage);
+}
+
+static void test_a_killed_holder_leaves_its_lease(void **state) {
+    (void)state;
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
+                           "load.hold=5ms", "acquire.lease=400ms", "run.duration=900ms")));
+    assert_int_equal(stage->fault_count, 1);
+    assert_sign(&stage->faults[0], true, "ended by signal 9");
+    assert_int_equal(stage->faults[0].key, 0);
+    /* The others had to wait for the lease to end: so it was held. */
+    assert_true(stage->max_wait_ns > 200 * LB_MS_NS);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    stage_free(stage);
+}
+
+static void test_nobody_to_be_found(void **state) {
+    (void)state;
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=10ms",
+                           "load.think=1h", "run.warmup=200ms", "run.duration=2500ms")));
+    assert_int_equal(stage->fault_count, 1);
+    assert_sign(&stage->faults[0], false, "no holder was found in 2 s");
+    stage_free(stage);
+}
+
+static struct stage *starve(const char *renew, const char *target) {
+    char text[64];
+    snprintf(text, sizeof text, "fault.target=%s", target);
+    return whole(
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = renew != NULL},
+                SETS("load.clients=3", "load.processes=1", "fault.kind=starve", text, "fault.first=100ms",
+                     "fault.for=500ms", "load.hold=900ms", "acquire.lease=150ms", "run.duration=1500ms")));
+}
+
+/* A holder outlives its lease when its renewals are held back, and does not while they are made. */
+static void test_renewals_are_held_back(void **state) {
+    (void)state;
+    static const char *const targets[] = {"holder", "all"};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = starve("yes", targets[i]);
+        assert_int_equal(stage->fault_count, 1);
+        assert_sign(&stage->faults[0], true, " held back");
+        if (i == 0) assert_in_range(stage->faults[0].client, 0, 2);
+        assert_true(stage->exclusion.expired_holders + stage->exclusion.detected > 0 ||
+                    stage->outcomes[LB_LOST] > 0);
+        assert_int_equal(stage->exclusion.double_holders, 0);
+        stage_free(stage);
+    }
+    struct stage *stage = starve(NULL, "holder");
+    assert_int_equal(stage->fault_count, 1);
+    assert_sign(&stage->faults[0], false, "nothing renews here");
+    stage_free(stage);
+}
+
+/* Servers and wires that there are none of. */
+static void test_what_is_not_there_is_said(void **state) {
+    (void)state;
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS("fault.kind=server-kill", "fault.first=10ms", "fault.2.kind=wire-reset",
+                           "fault.2.target=all", "fault.2.first=20ms", "run.duration=300ms")));
+    assert_int_equal(stage->fault_count, 2);
+    assert_sign(&stage->faults[0], false, "no server that lockbench started");
+    assert_sign(&stage->faults[1], false, "no such wire");
+    assert_int_equal(stage->faults[1].section, 1);
+    json_t *json = faults_json(stage);
+    assert_true(json_is_null(json_object_get(json_array_get(json, 0), "process")));
+    assert_string_equal(json_string_value(json_object_get(json_array_get(json, 1), "section")), "fault.2");
+    assert_false(json_is_true(json_object_get(json_array_get(json, 1), "acted")));
+    json_decref(json);
+    stage_free(stage);
+}
+
+/* A section that waits for a holder, and one below it that keeps its distance. */
+static void test_the_order_of_sections_stays(void **state) {
+    (void)state;
+    struct stage *stage = whole(
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.for=50ms",
+                     "fault.2.kind=pause", "fault.2.first=150ms", "fault.2.after=holder", "fault.2.for=30ms",
+                     "fault.3.kind=pause", "fault.3.first=250ms", "fault.3.for=30ms", "load.keys=own",
+                     "load.hold=600ms", "acquire.lease=10s", "run.warmup=0", "run.duration=2s")));
+    assert_int_equal(stage->fault_count, 3);
+    const struct stage_fault *f = stage->faults;
+    for (int i = 0; i < 3; i++) assert_int_equal(f[i].section, i);
+    /* The first grants began with the load, before the first fault: the next ones come after 600 ms. */
+    assert_true(f[1].begin_ns - stage->window_begin_ns >= 590 * LB_MS_NS);
+    assert_true(f[2].begin_ns - f[1].begin_ns >= 99 * LB_MS_NS);
+    stage_free(stage);
+}
+
+static void test_a_seed_gives_the_same_times(void **state) {
+    (void)state;
+    struct plan_fault plan = {
+        .kind = FAULT_KILL, .first = {LB_S_NS, 5 * LB_S_NS}, .every = {LB_MS_NS, LB_S_NS}, .times = 20};
+    int same = 0, other_section = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct fault_clock a, b, c;
+        fault_clock_begin(&a, &plan, seed, 0, 1000);
+        fault_clock_begin(&b, &plan, seed, 0, 1000);
+        fault_clock_begin(&c, &plan, seed, 1, 1000);
+        assert_in_range(a.next_ns, 1000 + LB_S_NS, 1000 + 5 * LB_S_NS);
+        for (int i = 0; i < 20; i++) {
+            int64_t before_ns = a.next_ns;
+            assert_true(a.next_ns < LB_NEVER);
+            same += a.next_ns == b.next_ns;
+            other_section += a.next_ns == c.next_ns;
+            fault_clock_next(&a, &plan);
+            fault_clock_next(&b, &plan);
+            fault_clock_next(&c, &plan);
+            if (i < 19) assert_in_range(a.next_ns - before_ns, LB_MS_NS, LB_S_NS);
+        }
+        assert_int_equal(a.next_ns, LB_NEVER); /* twenty times */
+    }
+    assert_int_equal(same, 400);
+    assert_true(other_section < 10);
+    plan = (struct plan_fault){.kind = FAULT_KILL, .first = {5, 5}};
+    struct fault_clock once;
+    fault_clock_begin(&once, &plan, 1, 0, 10);
+    assert_int_equal(once.next_ns, 15);
+    fault_clock_next(&once, &plan);
+    assert_int_equal(once.next_ns, LB_NEVER);
+    plan.kind = FAULT_NONE;
+    fault_clock_begin(&once, &plan, 1, 0, 10);
+    assert_int_equal(once.next_ns, LB_NEVER);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_holder_is_paused),
+        cmocka_unit_test(test_the_paused_does_not_run),
+        cmocka_unit_test(test_a_pause_that_did_not_last_says_so),
+        cmocka_unit_test(test_a_waiter_is_killed),
+        cmocka_unit_test(test_a_killed_holder_leaves_its_lease),
+        cmocka_unit_test(test_nobody_to_be_found),
+        cmocka_unit_test(test_renewals_are_held_back),
+        cmocka_unit_test(test_what_is_not_there_is_said),
+        cmocka_unit_test(test_the_order_of_sections_stays),
+        cmocka_unit_test(test_a_seed_gives_the_same_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
