@@ -16,6 +16,7 @@ static const struct {
 } commands[] = {
     {"run", cmd_run, "run a workload on locks and save what was measured"},
     {"check", cmd_check, "put locks through faults: which hold, which break, and what was expected"},
+    {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
     {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},
     {"list", cmd_list, "locks, backends and workloads, and what each can do"},
     {"doctor", cmd_doctor, "what this machine lacks, and what to type"},
@@ -32,7 +33,8 @@ static void help(FILE *out) {
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "\n`lockbench COMMAND --help` tells more. Exit codes: 0 fine, 1 usage or input, 2 a server "
                  "or the machine,\n"
-                 "3 exclusion violated or a lease outlived, 130 interrupted (what was measured is saved).\n");
+                 "3 exclusion violated or a lease outlived, 4 worse, 5 inconclusive (compare), 130 "
+                 "interrupted (what was measured is saved).\n");
 }
 
 /* Output that was cut is no success. */

@@ -1,0 +1,309 @@
+/* test_compare: comparisons of runs whose answers are known: made from a seed with a spread of their own. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "bench/base/rng.h"
+#include "report/compare.h"
+#include "report/tests/run_text.inc"
+
+/* A run's stages: one lock, so many repeats. */
+struct made {
+    const char *lock, *topology, *verdict, *more;
+    int repeats;
+    double faster; /* throughput, against 1000/s */
+    double slower; /* latencies */
+    double noise;  /* relative standard deviation of each run */
+    int threads;
+};
+
+static char folder[] = "/tmp/lockbench-compare-XXXXXX";
+static int files;
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* 1 with a log-normal spread. */
+static double around(struct lb_rng *rng, double noise) {
+    double normal = sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
+    return exp(noise * normal);
+}
+
+static void write_stage(FILE *out, const struct made *made, struct lb_rng *rng, int repeat) {
+    double faster = made->faster > 0 ? made->faster : 1, slower = made->slower > 0 ? made->slower : 1;
+    fprintf(out,
+            "%s{\"lock\":\"%s\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","
+            "\"repeat\":%d,\"processes\":1,\"threads\":%d,\"topology\":\"%s\",\"throughput_per_s\":%.9g,"
+            "\"exclusion\":{\"verdict\":\"%s\",\"grants\":1000},\"latency_ns\":{",
+            repeat ? "," : "", made->lock, repeat, made->threads ? made->threads : 1,
+            made->topology ? made->topology : "redis", 1000 * faster * around(rng, made->noise),
+            made->verdict ? made->verdict : "clean");
+    fprintf(out, "\"acquire\":{\"p50\":%.9g,\"p99\":%.9g},", 1e5 * slower * around(rng, made->noise),
+            1e6 * slower * around(rng, 2 * made->noise));
+    fprintf(out, "\"handoff\":{\"p50\":%.9g},\"release\":{\"p99\":%.9g}},",
+            5e4 * slower * around(rng, made->noise), 4e5 * slower * around(rng, 2 * made->noise));
+    fprintf(out, "\"cost\":{\"commands_per_grant\":%.9g,\"client_cpu_ns_per_grant\":%.9g}%s}",
+            3 * around(rng, made->noise / 4), 2e4 * around(rng, made->noise), made->more ? made->more : "");
+}
+
+/* A run's file; malloced path. */
+static char *make_run(const struct made *made, uint64_t seed) {
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/%d.json", folder, files++) > 0);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    struct lb_rng rng;
+    rng_seed(&rng, seed, 7);
+    fputs("{\"schema\":\"lockbench.run/1\",\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[", out);
+    for (int i = 0; i < made->repeats; i++) write_stage(out, made, &rng, i);
+    fputs("]}", out);
+    assert_int_equal(fclose(out), 0);
+    return path;
+}
+
+static struct compare *try_compare(const char *base, const char *new, const struct compare_ask *more,
+                                   struct lb_err *err) {
+    struct compare_ask ask = more ? *more : (struct compare_ask){0};
+    ask.base = &base;
+    ask.new = &new;
+    ask.base_count = ask.new_count = 1;
+    if (!(ask.min_effect > 0)) ask.min_effect = 0.03;
+    if (!(ask.alpha > 0)) ask.alpha = 0.05;
+    return compare_make(&ask, err);
+}
+
+static struct compare *compare_of(const struct made *base, const struct made *new, uint64_t seed) {
+    struct lb_err err = {0};
+    char *a = make_run(base, seed), *b = make_run(new, seed + 1000003);
+    struct compare *compare = try_compare(a, b, NULL, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(compare);
+    unlink(a);
+    unlink(b);
+    free(a);
+    free(b);
+    return compare;
+}
+
+static char *text_of(const struct compare *compare, enum compare_format format) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(compare_write(compare, format, false, out, &err), 0);
+    fclose(out);
+    return text;
+}
+
+static void has(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
+}
+
+/* Two samples of one distribution: called changed in at most 5 of 100 comparisons of eight figures. */
+static void nothing_changed_is_seldom_called_a_change(void **state) {
+    (void)state;
+    const struct made made = {.lock = "a", .repeats = 10, .noise = 0.05};
+    int alarms = 0;
+    for (uint64_t trial = 0; trial < 300; trial++) {
+        struct compare *compare = compare_of(&made, &made, trial);
+        alarms += compare->counts[COMPARE_WORSE] + compare->counts[COMPARE_BETTER] > 0;
+        compare_free(compare);
+    }
+    if (alarms > 15) fail_msg("%d false alarms in 300 comparisons", alarms);
+}
+
+static void five_per_cent_are_found_at_twenty_repeats(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 20, .noise = 0.035};
+    struct made new = base;
+    new.faster = 0.95;
+    int found = 0;
+    for (uint64_t trial = 0; trial < 200; trial++) {
+        struct compare *compare = compare_of(&base, &new, trial);
+        found += compare->rows[0].figure[0].verdict == COMPARE_WORSE;
+        compare_free(compare);
+    }
+    if (found < 180) fail_msg("found in %d of 200 comparisons", found);
+}
+
+static void direction_is_that_of_the_figure(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 12, .noise = 0.01};
+    struct made new = base;
+    new.faster = 1.2;
+    new.slower = 1.3;
+    struct compare *compare = compare_of(&base, &new, 1);
+    const struct compare_figure *figure = compare->rows[0].figure;
+    assert_int_equal(figure[0].verdict, COMPARE_BETTER); /* more grants a second */
+    assert_int_equal(figure[1].verdict, COMPARE_WORSE);  /* longer waits */
+    assert_true(figure[0].low > 0.15 && figure[0].high < 0.25 && figure[0].shift > figure[0].low);
+    assert_int_equal(figure[5].verdict, COMPARE_SAME);    /* client CPU */
+    assert_int_equal(figure[6].verdict, COMPARE_UNKNOWN); /* server CPU: not measured */
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+}
+
+static void one_run_is_too_little(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 1, .noise = 0.01};
+    struct made new = base;
+    new.faster = 0.5;
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->rows[0].figure[0].verdict, COMPARE_INCONCLUSIVE);
+    assert_int_equal(compare->rows[0].figure[0].wanted, 10);
+    assert_int_equal(compare_exit(compare), 5);
+    compare_free(compare);
+}
+
+static void noise_asks_for_more_repeats(void **state) {
+    (void)state;
+    const struct made made = {.lock = "a", .repeats = 10, .noise = 0.3};
+    struct compare *compare = compare_of(&made, &made, 5);
+    const struct compare_figure *figure = &compare->rows[0].figure[0];
+    assert_int_equal(figure->verdict, COMPARE_INCONCLUSIVE);
+    assert_in_range(figure->wanted, 100, 1000); /* an interval ten times too wide wants a hundredfold */
+    compare_free(compare);
+}
+
+static void two_holders_are_worse_than_any_figure(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct made new = base;
+    new.verdict = "violated";
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 3);
+    compare_free(compare);
+    new.more = ",\"control\":true"; /* broken on purpose */
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 0);
+    compare_free(compare);
+}
+
+static void what_answers_other_questions_is_refused(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
+    struct made topology = base, threads = base, other = base;
+    topology.topology = "redis-cluster";
+    threads.threads = 4;
+    other.lock = "b";
+    char *a = make_run(&base, 1),
+         *files_of[] = {make_run(&topology, 1), make_run(&threads, 1), make_run(&other, 1)};
+    const char *const says[] = {"topology is 'redis'", "with 1 threads", "no stage in common"};
+    for (int i = 0; i < 3; i++) {
+        struct lb_err err = {0};
+        assert_null(try_compare(a, files_of[i], NULL, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, says[i]);
+        assert_null(strchr(err.text, '\n'));
+        if (i == 2) continue;
+        struct compare *compare = try_compare(a, files_of[i], &(struct compare_ask){.anyway = true}, &err);
+        assert_non_null(compare);
+        compare_free(compare);
+    }
+    struct lb_err err = {0};
+    struct compare_ask pair = {.base_lock = "a", .new_lock = "b"};
+    struct compare *compare = try_compare(a, files_of[2], &pair, &err);
+    assert_non_null(compare);
+    assert_string_equal(compare->rows[0].lock, "a");
+    assert_string_equal(compare->rows[0].new_lock, "b");
+    compare_free(compare);
+    free(a);
+    for (int i = 0; i < 3; i++) free(files_of[i]);
+}
+
+static void bad_input_is_one_clear_line(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
+    char *a = make_run(&base, 1), *bad = make_run(&base, 1);
+    const char *const texts[] = {
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[", "{\"schema\":\"lockbench.run/9\"}",
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":NaN}]}",
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[]}"};
+    for (size_t i = 0; i <= sizeof texts / sizeof *texts; i++) {
+        struct lb_err err = {0};
+        if (i < sizeof texts / sizeof *texts) {
+            FILE *out = fopen(bad, "w");
+            fputs(texts[i], out);
+            fclose(out);
+        } else {
+            unlink(bad);
+        }
+        assert_null(try_compare(a, bad, NULL, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_true(strlen(err.text) > 10);
+        assert_null(strchr(err.text, '\n'));
+    }
+    struct lb_err err = {0};
+    assert_null(try_compare(a, folder + 0, NULL, &err)); /* files, but no run's folder */
+    has(err.text, "no run.json in it");
+    free(a);
+    free(bad);
+}
+
+static void outputs_say_it(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a<b>", .repeats = 12, .noise = 0.01};
+    struct made new = base;
+    new.faster = 0.8;
+    struct compare *compare = compare_of(&base, &new, 1);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "WORSE. 1 figures worse");
+    has(text, "grants/s");
+    free(text);
+    text = text_of(compare, COMPARE_MD);
+    has(text, "❌ worse");
+    free(text);
+    text = text_of(compare, COMPARE_JUNIT);
+    has(text, "classname=\"lockbench.a&lt;b&gt;\"");
+    has(text, "failures=\"1\"");
+    has(text, "<failure message=\"grants/s");
+    free(text);
+    text = text_of(compare, COMPARE_BENCHSTAT);
+    has(text, "side: base\nBenchmarkLock/lock=a<b>/clients=4/load=one_key");
+    has(text, " grants/s ");
+    has(text, " ns-acquire_p50");
+    free(text);
+    text = text_of(compare, COMPARE_CSV);
+    has(text, ",throughput,");
+    free(text);
+    text = text_of(compare, COMPARE_JSON);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), 4);
+    json_decref(json);
+    free(text);
+    compare_free(compare);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_changed_is_seldom_called_a_change),
+        cmocka_unit_test(five_per_cent_are_found_at_twenty_repeats),
+        cmocka_unit_test(direction_is_that_of_the_figure),
+        cmocka_unit_test(one_run_is_too_little),
+        cmocka_unit_test(noise_asks_for_more_repeats),
+        cmocka_unit_test(two_holders_are_worse_than_any_figure),
+        cmocka_unit_test(what_answers_other_questions_is_refused),
+        cmocka_unit_test(bad_input_is_one_clear_line),
+        cmocka_unit_test(outputs_say_it),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
