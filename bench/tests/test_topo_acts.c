@@ -9,72 +9,7 @@
 
 #include <cmocka.h>
 
-#include "bench/servers/topo.h"
-#include "bench/tests/servers_help.h"
-
-static void skip_or_fail(const char *what, const char *missing, const char *install) {
-    const char *ci = getenv("CI");
-    if (ci && *ci) fail_msg("%s: %s is missing, and CI tests everything: install %s", what, missing, install);
-    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", what, missing, install);
-    skip();
-}
-
-static void need(const char *program, const char *install) {
-    char command[100];
-    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
-    if (system(command) != 0) skip_or_fail("an act", program, install);
-}
-
-/* Starts a topology and waits for the ports of all nodes. */
-static struct topo *started(const char *name, struct topo_wish wish) {
-    struct topo_info info;
-    struct lb_err err = {0};
-    if (topo_info("compose/local", name, &info, &err) != 0) fail_msg("%s", err.text);
-    if (*info.missing) skip_or_fail(name, info.missing, info.install);
-    wish.info = &info;
-    struct topo *topo = topo_start(&wish, &err);
-    if (!topo || topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 90 * LB_S_NS}, &err) != 0) {
-        topo_stop(topo);
-        fail_msg("%s", err.text);
-    }
-    return topo;
-}
-
-/* Waits, up to 60 s, until a node's answer to `words` has `sign` in it. */
-static void until_says(const struct topo *topo, int node, const char *words, const char *sign) {
-    for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
-        if (*help_ask(topo_port(topo, node, 0), words, sign)) return;
-    }
-    fail_msg("node %d never said \"%s\"", node, sign);
-}
-
-static void until_ready(struct topo *topo) {
-    struct lb_err err = {0};
-    if (topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 60 * LB_S_NS}, &err) != 0)
-        fail_msg("%s", err.text);
-}
-
-static char *act(struct topo *topo, const char *name, const char *arg, char *text, size_t size) {
-    struct lb_err err = {0};
-    if (topo_act(topo, name, arg, text, size, &err) != 0) fail_msg("%s", err.text);
-    return text;
-}
-
-/* The leader, asked again while there is none, up to 60 s; not `but`. */
-static int leader(struct topo *topo, int but) {
-    struct lb_err err = {0};
-    for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns; help_nap_ms(100)) {
-        err = (struct lb_err){0};
-        int node = topo_leader(topo, &err);
-        if (node >= 0 && node != but) return node;
-    }
-    fail_msg("no leader: %s", err.text);
-    return -1;
-}
-
-static void must(int result, const struct lb_err *err) {
-    if (result != 0) fail_msg("%s", err->text);
-}
+#include "bench/tests/acts_help.h"
 
 /* --- ends --- */
 
@@ -144,13 +79,13 @@ static void redis_clients_are_terminated(void **state) {
     char text[100], from[20];
     assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "+PONG\r\n");
     snprintf(from, sizeof from, "%d", help_from_port(one));
-    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "1");
+    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "1 ended");
     assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "");
     assert_string_equal(help_say(other, "SUBSCRIBE x\r\n", ":1\r\n"),
                         "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n");
-    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1");
+    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1 ended");
     assert_string_equal(help_say(other, "PING\r\n", "\r\n"), "");
-    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "0");
+    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "0 ended");
     close(one);
     close(other);
     topo_stop(topo);
@@ -197,7 +132,7 @@ static void a_replica_is_promoted(void **state) {
     until_says(topo, 1, "GET before\r\n", "me");
     assert_string_equal(act(topo, "behind", "1", text, sizeof text), "0 up");
 
-    assert_string_equal(act(topo, "promote", "1", text, sizeof text), "1");
+    assert_string_equal(act(topo, "promote", "1", text, sizeof text), "node 1 is the primary");
     assert_int_equal(leader(topo, -1), 1);
     snprintf(port, sizeof port, "master_port:%d\r\n", topo_port(topo, 1, 0));
     for (int n = 0; n < 3; n += 2) until_says(topo, n, "INFO replication\r\n", port);
@@ -295,9 +230,9 @@ static void sql_clients_are_terminated(const char *name, const char *client, con
     pclose(out);
     port[strcspn(port, "\n")] = '\0';
     int64_t begin_ns = lb_now();
-    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "1");
-    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "0");
-    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1");
+    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "1 ended");
+    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "0 ended");
+    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1 ended");
     for (int i = 0; i < 2; i++) assert_int_not_equal(pclose(clients[i]), 0);
     assert_true(lb_now() - begin_ns < 50 * LB_S_NS); /* they slept for 60 s */
     topo_stop(topo);
