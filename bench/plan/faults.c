@@ -169,6 +169,12 @@ bool plan_acts_on(const struct plan *plan, enum fault_on on) {
     return false;
 }
 
+bool plan_steps_clocks(const struct plan *plan) {
+    bool any = false;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) any |= plan->faults[i].kind == FAULT_CLOCK;
+    return any;
+}
+
 /* The targets that a kind can have, in words. */
 static char *targets_text(enum fault_kind kind, char *text, size_t size) {
     size_t used = 0;

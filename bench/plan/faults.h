@@ -47,6 +47,9 @@ bool fault_needs_processes(const struct plan_fault *fault);
 /* Whether the plan has such faults. */
 bool plan_acts_on(const struct plan *plan, enum fault_on on);
 
+/* Whether it steps servers' clocks. */
+bool plan_steps_clocks(const struct plan *plan);
+
 /* What is wrong with a section's values together, as an error without its place: *ret_key is the key that
  * should change. 0, or -1 with err. */
 int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err);

@@ -5,11 +5,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench/run/fault_inside.h"
 #include "bench/servers/proc.h"
 
-#define BACK_NS (30 * LB_S_NS) /* for a server to answer again; else it is said that it does not */
+#define END_NS (500 * LB_MS_NS) /* for a connection to end */
+#define BACK_NS (30 * LB_S_NS)  /* for a server to answer again; else it is said that it does not */
 
 /* ---- which ---- */
 
@@ -172,7 +174,7 @@ static void step_clock(struct faults *faults, struct fault_section *section, int
                (double)section->plan->by_ns / 1e9);
 }
 
-/* An act of the script on a node; arg: the node's number. */
+/* An act of the script on a node. */
 static void act_on(struct faults *faults, struct fault_section *section, const char *act, int node) {
     struct stage_fault *fault = fault_log(faults, section, lb_now());
     struct lb_err err = {0};
@@ -200,21 +202,29 @@ static int choose_replica(struct faults *faults, const struct plan_fault *plan) 
 
 /* ---- connections that the server ends ---- */
 
-/* Its answers, one a connection; how many ended. */
+/* How many of the process's connections are there no more. */
+static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int count) {
+    int left[FAULT_PORTS_MAX], still = fault_peer_ports(pid, topo, left), ended = count > 0 ? count : 0;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < still; j++) ended -= left[j] == ports[i];
+    }
+    return ended;
+}
+
+/* text: the last of its answers, one a connection. Returns how many ended. */
 static int end_connections(struct faults *faults, pid_t pid, char *text, size_t size, struct lb_err *err) {
     struct topo *topo = faults->ask->topo;
-    int ports[FAULT_PORTS_MAX], left[FAULT_PORTS_MAX];
-    int count = fault_peer_ports(pid, topo, ports), ended = 0;
+    int ports[FAULT_PORTS_MAX], count = fault_peer_ports(pid, topo, ports);
     for (int i = 0; i < count; i++) {
         char arg[16];
         snprintf(arg, sizeof arg, "%d", ports[i]);
         if (topo_act(topo, "terminate", arg, text, size, err) != 0) break;
     }
-    int still = fault_peer_ports(pid, topo, left);
-    for (int i = 0; i < count; i++) {
-        bool stays = false;
-        for (int j = 0; j < still; j++) stays |= left[j] == ports[i];
-        ended += !stays;
+    /* A server may end them a moment after it has said so. */
+    int ended = count_ended(pid, topo, ports, count);
+    for (int64_t limit_ns = lb_now() + END_NS; ended < count && !err->code && lb_now() < limit_ns;) {
+        nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS}, NULL);
+        ended = count_ended(pid, topo, ports, count);
     }
     return ended;
 }

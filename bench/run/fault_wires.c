@@ -129,8 +129,9 @@ bool fault_wires_look(struct faults *faults, struct fault_act *act) {
         fault_history_cut(faults, act->first_client, act->client_count, seen.first_ns);
         act->cut_told = true;
     }
-    /* One message was asked for, and it is gone. */
-    return act->plan->kind == FAULT_WIRE_DROP && act->plan->message > 0;
+    /* One message was asked for, and it is gone; or the connections, each of them. */
+    if (act->plan->kind == FAULT_WIRE_DROP) return act->plan->message > 0;
+    return seen.struck >= seen.matched;
 }
 
 void fault_wires_undo(struct faults *faults, struct fault_act *act) {

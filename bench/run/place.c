@@ -110,6 +110,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     snprintf(place->topology, sizeof place->topology, "%s", name);
     snprintf(place->durability, sizeof place->durability, "%s", durability);
     place->started_by = "lockbench";
+    wish.clock = ask->clock && info.clock;
     if (ask->wired && place_wire_start(place, &info, &wish, err) != 0) return -1;
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;

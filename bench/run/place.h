@@ -24,6 +24,7 @@ struct place_ask {
     const char *durability; /* "default", "none", "sync" */
     bool wired; /* lead clients, and servers among themselves, through a wire (wire.h), as far as the
                    topology's script allows; only to servers of our own */
+    bool clock; /* start servers of our own so that their wall clocks can be stepped, where they can */
     const volatile sig_atomic_t *interrupts;
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/plan/faults.h"
 #include "bench/plan/stages.h"
 #include "bench/run/environment.h"
 #include "bench/run/judge.h"
@@ -176,6 +177,9 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_st
                                   .lock = of->lock,
                                   .server = &place->server,
                                   .topo = place->topo,
+                                  .wire = place->wire,
+                                  .client_ends = place->client_ends,
+                                  .peer_ends = place->peer_ends,
                                   .clients = of->clients,
                                   .readers = of->readers,
                                   .repeat = of->repeat,
@@ -225,6 +229,9 @@ static struct place *open_place(struct run *run, const struct plan_stage *of) {
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
                                   .interrupts = ask->interrupts};
+    bool own = !place_ask.url && of->lock->lock->backend->topologies;
+    place_ask.wired = own && plan_acts_on(of->plan, ON_WIRES);
+    place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = place_open(&place_ask, &err);
     if (!place) {
@@ -276,10 +283,16 @@ static int keep_reachable(const struct run *run, struct plan_stage *stages, int 
     return kept;
 }
 
+/* Whether one place does for both: the same servers, and what faults need of them. */
+static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
+    return stages_share(a, b) && plan_acts_on(a->plan, ON_WIRES) == plan_acts_on(b->plan, ON_WIRES) &&
+           plan_steps_clocks(a->plan) == plan_steps_clocks(b->plan);
+}
+
 static void run_all(struct run *run, const struct plan_stage *stages, int count) {
     for (int from = 0, to; from < count && *run->ask->interrupts == 0; from = to) {
         to = from + 1;
-        while (to < count && stages_share(&stages[from], &stages[to])) to++;
+        while (to < count && same_place(&stages[from], &stages[to])) to++;
         run_place(run, stages + from, to - from);
     }
 }

@@ -217,8 +217,8 @@ static const char *nonsense(const struct wire_fault *fault) {
     if (fault->by_ns < 0 || fault->jitter_ns < 0) return "its delay is below zero";
     if (fault->kind == WIRE_RATE && fault->rate == 0) return "its rate is zero";
     if (fault->kind != WIRE_DROP) return NULL;
-    if (!fault->holding || fault->holding_len < 1 || fault->holding_len > WIRE_HOLDING_MAX)
-        return "what the message holds has 1 to 64 bytes";
+    if (!fault->holding || fault->holding_len > WIRE_HOLDING_MAX)
+        return "what the message holds has up to 64 bytes";
     return fault->then == WIRE_THEN_SWALLOW ? "after a dropped message it goes on, is reset or cut" : NULL;
 }
 

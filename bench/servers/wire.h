@@ -77,7 +77,7 @@ struct wire_fault {
     bool together;  /* WIRE_MIDWAY: one count for all; when it is full, all of them are struck, and new ones
                        are refused (after WIRE_THEN_SWALLOW: swallowed), until it is lifted */
     const void *holding; /* WIRE_DROP */
-    size_t holding_len;  /* 1 to WIRE_HOLDING_MAX */
+    size_t holding_len;  /* up to WIRE_HOLDING_MAX; 0 = any answer */
     enum wire_then then; /* WIRE_MIDWAY, WIRE_DROP (not swallow) */
 };
 
