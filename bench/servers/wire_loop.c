@@ -46,7 +46,7 @@ static void turn_away(struct proxy *proxy, const struct listener *listener) {
 
 static void accept_some(struct proxy *proxy, const struct listener *listener) {
     for (int i = 0; i < ACCEPTS_MAX && !listener->shut; i++) {
-        struct sockaddr_in address;
+        struct sockaddr_in address = {0};
         socklen_t len = sizeof address;
         int fd = accept4(listener->fd, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
