@@ -1,0 +1,39 @@
+/* check_help: runs `lockbench check` for tests, and finds cells in its check.json. */
+#ifndef BENCH_TESTS_CHECK_HELP_H
+#define BENCH_TESTS_CHECK_HELP_H
+
+#include "bench/tests/cli_help.h"
+
+/* A check's check.json; the caller decrefs. */
+static inline json_t *check_result(const char *folder) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/check.json", folder);
+    return cli_json(path);
+}
+
+/* The cell of a lock and a fault. Fails if there is none. Borrowed. */
+static inline json_t *check_cell(const json_t *check, const char *lock, const char *fault) {
+    json_t *cell;
+    size_t i;
+    json_array_foreach(cli_get(check, "cells"), i, cell) {
+        if (strcmp(cli_text_at(cell, "lock"), lock) == 0 && strcmp(cli_text_at(cell, "fault"), fault) == 0)
+            return cell;
+    }
+    fail_msg("no cell %s x %s", lock, fault);
+    return NULL;
+}
+
+static inline const char *check_verdict_of(const json_t *check, const char *lock, const char *fault) {
+    return cli_text_at(check_cell(check, lock, fault), "verdict");
+}
+
+/* Fails with what the cell says of itself. */
+static inline void check_assert(const json_t *check, const char *lock, const char *fault,
+                                const char *verdict) {
+    const json_t *cell = check_cell(check, lock, fault);
+    if (strcmp(cli_text_at(cell, "verdict"), verdict) == 0) return;
+    fail_msg("%s x %s is %s, not %s: %s (%s)", lock, fault, cli_text_at(cell, "verdict"), verdict,
+             cli_text_at(cell, "why"), cli_text_at(cell, "command"));
+}
+
+#endif

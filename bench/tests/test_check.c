@@ -1,0 +1,299 @@
+/* `lockbench check` end to end: cells on real processes and a real Redis, what it says and leaves, exit
+ * codes, and interruption by all means. */
+#define _GNU_SOURCE
+#include "bench/tests/check_help.h"
+
+#include "results/format/check_read.h"
+
+/* Nothing is started for any of these. */
+static void mistakes_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *args[8];
+        const char *says;
+    } mistakes[] = {
+        {{"check", "redis-setxn"}, "did you mean 'redis-setnx'"},
+        {{"check", "mem-robust,"}, "a lock's name is missing"},
+        {{"check", "null"}, "no driver states"},
+        {{"check", "--fault", "puase"}, "did you mean 'pause'"},
+        {{"check", "--seed", "-1"}, "--seed -1: a whole number"},
+        {{"check", "--seed", "1..2"}, "--seed 1..2: a whole number"},
+        {{"check", "--seed", "9223372036854775808"}, "a whole number"},
+        {{"check", "--seeds", "5"}, "like 1..5"},
+        {{"check", "--seeds", "5..1"}, "like 1..5"},
+        {{"check", "--seeds", "1..2000"}, "at most"},
+        {{"check", "--trials", "0"}, "from 1 to"},
+        {{"check", "--jobs", "many"}, "from 1 to"},
+        {{"check", "--jobs"}, "--jobs needs a value"},
+        {{"check", "--set", "load.seed=3"}, "that is --seed"},
+        {{"check", "mem-robust", "--set", "load.clints=3"}, "clients"},
+        {{"check", "mem-robust", "--set", "load.clients=many"}, "load.clients"},
+        {{"check", "--fast"}, "unknown option --fast"},
+        {{"check", "--out", ""}, "folder's name"},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        struct cli cli = cli_run(NULL, mistakes[i].args);
+        assert_code(&cli, 1);
+        assert_has(cli.err, mistakes[i].says);
+        assert_int_equal(cli_lines(cli.err), 1);
+        assert_string_equal(cli.out, "");
+        cli_free(&cli);
+    }
+}
+
+static void help_and_dry_run_start_nothing(void **state) {
+    (void)state;
+    struct cli cli = cli_run(NULL, ARGS("check", "--help"));
+    assert_code(&cli, 0);
+    for (int i = 0; i < LB_FAULTS; i++) assert_has(cli.out, lb_fault_name((enum lb_fault)i));
+    assert_has(cli.out, "3 a cell worse");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("check", "mem-robust,mem-mutex", "--dry-run", "--seeds", "1..3"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "holder-kill        embedded             expected stuck");
+    assert_has(cli.out, "4 cells, 12 runs");
+    assert_int_equal(cli_lines(cli.out), 5);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("list", "check/pause"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "check/pause");
+    cli_free(&cli);
+}
+
+/* The whole way: four cells as they are known to be. */
+static void known_cells_come_out(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("known");
+    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx,mem-robust", "--fault", "pause,holder-kill",
+                                        "--out", out, "--seed", "7"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "4 cells:");
+    assert_has(cli.out, "4 as expected, 0 worse, 0 better");
+    json_t *check = check_result(out);
+    check_assert(check, "mem-robust", "pause", "safe");
+    check_assert(check, "mem-robust", "holder-kill", "safe");
+    check_assert(check, "redis-setnx", "pause", "expired");
+    check_assert(check, "redis-setnx", "holder-kill", "safe");
+    assert_true(json_is_false(cli_get(check, "partial")));
+    const json_t *cell = check_cell(check, "redis-setnx", "pause");
+    assert_string_equal(cli_text_at(cell, "compared"), "as expected");
+    assert_string_equal(cli_text_at(cell, "command"), "lockbench check redis-setnx --fault pause --seed 7");
+    assert_string_equal(cli_text_at(cell, "run"), "cells/redis-setnx.pause.7");
+    assert_has(cli_text_at(cell, "server"), "redis ");
+    assert_int_equal(cli_number_at(cell, "seeds.0"), 7);
+    assert_true(json_is_true(cli_get(cell, "faults.0.acted")));
+    assert_true(cli_number_at(cell, "overlaps") > 0);
+    /* The evidence is an ordinary run's, with the same seed. */
+    char folder[600];
+    snprintf(folder, sizeof folder, "%s/cells/redis-setnx.pause.7", out);
+    json_t *run = cli_result(folder);
+    assert_int_equal(cli_number_at(run, "plan.load.seed"), 7);
+    json_decref(run);
+    json_decref(check);
+    /* Reports can read it. */
+    struct lb_err err = {0};
+    struct check *read = check_read(out, &err);
+    if (!read) fail_msg("%s", err.text);
+    assert_int_equal(read->cell_count, 4);
+    check_free(read);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--out", out));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "there is a check.json already");
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* Leases that are shorter than the work, and nothing that renews them: worse than what is stated without
+ * faults. */
+static void a_cell_that_is_worse_is_a_finding(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("worse");
+    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none", "--out", out, "--set",
+                                        "load.hold=1s", "--set", "acquire.lease=300ms"));
+    assert_code(&cli, 3);
+    assert_has(cli.err, "redis-setnx x none, seed 1: expired, worse than expected");
+    assert_has(cli.out, "WORSE  redis-setnx x none: expired");
+    assert_has(cli.out, "E!");
+    assert_has(
+        cli.out,
+        "lockbench check redis-setnx --fault none --seed 1 --set load.hold=1s --set acquire.lease=300ms");
+    json_t *check = check_result(out);
+    assert_string_equal(cli_text_at(check, "cells.0.compared"), "worse");
+    assert_true(json_is_null(cli_get(check, "cells.0.bound95")));
+    json_decref(check);
+    cli_free(&cli);
+}
+
+static void a_cell_that_is_better_is_said(void **state) {
+    (void)state;
+    cli_need("redis");
+    struct cli cli =
+        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "pause", "--out", cli_path("better"), "--set",
+                           "fault.for=200ms", "--set", "run.duration=3s"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "better redis-setnx x pause: safe; expected expired");
+    assert_has(cli.out, "0 as expected, 0 worse, 1 better");
+    cli_free(&cli);
+}
+
+static void a_cell_without_a_fault_shows_nothing(void **state) {
+    (void)state;
+    struct cli cli =
+        cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", cli_path("nothing"), "--set",
+                           "fault.first=1m", "--set", "run.duration=1s"));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "inconclusive: no fault acted");
+    assert_has(cli.out, "1 inconclusive");
+    cli_free(&cli);
+}
+
+/* A control must be caught in its own workload, or the checks are blind. */
+static void controls_are_caught_or_missed(void **state) {
+    (void)state;
+    struct cli cli =
+        cli_run(NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "1 violated; 1 as expected");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
+                             "--set", "load.clients=2", "--set", "load.processes=1", "--set", "load.keys=own",
+                             "--set", "run.duration=300ms"));
+    assert_code(&cli, 2);
+    assert_has(cli.out, "MISSED unsafe-none x exposed: safe");
+    assert_has(cli.err, "not caught");
+    cli_free(&cli);
+}
+
+static void seeds_make_one_cell_of_several_runs(void **state) {
+    (void)state;
+    char *out = cli_path("seeds");
+    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seeds", "3..5", "--out",
+                                        out, "--set", "run.duration=300ms"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "1 cells: 1 safe");
+    json_t *check = check_result(out);
+    assert_int_equal(json_array_size(cli_get(check, "cells")), 1);
+    double grants = 0;
+    for (int seed = 3; seed <= 5; seed++) {
+        char folder[600];
+        snprintf(folder, sizeof folder, "%s/cells/mem-robust.none.%d", out, seed);
+        json_t *run = cli_result(folder);
+        assert_int_equal(cli_number_at(run, "plan.load.seed"), seed);
+        grants += cli_number_at(run, "stages.0.exclusion.grants");
+        json_decref(run);
+    }
+    assert_true(cli_number_at(check, "cells.0.grants") == grants);
+    assert_int_equal(json_array_size(cli_get(check, "cells.0.seeds")), 3);
+    json_decref(check);
+    cli_free(&cli);
+}
+
+/* Until so many recoveries have been measured. */
+static void trials_repeat_a_cell_with_further_seeds(void **state) {
+    (void)state;
+    char *out = cli_path("trials");
+    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "holder-kill", "--trials", "4",
+                                        "--out", out, "--set", "run.duration=2s"));
+    assert_code(&cli, 0);
+    json_t *check = check_result(out);
+    assert_true(cli_number_at(check, "cells.0.recovery_ns.count") >= 4);
+    assert_int_equal(json_array_size(cli_get(check, "cells.0.recovery_ns.trials")),
+                     cli_number_at(check, "cells.0.recovery_ns.count"));
+    assert_true(json_array_size(cli_get(check, "cells.0.seeds")) >= 2);
+    json_decref(check);
+    cli_free(&cli);
+}
+
+static void json_is_the_file(void **state) {
+    (void)state;
+    char *out = cli_path("json");
+    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out", out,
+                                        "--set", "run.duration=300ms"));
+    assert_code(&cli, 0);
+    json_t *said = json_loads(cli.out, 0, NULL), *check = check_result(out);
+    assert_non_null(said);
+    assert_true(json_equal(said, check));
+    cli_assert_paths(
+        check,
+        "schema tool.name tool.version command started_at ended_at partial partial_reason environment "
+        "seeds tour faults.0.name faults.0.summary locks.0.name locks.0.backend locks.0.primitive "
+        "locks.0.guarantee locks.0.crash locks.0.token locks.0.control",
+        "check.json");
+    cli_assert_paths(
+        cli_get(check, "cells.0"),
+        "lock fault topology durability server verdict why expected expected_why compared grants bound95 "
+        "overlaps detected detect_ns_max lost_updates stale_attempted stale_accepted_unfenced "
+        "stale_rejected_fenced recovered recovery_ns unavailable_ns grants_lost lost_wakeups inversions "
+        "residue lease_ns clients seed seeds command run faults counterexample timeline",
+        "cells.0");
+    json_decref(said);
+    json_decref(check);
+    cli_free(&cli);
+}
+
+/* For cli_until: the first cell's run has begun. */
+static bool has_run(void *path) {
+    return access(path, F_OK) == 0;
+}
+
+static void an_interrupted_check_saves_what_it_has(void **state) {
+    (void)state;
+    char *out = cli_path("interrupted");
+    struct cli cli;
+    cli_start(&cli, NULL, ARGS("check", "mem-robust", "--fault", "none,pause", "--jobs", "1", "--out", out));
+    cli_until(&cli, has_run, cli_path("interrupted/cells/mem-robust.pause.1/run.json"), "the second cell");
+    int64_t begin_ns = lb_now();
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    assert_true(lb_now() - begin_ns < 60 * LB_S_NS);
+    json_t *check = check_result(out);
+    assert_true(json_is_true(cli_get(check, "partial")));
+    assert_string_equal(cli_text_at(check, "partial_reason"), "interrupted");
+    check_assert(check, "mem-robust", "none", "safe");
+    assert_string_equal(cli_text_at(check_cell(check, "mem-robust", "pause"), "why"), "interrupted");
+    assert_has(cli.err, "interrupted");
+    json_decref(check);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+/* In the middle of a fault; its servers, clients and stopped processes are all gone, and the file can be
+ * read. */
+static void a_killed_check_leaves_nothing_running(void **state) {
+    (void)state;
+    cli_need("redis");
+    char *out = cli_path("killed");
+    struct cli cli;
+    cli_start(&cli, NULL, ARGS("check", "redis-setnx", "--fault", "pause,server-restart", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("killed/cells/redis-setnx.pause.1/000-redis-setnx-c4-r0.hlog"),
+              "the first second of load");
+    kill(cli.pid, SIGKILL);
+    waitpid(cli.pid, NULL, 0);
+    cli_assert_nothing_left();
+    json_t *check = check_result(out);
+    assert_true(json_is_true(cli_get(check, "partial")));
+    assert_string_equal(cli_text_at(check, "partial_reason"), "the check was cut off");
+    json_decref(check);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(help_and_dry_run_start_nothing),
+        cmocka_unit_test(known_cells_come_out),
+        cmocka_unit_test(a_cell_that_is_worse_is_a_finding),
+        cmocka_unit_test(a_cell_that_is_better_is_said),
+        cmocka_unit_test(a_cell_without_a_fault_shows_nothing),
+        cmocka_unit_test(controls_are_caught_or_missed),
+        cmocka_unit_test(seeds_make_one_cell_of_several_runs),
+        cmocka_unit_test(trials_repeat_a_cell_with_further_seeds),
+        cmocka_unit_test(json_is_the_file),
+        cmocka_unit_test(an_interrupted_check_saves_what_it_has),
+        cmocka_unit_test(a_killed_check_leaves_nothing_running),
+    };
+    return cmocka_run_group_tests_name("check", tests, cli_setup, cli_teardown);
+}

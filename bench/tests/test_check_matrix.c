@@ -1,0 +1,239 @@
+/* Which cells a check has: only where a driver states something, each control where it must show, and what is
+ * left out with its reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/base/home.h"
+#include "bench/check/matrix.h"
+#include "drivers/registry.h"
+
+static char workloads[512];
+
+static int find_workloads(void **state) {
+    struct lb_err err = {0};
+    (void)state;
+    return home_path("workloads", workloads, sizeof workloads, &err);
+}
+
+static struct matrix make(struct matrix_wish wish) {
+    struct matrix matrix;
+    struct lb_err err = {0};
+    wish.folder = workloads;
+    if (matrix_make(&wish, &matrix, &err) != 0) fail_msg("%s", err.text);
+    return matrix;
+}
+
+static void assert_refused(struct matrix_wish wish, enum lb_exit code, const char *words) {
+    struct matrix matrix;
+    struct lb_err err = {0};
+    wish.folder = workloads;
+    assert_int_equal(matrix_make(&wish, &matrix, &err), -1);
+    assert_int_equal(err.code, code);
+    if (!strstr(err.text, words)) fail_msg("no '%s' in: %s", words, err.text);
+    matrix_done(&matrix);
+}
+
+static const char *name_of(const struct matrix *matrix, int cell) {
+    return matrix->columns[matrix->cells[cell].column].name;
+}
+
+static void only_what_is_stated_is_run(void **state) {
+    (void)state;
+    struct matrix matrix = make((struct matrix_wish){.full = true});
+    int stated = 0, controls = 0, skipped = 0;
+    assert_int_equal(matrix.column_count, LB_FAULTS + 1);
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if ((lock->caps & LB_CAP_BASELINE) || lock->backend->unavailable) continue;
+        controls += (lock->caps & LB_CAP_CONTROL) != 0;
+        for (int fault = 0; fault < LB_FAULTS; fault++)
+            stated += lb_expected(lock, (enum lb_fault)fault)->worst != LB_EXPECT_UNSTATED;
+    }
+    for (int i = 0; i < matrix.skip_count; i++) skipped += matrix.skips[i].fault != NULL;
+    assert_int_equal(matrix.cell_count + skipped, stated + controls);
+    for (int i = 0; i < matrix.cell_count; i++) {
+        const struct matrix_cell *cell = &matrix.cells[i];
+        assert_int_not_equal(cell->expected.worst, LB_EXPECT_UNSTATED);
+        assert_true(cell->weight >= 1);
+        assert_true(cell->time_ns > 0);
+        assert_false(cell->lock->caps & LB_CAP_BASELINE);
+        if (i == 0 || matrix.cells[i - 1].lock != cell->lock) continue;
+        assert_true(matrix.cells[i - 1].column < cell->column);
+    }
+    matrix_done(&matrix);
+}
+
+/* Whoever states something must be able to go through it. */
+static void every_stated_cell_can_run(void **state) {
+    (void)state;
+    struct matrix matrix = make((struct matrix_wish){.full = true});
+    for (int i = 0; i < matrix.skip_count; i++) {
+        const struct matrix_skip *skip = &matrix.skips[i];
+        if (skip->fault) fail_msg("%s x %s: %s", skip->lock->name, skip->fault, skip->reason);
+    }
+    matrix_done(&matrix);
+}
+
+static void the_short_tour_has_four_faults_and_the_controls(void **state) {
+    (void)state;
+    static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut", MATRIX_EXPOSED};
+    struct matrix matrix = make((struct matrix_wish){0});
+    assert_int_equal(matrix.column_count, 5);
+    for (int i = 0; i < 5; i++) assert_string_equal(matrix.columns[i].name, names[i]);
+    for (int i = 0; i < matrix.cell_count; i++) assert_int_equal(matrix.cells[i].trials, 0);
+    matrix_done(&matrix);
+}
+
+static void a_lock_of_memory_has_no_server_to_lose(void **state) {
+    (void)state;
+    const char *const locks[] = {"mem-robust"};
+    struct matrix matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1});
+    assert_int_equal(matrix.cell_count, 2);
+    assert_string_equal(name_of(&matrix, 0), "pause");
+    assert_string_equal(name_of(&matrix, 1), "holder-kill");
+    assert_string_equal(matrix.cells[0].workload, "check/pause");
+    assert_null(matrix.cells[0].topology);
+    matrix_done(&matrix);
+}
+
+/* Known answers of drivers' tables. */
+static void each_control_is_run_where_it_must_show(void **state) {
+    (void)state;
+    static const struct {
+        const char *lock, *workload;
+        enum lb_expect expected;
+    } cases[] = {{"unsafe-none", "check/none", LB_EXPECT_VIOLATED},
+                 {"unsafe-redis-setnx-expire", "crash", LB_EXPECT_STUCK},
+                 {"unsafe-redis-del", "late", LB_EXPECT_VIOLATED},
+                 {"unsafe-redis-ttl-short", "short-lease", LB_EXPECT_EXPIRED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct lb_lock *lock = registry_lock(cases[i].lock);
+        if (lock->backend->unavailable) continue;
+        struct matrix matrix =
+            make((struct matrix_wish){.locks = &cases[i].lock, .lock_count = 1, .faults = MATRIX_EXPOSED});
+        assert_int_equal(matrix.cell_count, 1);
+        assert_string_equal(matrix.cells[0].workload, cases[i].workload);
+        assert_int_equal(matrix.cells[0].expected.worst, cases[i].expected);
+        matrix_done(&matrix);
+    }
+    const char *const all[] = {"controls"};
+    struct matrix matrix =
+        make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = MATRIX_EXPOSED});
+    int controls = 0;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        controls += (lock->caps & LB_CAP_CONTROL) && !lock->backend->unavailable;
+    }
+    assert_int_equal(matrix.cell_count, controls);
+    matrix_done(&matrix);
+}
+
+static void servers_that_a_fault_needs_are_chosen(void **state) {
+    (void)state;
+    static const struct {
+        const char *lock, *fault, *topology;
+        int weight;
+    } cases[] = {
+        {"etcd-mutex", "leader-kill", "etcd-3", 2}, {"zk-lock", "leader-kill", "zookeeper-3", 4},
+        {"zk-lock", "pause", "zookeeper", 2},       {"redis-setnx", "primary-lost", "redis-replicas", 1},
+        {"redis-setnx", "pause", "redis", 1},       {"redis-redlock", "node-empty", "redis-independents", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (registry_lock(cases[i].lock)->backend->unavailable) continue;
+        struct matrix matrix =
+            make((struct matrix_wish){.locks = &cases[i].lock, .lock_count = 1, .faults = cases[i].fault});
+        assert_int_equal(matrix.cell_count, 1);
+        assert_string_equal(matrix.cells[0].topology, cases[i].topology);
+        assert_int_equal(matrix.cells[0].weight, cases[i].weight);
+        matrix_done(&matrix);
+    }
+}
+
+static void trials_are_wanted_where_recovery_is_the_question(void **state) {
+    (void)state;
+    const char *const locks[] = {"mem-robust"};
+    struct matrix matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true});
+    for (int i = 0; i < matrix.cell_count; i++) {
+        bool timed = strcmp(name_of(&matrix, i), "holder-kill") == 0;
+        assert_int_equal(matrix.cells[i].trials, timed ? MATRIX_TRIALS_FULL : 0);
+    }
+    matrix_done(&matrix);
+    matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true, .trials = 3});
+    for (int i = 0; i < matrix.cell_count; i++) assert_int_equal(matrix.cells[i].trials, 3);
+    matrix_done(&matrix);
+}
+
+/* A lock that can't wait is tried again and again. */
+static void scenarios_fit_what_a_lock_can(void **state) {
+    (void)state;
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if ((lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) || lock->backend->unavailable) continue;
+        if (lb_expected(lock, LB_FAULT_PAUSE)->worst == LB_EXPECT_UNSTATED) continue;
+        struct matrix matrix =
+            make((struct matrix_wish){.locks = &lock->name, .lock_count = 1, .faults = "pause"});
+        assert_int_equal(matrix.cell_count, 1);
+        assert_string_equal(matrix.cells[0].sets[0], "acquire.mode=try");
+        matrix_done(&matrix);
+    }
+}
+
+static void what_is_asked_for_must_be_there(void **state) {
+    (void)state;
+    static const char *const unknown[] = {"redis-setxn"}, *const known[] = {"mem-robust"};
+    static const char *const sets[] = {"load.clients=none"}, *const baseline[] = {"null"};
+    assert_refused((struct matrix_wish){.locks = unknown, .lock_count = 1}, LB_EXIT_USAGE, "redis-setnx");
+    assert_refused((struct matrix_wish){.faults = "puase"}, LB_EXIT_USAGE, "did you mean 'pause'");
+    assert_refused((struct matrix_wish){.faults = "pause,,kill"}, LB_EXIT_USAGE, "no fault ''");
+    assert_refused((struct matrix_wish){.locks = known, .lock_count = 1, .sets = sets, .set_count = 1},
+                   LB_EXIT_USAGE, "load.clients");
+    assert_refused((struct matrix_wish){.locks = baseline, .lock_count = 1}, LB_EXIT_USAGE,
+                   "no driver states");
+    assert_refused((struct matrix_wish){.locks = known, .lock_count = 1, .faults = "wire-cut"}, LB_EXIT_USAGE,
+                   "no driver states");
+}
+
+static const char *nothing_here(void *context, const struct lb_lock *lock, const char *topology,
+                                const char *durability, const char **ret_install) {
+    (void)context;
+    (void)durability;
+    *ret_install = topology ? "toyd" : NULL;
+    return lock->backend->topologies ? "toyd not found" : NULL;
+}
+
+static void what_this_machine_lacks_is_said(void **state) {
+    (void)state;
+    static const char *const group[] = {"redis", "mem-robust"}, *const named[] = {"redis-setnx"};
+    if (registry_backend("redis")->unavailable) skip();
+    struct matrix matrix = make(
+        (struct matrix_wish){.locks = group, .lock_count = 2, .faults = "pause", .why_not = nothing_here});
+    assert_int_equal(matrix.cell_count, 1);
+    assert_string_equal(matrix.cells[0].lock->name, "mem-robust");
+    assert_true(matrix.skip_count > 10);
+    assert_string_equal(matrix.skips[0].reason, "toyd not found");
+    assert_string_equal(matrix.skips[0].install, "toyd");
+    matrix_done(&matrix);
+    assert_refused(
+        (struct matrix_wish){.locks = named, .lock_count = 1, .faults = "pause", .why_not = nothing_here},
+        LB_EXIT_MACHINE, "install: toyd");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_is_stated_is_run),
+        cmocka_unit_test(every_stated_cell_can_run),
+        cmocka_unit_test(the_short_tour_has_four_faults_and_the_controls),
+        cmocka_unit_test(a_lock_of_memory_has_no_server_to_lose),
+        cmocka_unit_test(each_control_is_run_where_it_must_show),
+        cmocka_unit_test(servers_that_a_fault_needs_are_chosen),
+        cmocka_unit_test(trials_are_wanted_where_recovery_is_the_question),
+        cmocka_unit_test(scenarios_fit_what_a_lock_can),
+        cmocka_unit_test(what_is_asked_for_must_be_there),
+        cmocka_unit_test(what_this_machine_lacks_is_said),
+    };
+    return cmocka_run_group_tests_name("check_matrix", tests, find_workloads, NULL);
+}
