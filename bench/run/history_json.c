@@ -2,6 +2,7 @@
  * from the window's begin. */
 #include <stdio.h>
 
+#include "bench/history/explain.h"
 #include "bench/run/stage_history.h"
 
 static json_t *seconds(const struct stage_history *history, int64_t ns) {
@@ -9,85 +10,19 @@ static json_t *seconds(const struct stage_history *history, int64_t ns) {
     return json_real((double)(ns - history->rules.begin_ns) / 1e9);
 }
 
-static uint32_t key_of(const struct stage_history *history, const struct hold *hold) {
-    return history->rules.by_slot ? hold->key / history->rules.bound : hold->key;
+static json_t *line_json(const struct stage_history *history, const struct history_line *line) {
+    return json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:b, s:s}", "client", (json_int_t)line->client,
+                     "key", (json_int_t)line->key, "op", line->op, "begin_s",
+                     seconds(history, line->begin_ns), "end_s", seconds(history, line->end_ns), "outcome",
+                     line->outcome, "token", (json_int_t)line->token, "lease_end_s",
+                     seconds(history, line->lease_end_ns), "shared", line->shared, "note", line->note);
 }
 
-static const char *end_of(const struct hold *hold) {
-    if (hold->flags & HOLD_DEAD) return "killed";
-    if (hold->flags & HOLD_LEARNED) return "lost";
-    if (hold->flags & HOLD_OPEN) return "unknown";
-    if (hold->flags & HOLD_CONTINUED) return "ok";
-    return history_outcome_name((enum history_outcome)hold->ended);
-}
-
-static json_t *operation(const struct stage_history *history, const struct hold *hold, const char *op,
-                         int64_t begin_ns, int64_t end_ns, const char *outcome, const char *note) {
-    return json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:b, s:s}", "client", (json_int_t)hold->client,
-                     "key", (json_int_t)key_of(history, hold), "op", op, "begin_s",
-                     seconds(history, begin_ns), "end_s", seconds(history, end_ns), "outcome", outcome,
-                     "token", (json_int_t)hold->token, "lease_end_s", seconds(history, hold->lease_end_ns),
-                     "shared", (hold->flags & HOLD_SHARED) != 0, "note", note);
-}
-
-static double second_of(const struct stage_history *history, int64_t ns) {
-    return (double)(ns - history->rules.begin_ns) / 1e9;
-}
-
-/* What there is to say of a hold that another one met. */
-static const char *holder_note(const struct stage_history *history, const struct hold *hold, char *text,
-                               size_t size) {
-    bool outlived = hold->inside_ns < history->judgement.clash_ns;
-    if (outlived && (hold->flags & HOLD_LATE)) {
-        snprintf(text, size, "came back after its lease or session had ended");
-    } else if (outlived && hold->inside_ns > hold->from_ns) {
-        snprintf(text, size, "inside its lease or session until %.6f s", second_of(history, hold->inside_ns));
-    } else if (hold->flags & HOLD_OPEN) {
-        snprintf(text, size, "never released");
-    } else if (hold->flags & HOLD_LEARNED) {
-        snprintf(text, size, "held until it learned of its loss at %.6f s", second_of(history, hold->to_ns));
-    } else {
-        snprintf(text, size, "held until %.6f s", second_of(history, hold->to_ns));
-    }
-    return text;
-}
-
-static const char *intruder_note(const struct judgement *judgement, const struct hold *last, char *text,
-                                 size_t size) {
-    if (judgement->clash == CLASH_TOKEN) {
-        snprintf(text, size, "its token is not greater than one that was given before");
-    } else if (last->flags & HOLD_LATE) {
-        snprintf(text, size, "came in after its own lease or session had ended, while another was there");
-    } else if (judgement->verdict == HISTORY_VIOLATED) {
-        snprintf(text, size, "came in while others were inside their leases and sessions");
-    } else {
-        snprintf(text, size, "came in while another was there, past its lease or session");
-    }
-    return text;
-}
-
-/* The few operations that contradict each other: acquires first to last, and how those before ended. */
 static json_t *counterexample_json(const struct stage_history *history) {
-    const struct judgement *judgement = &history->judgement;
+    struct history_line lines[EXPLAIN_LINES];
+    int count = history_explain(&history->rules, &history->judgement, history->witness, lines);
     json_t *all = json_array();
-    char text[128];
-    for (int i = 0; i < judgement->witness_count; i++) {
-        const struct hold *hold = &history->witness[i];
-        bool last = i == judgement->witness_count - 1;
-        const char *note = last ? intruder_note(judgement, hold, text, sizeof text)
-                                : holder_note(history, hold, text, sizeof text);
-        json_array_append_new(all, operation(history, hold, hold->flags & HOLD_PIECE ? "renew" : "acquire",
-                                             hold->called_ns, hold->from_ns, "ok", note));
-    }
-    for (int i = 0; i < judgement->witness_count - 1; i++) {
-        const struct hold *hold = &history->witness[i];
-        if (hold->flags & (HOLD_DEAD | HOLD_OPEN)) continue;
-        const char *op = hold->flags & HOLD_LEARNED     ? "told"
-                         : hold->flags & HOLD_CONTINUED ? "renew"
-                                                        : "release";
-        json_array_append_new(all,
-                              operation(history, hold, op, hold->to_ns, hold->released_ns, end_of(hold), ""));
-    }
+    for (int i = 0; i < count; i++) json_array_append_new(all, line_json(history, &lines[i]));
     return all;
 }
 
@@ -97,10 +32,10 @@ static json_t *timeline_json(const struct stage_history *history) {
         const struct hold *hold = &history->timeline[i];
         json_array_append_new(
             all, json_pack("{s:I, s:I, s:o, s:o, s:o, s:s, s:b}", "client", (json_int_t)hold->client, "key",
-                           (json_int_t)key_of(history, hold), "acquired_s", seconds(history, hold->from_ns),
-                           "released_s", seconds(history, hold->to_ns), "lease_end_s",
-                           seconds(history, hold->lease_end_ns), "outcome", end_of(hold), "shared",
-                           (hold->flags & HOLD_SHARED) != 0));
+                           (json_int_t)hold_key(&history->rules, hold), "acquired_s",
+                           seconds(history, hold->from_ns), "released_s", seconds(history, hold->to_ns),
+                           "lease_end_s", seconds(history, hold->lease_end_ns), "outcome",
+                           hold_end_name(hold), "shared", (hold->flags & HOLD_SHARED) != 0));
     }
     return all;
 }

@@ -312,9 +312,9 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
 }
 
 /* Each client's clock moved, and tokens mixed: mostly bad, not always. */
-static void spoil(struct past *past, struct lb_rng *rng) {
+static void spoil(struct past *past, struct lb_rng *rng, int most) {
     int shift[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) shift[i] = below(rng, 3) == 0 ? 0 : below(rng, 600) - 300;
+    for (int i = 0; i < CLIENTS; i++) shift[i] = below(rng, 3) == 0 ? 0 : below(rng, 2 * most) - most;
     for (int i = 0; i < past->count; i++) {
         struct attempt *a = &past->all[i];
         a->called += shift[a->client];
@@ -407,7 +407,11 @@ static void compare_many(enum history_model model) {
             struct past past = {.model = model};
             bool leases = below(&rng, 3) == 0;
             make_good(&past, &rng, !leases);
-            if (tally.good >= share || below(&rng, 2)) spoil(&past, &rng);
+            if (tally.good >= share) {
+                spoil(&past, &rng, 900);
+            } else if (tally.bad < share && below(&rng, 2)) {
+                spoil(&past, &rng, 300);
+            }
             /* Not where a grant lies inside another: which came first would be lost. */
             if (model != HISTORY_REENTRANT && below(&rng, 4) == 0) coarsen(&past, 100);
             if (leases) lease(&past, &rng);

@@ -1,0 +1,133 @@
+/* cmd_history: `lockbench history FILE...|RUN...`: judges saved histories again, and tells their verdict and
+ * what contradicts what. It reads, and asks no server. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/cli/args.h"
+#include "bench/cli/cli.h"
+#include "bench/history/explain.h"
+
+enum { OPT_HELP };
+
+static const struct args_option options[] = {
+    [OPT_HELP] = {"help", NULL, "show this"},
+    {0},
+};
+
+static void print_line(const struct history_rules *rules, const struct history_line *line) {
+    printf("  %12.6f .. %12.6f s  client %u  key %u  %s%s: %s",
+           (double)(line->begin_ns - rules->begin_ns) / 1e9, (double)(line->end_ns - rules->begin_ns) / 1e9,
+           line->client, line->key, line->op, line->shared ? " (shared)" : "", line->outcome);
+    if (line->token) printf("  token %llu", (unsigned long long)line->token);
+    if (line->lease_end_ns != LB_NEVER) {
+        printf("  lease ends at %.6f s", (double)(line->lease_end_ns - rules->begin_ns) / 1e9);
+    }
+    printf("%s%s\n", line->note[0] ? "  " : "", line->note);
+}
+
+static void print_judgement(const char *path, const struct history_file *file, const struct book *book,
+                            const struct judgement *judgement) {
+    const struct history_rules *rules = &book->rules;
+    printf("%s: %s, %s of %u clients: %s\n", path, file->header.lock,
+           history_model_name((enum history_model)rules->model), rules->clients,
+           history_verdict_name(judgement->verdict));
+    printf("  %llu operations; %llu violations, %llu past leases or sessions, %llu token errors, "
+           "%llu granted out of order",
+           (unsigned long long)book->ops, (unsigned long long)judgement->violations,
+           (unsigned long long)judgement->expired, (unsigned long long)judgement->token_errors,
+           (unsigned long long)judgement->inversions);
+    if (judgement->busy_judged) {
+        printf(", %llu busy for no reason", (unsigned long long)judgement->spurious_busy);
+    }
+    printf("\n");
+    if (book->dropped > 0) {
+        printf("  %llu operations found no room and are missing\n", (unsigned long long)book->dropped);
+    }
+    if (!book->whole) printf("  it was cut off: what was held then counts as released\n");
+    if (judgement->clash == CLASH_NONE) return;
+    struct hold witness[HISTORY_WITNESSES];
+    struct history_line lines[EXPLAIN_LINES];
+    for (int i = 0; i < judgement->witness_count; i++) witness[i] = book->holds[judgement->witness[i]];
+    int count = history_explain(rules, judgement, witness, lines);
+    printf("  what contradicts itself, in seconds from the window's begin:\n");
+    for (int i = 0; i < count; i++) print_line(rules, &lines[i]);
+}
+
+/* The worst verdict so far goes up. 0, or -1 with err. */
+static int judge_file(const char *path, enum history_verdict *worst, struct lb_err *err) {
+    struct history_file file;
+    struct book book = {0};
+    struct judgement judgement;
+    if (history_open(&file, path, err) != 0) return -1;
+    int failed = book_begin(&book, &file.header.rules, err);
+    if (!failed) failed = book_add_file(&book, &file, err);
+    if (!failed) {
+        book_end(&book, file.header.dropped, file.header.whole);
+        failed = history_judge(&book, &judgement, NULL, err);
+    }
+    if (!failed) {
+        print_judgement(path, &file, &book, &judgement);
+        if (judgement.verdict > *worst) *worst = judgement.verdict;
+    }
+    book_done(&book);
+    history_close(&file);
+    return failed;
+}
+
+static int is_history(const struct dirent *entry) {
+    size_t len = strlen(entry->d_name);
+    return len > 8 && strcmp(entry->d_name + len - 8, ".history") == 0;
+}
+
+static int judge_folder(const char *path, enum history_verdict *worst, struct lb_err *err) {
+    struct dirent **entries;
+    int count = scandir(path, &entries, is_history, alphasort), failed = 0;
+    if (count < 0) return err_set(err, LB_EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
+    if (count == 0) {
+        failed = err_set(err, LB_EXIT_USAGE, "%s has no history; runs with check.history = yes have", path);
+    }
+    for (int i = 0; i < count; i++) {
+        char *file = NULL;
+        if (!failed && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0) {
+            file = NULL;
+            failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
+        }
+        if (!failed) failed = judge_file(file, worst, err);
+        free(file);
+        free(entries[i]);
+    }
+    free(entries);
+    return failed;
+}
+
+int cmd_history(int argc, char **argv) {
+    struct args args;
+    struct lb_err err = {0};
+    const char *value;
+    enum history_verdict worst = HISTORY_CLEAN;
+    int seen = 0;
+    args_init(&args, argc, argv, options);
+    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END; seen++) {
+        struct stat about;
+        if (option == OPT_HELP) {
+            args_help("history FILE...|RUN...",
+                      "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
+                      "verdict, counts,\nand the few operations that contradict each other.",
+                      options, stdout);
+            return LB_EXIT_OK;
+        }
+        if (option != ARGS_OPERAND) return args_fail(&err);
+        bool folder = stat(value, &about) == 0 && S_ISDIR(about.st_mode);
+        if ((folder ? judge_folder : judge_file)(value, &worst, &err) != 0) return args_fail(&err);
+    }
+    if (seen == 0) {
+        err_set(&err, LB_EXIT_USAGE, "history: which run, or which file? see lockbench history --help");
+        return args_fail(&err);
+    }
+    return worst == HISTORY_CLEAN ? LB_EXIT_OK : LB_EXIT_VIOLATED;
+}
