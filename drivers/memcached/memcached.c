@@ -10,7 +10,7 @@
  * that a grant may rely on is n-2 seconds, and for a lease asked for n is its seconds, rounded up, plus 2.
  * Eviction, flush_all and a restart free locks early: this is a cache, and the claims say no more.
  */
-#include "drivers/driver.h"
+#include "drivers/memcached/memcached.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "drivers/wait.h"
 
 #define MEMCACHED_PORT 11211
-#define KEY_MAX 250                   /* the protocol's */
+#define KEY_MAX MEMCACHED_KEY_MAX
 #define TICKS_S 2                     /* by so much a TTL may fall short */
 #define TTL_MAX_S (60 * 60 * 24 * 30) /* more is taken for a date */
 
@@ -66,8 +66,7 @@ static void memcached_disconnect(struct lb_session *session) {
     session->traffic_fd = -1;
 }
 
-/* One command and the first line of its answer. */
-static enum lb_outcome call(struct lb_session *session, const char *command, size_t len, char **ret_line) {
+enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len, char **ret_line) {
     const struct memcached_options *options = session->server->options;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     session->commands++;
@@ -75,7 +74,7 @@ static enum lb_outcome call(struct lb_session *session, const char *command, siz
     return outcome == LB_OK ? stream_line(session->state, session, deadline_ns, ret_line) : outcome;
 }
 
-static enum lb_outcome odd_answer(struct lb_session *session, const char *line) {
+enum lb_outcome memcached_odd(struct lb_session *session, const char *line) {
     bool ours = strncmp(line, "CLIENT_ERROR", 12) == 0 || strncmp(line, "ERROR", 5) == 0;
     return lb_fail(session, ours ? LB_REFUSED : LB_BROKEN, "memcached answered: %s", line);
 }
@@ -83,18 +82,18 @@ static enum lb_outcome odd_answer(struct lb_session *session, const char *line) 
 static enum lb_outcome memcached_ping(struct lb_session *session, int64_t deadline_ns) {
     (void)deadline_ns; /* command_timeout bounds every round trip */
     char *line = NULL;
-    enum lb_outcome outcome = call(session, "mn\r\n", 4, &line);
+    enum lb_outcome outcome = memcached_call(session, "mn\r\n", 4, &line);
     if (outcome != LB_OK) return outcome;
-    return strcmp(line, "MN") == 0 ? LB_OK : odd_answer(session, line);
+    return strcmp(line, "MN") == 0 ? LB_OK : memcached_odd(session, line);
 }
 
 static int memcached_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     static const char *const wanted[] = {"maxbytes", "maxconns", "evictions", "lru_crawler", "num_threads"};
     const struct memcached_options *options = session->server->options;
     char *line = NULL;
-    if (call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
+    if (memcached_call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
     lb_fact(facts, "version", "%s", strncmp(line, "VERSION ", 8) == 0 ? line + 8 : line);
-    if (call(session, "stats settings\r\n", 16, &line) != LB_OK) goto broken;
+    if (memcached_call(session, "stats settings\r\n", 16, &line) != LB_OK) goto broken;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "STAT ", 5) == 0) {
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -130,8 +129,7 @@ static int64_t sure_ns(int64_t lease_ns) {
     return (ttl_s(lease_ns) - TICKS_S) * LB_S_NS;
 }
 
-/* The number after flag in "HD c123". */
-static uint64_t flag_number(const char *line, char flag) {
+uint64_t memcached_flag(const char *line, char flag) {
     for (const char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
         if (at[1] == flag) return strtoull(at + 2, NULL, 10);
     }
@@ -156,10 +154,10 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
     for (;;) {
         char *line = NULL;
         int64_t sent_ns = lb_now();
-        enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+        enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
         if (outcome != LB_OK) return outcome;
         if (strncmp(line, "HD", 2) == 0) {
-            mine->cas = flag_number(line, 'c');
+            mine->cas = memcached_flag(line, 'c');
             if (mine->cas == 0) {
                 return lb_fail(session, LB_REFUSED,
                                "memcached gives no CAS numbers (started with -C?): nothing could be freed "
@@ -169,7 +167,7 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
             grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
             return LB_OK;
         }
-        if (strncmp(line, "NS", 2) != 0) return odd_answer(session, line);
+        if (strncmp(line, "NS", 2) != 0) return memcached_odd(session, line);
         if (once) return LB_BUSY;
         if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
         session->wakeups++;
@@ -182,11 +180,12 @@ static enum lb_outcome add_release(struct lb_session *session, const struct lb_r
     char command[KEY_MAX + 40], *line = NULL;
     int len =
         snprintf(command, sizeof command, "md %s C%llu\r\n", request->key, (unsigned long long)mine->cas);
-    enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+    enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) return LB_OK;
     /* EX: written by somebody else since. NF: gone. */
-    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST : odd_answer(session, line);
+    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST
+                                                                      : memcached_odd(session, line);
 }
 
 static enum lb_outcome add_renew(struct lb_session *session, const struct lb_request *request,
@@ -196,38 +195,44 @@ static enum lb_outcome add_renew(struct lb_session *session, const struct lb_req
     int len = snprintf(command, sizeof command, "ms %s 16 T%lld C%llu c\r\n%s\r\n", request->key,
                        (long long)ttl_s(request->lease_ns), (unsigned long long)mine->cas, mine->owner);
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+    enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) {
         /* The write has a new CAS number: the release needs it. The fencing token stays that of the grant. */
-        mine->cas = flag_number(line, 'c');
+        mine->cas = memcached_flag(line, 'c');
         grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
         return LB_OK;
     }
-    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST : odd_answer(session, line);
+    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST
+                                                                      : memcached_odd(session, line);
+}
+
+enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size) {
+    const struct memcached_options *options = session->server->options;
+    size_t len = strtoull(line + 3, NULL, 10);
+    bool fits = len < size;
+    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    enum lb_outcome outcome = stream_take(session->state, session, deadline_ns, fits ? value : NULL, len);
+    if (outcome == LB_OK) outcome = stream_take(session->state, session, deadline_ns, NULL, 2);
+    if (outcome == LB_OK) value[fits ? len : 0] = '\0';
+    return outcome;
 }
 
 /* The add may have arrived: read the value, and delete it by its CAS number if it is ours. */
 static enum lb_outcome add_settle(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     struct add_grant *mine = grant->data;
-    const struct memcached_options *options = session->server->options;
     char command[KEY_MAX + 16], *line = NULL;
     int len = snprintf(command, sizeof command, "mg %s v c\r\n", request->key);
-    enum lb_outcome outcome = call(session, command, (size_t)len, &line);
+    enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "EN", 2) == 0) return LB_OK; /* nothing there */
-    if (strncmp(line, "VA ", 3) != 0) return odd_answer(session, line);
-    mine->cas = flag_number(line, 'c');
-    /* Anybody's value: of any length and any bytes. */
-    size_t size = strtoull(line + 3, NULL, 10);
-    char value[sizeof mine->owner] = "";
-    bool fits = size < sizeof value;
-    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
-    outcome = stream_take(session->state, session, deadline_ns, fits ? value : NULL, size);
-    if (outcome == LB_OK) outcome = stream_take(session->state, session, deadline_ns, NULL, 2);
+    if (strncmp(line, "VA ", 3) != 0) return memcached_odd(session, line);
+    mine->cas = memcached_flag(line, 'c');
+    char value[sizeof mine->owner];
+    outcome = memcached_value(session, line, value, sizeof value);
     if (outcome != LB_OK) return outcome;
-    if (!fits || strcmp(value, mine->owner) != 0) return LB_OK;
+    if (strcmp(value, mine->owner) != 0) return LB_OK;
     outcome = add_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
@@ -251,7 +256,7 @@ static int add_residue(struct lb_session *session, const char *prefix, struct lb
     const struct memcached_options *options = session->server->options;
     struct lb_residue residue = {0};
     char *line = NULL;
-    if (call(session, "lru_crawler metadump all\r\n", 26, &line) != LB_OK) goto broken;
+    if (memcached_call(session, "lru_crawler metadump all\r\n", 26, &line) != LB_OK) goto broken;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "key=", 4) == 0) {
         if (key_begins(line + 4, prefix) && residue.count++ == 0) {
@@ -337,4 +342,5 @@ const struct lb_lock lock_memcached_add = {
     .renew = add_renew,
     .settle = add_settle,
     .residue = add_residue,
+    .store = &memcached_store.store,
 };

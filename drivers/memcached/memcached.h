@@ -1,0 +1,27 @@
+/* memcached: what its lock and its guarded store share: one command and its answer, over the meta protocol.
+ */
+#ifndef DRIVERS_MEMCACHED_MEMCACHED_H
+#define DRIVERS_MEMCACHED_MEMCACHED_H
+
+#include "drivers/driver.h"
+#include "drivers/store.h"
+
+#define MEMCACHED_KEY_MAX 250 /* the protocol's */
+
+extern const struct lb_backend backend_memcached;
+extern const struct store_cas memcached_store;
+
+/* Sends a command and waits for the first line of its answer. LB_OK, LB_UNKNOWN, LB_BROKEN. */
+enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len, char **ret_line);
+
+/* Fails the operation with an answer that is none. */
+enum lb_outcome memcached_odd(struct lb_session *session, const char *line);
+
+/* The number after flag in "HD c123"; 0 = there is none. */
+uint64_t memcached_flag(const char *line, char flag);
+
+/* What follows the line "VA <length> ...": anybody's value, of any length and any bytes. Into value, size
+ * bytes, NUL-terminated; "" if it does not fit. LB_OK or LB_UNKNOWN. */
+enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size);
+
+#endif
