@@ -1,0 +1,170 @@
+/* test_place_wired: a place whose servers are reached through the wire: clients', and replication's. Real
+ * Redis servers; what is missing is a loud skip. */
+#include "bench/servers/topo.h"
+#include "bench/tests/stage_help.h"
+#include "bench/tests/wire_help.h"
+
+static char topologies[512];
+
+struct wired {
+    struct plan *plan;
+    struct place *place;
+    struct lb_err err;
+};
+
+/* Opens a place for the lock; .place is NULL with err if it can't be. False: the server is missing here. */
+static bool wired_up(struct wired *wired, const char *lock, const char *topology) {
+    struct topo_info info;
+    struct lb_err err = {0};
+    char folder[512];
+    *wired = (struct wired){0};
+    assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
+    assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
+    if (topology && topo_info(topologies, topology, &info, &err) != 0) fail_msg("%s", err.text);
+    if (topology && *info.missing) {
+        print_message("skipped: %s is missing: install %s\n", info.missing, info.install);
+        if (getenv("CI")) fail();
+        return false;
+    }
+    wired->plan = plan_load(
+        &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = lock, .sets = NULL}, &err);
+    if (!wired->plan) fail_msg("%s", err.text);
+    wired->place = place_open(&(struct place_ask){.lock = &wired->plan->locks[0],
+                                                  .topology = topology,
+                                                  .topologies = topologies,
+                                                  .durability = "default",
+                                                  .wired = true,
+                                                  .interrupts = &no_interrupts},
+                              &wired->err);
+    return true;
+}
+
+static void wired_down(struct wired *wired) {
+    place_close(wired->place);
+    plan_free(wired->plan);
+}
+
+static void must_open(const struct wired *wired) {
+    if (!wired->place) fail_msg("%s", wired->err.text);
+}
+
+/* What a Redis server on a port answers to one command, without its CR LF; "" = nothing. */
+static const char *ask_redis(int port, const char *command) {
+    static char answer[256];
+    int fd = help_connect(port);
+    ssize_t len = 0;
+    if (fd >= 0 && send(fd, command, strlen(command), MSG_NOSIGNAL) > 0)
+        len = recv(fd, answer, sizeof answer - 1, 0);
+    answer[len > 0 ? len : 0] = '\0';
+    answer[strcspn(answer, "\r")] = '\0';
+    if (fd >= 0) close(fd);
+    return answer;
+}
+
+static uint64_t forwarded(const struct place *place, uint64_t ends) {
+    uint64_t sum = 0;
+    for (int i = 0; i < wire_ends(place->wire); i++) {
+        struct wire_count count;
+        wire_count(place->wire, i, WIRE_BOTH, &count);
+        if (ends >> i & 1) sum += count.forwarded_bytes;
+    }
+    return sum;
+}
+
+static void clients_are_led_through(void **state) {
+    (void)state;
+    struct wired wired;
+    if (!wired_up(&wired, "redis-setnx", "redis")) skip();
+    must_open(&wired);
+    const struct place *place = wired.place;
+    char theirs[32], ours[32];
+    snprintf(theirs, sizeof theirs, ":%d", topo_port(place->topo, 0, 0));
+    snprintf(ours, sizeof ours, ":%d", wire_port(place->wire, 0));
+    assert_non_null(strstr(place->urls[0], ours));
+    assert_null(strstr(place->urls[0], theirs));
+    assert_int_equal(place->client_ends, 1);
+    assert_int_equal(place->peer_ends, 0);
+    assert_int_equal(place_peer_ends(place, 0), 0);
+    /* The first words with the server took this way. */
+    assert_true(forwarded(place, place->client_ends) > 0);
+    assert_string_equal(ask_redis(wire_port(place->wire, 0), "PING\r\n"), "+PONG");
+    json_t *json = place_json(place);
+    assert_true(json_is_true(json_object_get(json, "wired")));
+    json_decref(json);
+    wired_down(&wired);
+}
+
+/* Replication is cut: the primary's writes reach no replica, and the wire carried no byte; then it heals. */
+static void replication_is_led_through(void **state) {
+    (void)state;
+    struct wired wired;
+    struct lb_err err = {0};
+    if (!wired_up(&wired, "redis-wait", "redis-replicas")) skip();
+    must_open(&wired);
+    struct place *place = wired.place;
+    int primary = topo_port(place->topo, 0, 0);
+    int replicas[] = {topo_port(place->topo, 1, 0), topo_port(place->topo, 2, 0)};
+    assert_int_equal(place->client_ends, 7);
+    assert_int_equal(place->peer_ends, 7 << 3);
+    assert_int_equal(place_peer_ends(place, 1), 1 << 4);
+    HELP_UNTIL(strcmp(ask_redis(primary, "WAIT 2 100\r\n"), ":2") == 0);
+    assert_string_equal(ask_redis(primary, "SET k before\r\n"), "+OK");
+    for (int i = 0; i < 2; i++) HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":6") == 0);
+
+    struct wire_fault cut = {.kind = WIRE_SWALLOW, .ends = place->peer_ends};
+    int fault = wire_set(place->wire, &cut, &err);
+    assert_true(fault >= 0);
+    uint64_t before = forwarded(place, place->peer_ends);
+    assert_string_equal(ask_redis(primary, "SET k after-it\r\n"), "+OK");
+    struct wire_sign sign;
+    HELP_UNTIL((wire_sign(place->wire, fault, &sign), sign.bytes > 0));
+    assert_true(sign.matched >= 2);
+    /* Clients are not cut off. */
+    assert_string_equal(ask_redis(wire_port(place->wire, 0), "STRLEN k\r\n"), ":8");
+    for (int i = 0; i < 2; i++) assert_string_equal(ask_redis(replicas[i], "STRLEN k\r\n"), ":6");
+    assert_int_equal(forwarded(place, place->peer_ends), before);
+
+    assert_int_equal(wire_lift(place->wire, fault, &err), 0);
+    for (int i = 0; i < 2; i++) HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":8") == 0);
+    wired_down(&wired);
+}
+
+/* Sentinels tell clients the servers' own addresses: so only replication is led through. */
+static void under_sentinel_replication_alone_is(void **state) {
+    (void)state;
+    struct wired wired;
+    if (!wired_up(&wired, "redis-setnx", "redis-sentinel")) skip();
+    must_open(&wired);
+    const struct place *place = wired.place;
+    assert_int_equal(place->client_ends, 0);
+    assert_string_equal(place->urls[0], topo_url(place->topo, 0));
+    HELP_UNTIL(strcmp(ask_redis(topo_port(place->topo, 0, 0), "WAIT 2 100\r\n"), ":2") == 0);
+    assert_true(forwarded(place, place_peer_ends(place, 0)) > 0);
+    wired_down(&wired);
+}
+
+static void where_no_wire_can_be_is_an_error(void **state) {
+    (void)state;
+    static const struct {
+        const char *lock, *topology, *why;
+    } cases[] = {{"redis-setnx", "redis-cluster", "their own addresses"},
+                 {"file-flock", NULL, "wires lead only"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wired wired;
+        if (!wired_up(&wired, cases[i].lock, cases[i].topology)) skip();
+        assert_null(wired.place);
+        assert_int_equal(wired.err.code, LB_EXIT_USAGE);
+        assert_non_null(strstr(wired.err.text, cases[i].why));
+        plan_free(wired.plan);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clients_are_led_through),
+        cmocka_unit_test(replication_is_led_through),
+        cmocka_unit_test(under_sentinel_replication_alone_is),
+        cmocka_unit_test(where_no_wire_can_be_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
