@@ -157,7 +157,7 @@ static void write_broken(FILE *out, const struct check_view *view) {
                 number_count_text(sums.stale_rejected, b));
         fprintf(out, " %s |\n", number_time_text(sums.unavailable_max, a));
     }
-    if (any) fputs("\nBold: worse than the lock claims.\n\n", out);
+    if (any) fputs(view->finding_count > 0 ? "\nBold: worse than the lock claims.\n\n" : "\n", out);
 }
 
 static void write_fencing(FILE *out, const struct check_view *view) {
@@ -234,7 +234,7 @@ static const char *environment_text(const struct check *check, const char *key) 
 /* Servers with their versions and durability, each once. */
 static void write_servers(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;
-    const char *separator = "- Servers: ";
+    const char *separator = "- Servers and their durability: ";
     int count = 0;
     for (int i = 0; i < check->cell_count && count < SERVERS_MAX; i++) {
         const struct check_cell *cell = &check->cells[i];

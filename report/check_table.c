@@ -58,6 +58,8 @@ static void write_heads(const struct screen *screen, const struct check_view *vi
 static void write_row(const struct screen *screen, const struct check_view *view, int lock, int from, int to,
                       int name_width) {
     screen_put(screen, view->check->locks[lock].name, -name_width, TONE_PLAIN);
+    while (to > from && !check_view_cell(view, lock, view->column[to - 1]))
+        to--; /* no spaces at a line's end */
     for (int c = from; c < to; c++) {
         const struct check_cell *cell = check_view_cell(view, lock, view->column[c]);
         fputc(' ', screen->out);

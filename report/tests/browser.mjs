@@ -59,7 +59,7 @@ export async function open(browser, url, { width = 1280, height = 900, dark = fa
     if (method === 'Runtime.exceptionThrown') problems.push(`exception: ${params.exceptionDetails.exception?.description ?? params.exceptionDetails.text}`);
     if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(params.type)) problems.push(`console ${params.type}: ${params.args.map((a) => a.value ?? a.description).join(' ')}`);
     if (method === 'Log.entryAdded' && params.entry.level === 'error') problems.push(`log: ${params.entry.text}`);
-    if (method === 'Network.requestWillBeSent' && params.request.url !== url && !params.request.url.startsWith('data:')) problems.push(`request: ${params.request.url}`);
+    if (method === 'Network.requestWillBeSent' && params.request.url !== url.split('#')[0] && !params.request.url.startsWith('data:')) problems.push(`request: ${params.request.url}`);
     if (method === 'Page.loadEventFired') loaded();
     if (method === 'Page.javascriptDialogOpening') problems.push(`dialog: ${params.message}`);
   };

@@ -1,5 +1,5 @@
 /* test_browser: rendered reports in headless Chromium, without a network. The looking is done by
- * test_browser.mjs.
+ * test_browser.mjs, and of a check by test_browser_check.mjs.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it fails.
  */
@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "report/assets.h"
+#include "report/check.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
 
@@ -26,13 +27,17 @@ static void need(bool there, const char *what, const char *install) {
     skip();
 }
 
+static void need_all(void) {
+    need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
+    need(has_program("node"), "node", "nodejs");
+    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
+}
+
 /* Renders runs into a page and has it looked at. */
 static void look(const char *const *runs, int run_count, const char *const *files) {
     struct lb_err err = {0};
     char page[] = "/tmp/lockbench-report-XXXXXX.html";
-    need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
-    need(has_program("node"), "node", "nodejs");
-    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
+    need_all();
     struct report *report = report_load(runs, run_count, &err);
     assert_string_equal(err.text, "");
     assert_non_null(report);
@@ -63,10 +68,52 @@ static void test_a_page_of_two_runs(void **state) {
     look(runs, 2, files);
 }
 
+static void look_at_check(const char *file, const char *how) {
+    struct lb_err err = {0};
+    char page[] = "/tmp/lockbench-check-XXXXXX.html";
+    need_all();
+    struct check *check = check_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(check);
+    int fd = mkstemps(page, 5);
+    assert_true(fd >= 0);
+    FILE *out = fdopen(fd, "w");
+    assert_non_null(out);
+    assert_int_equal(report_check_write(check, REPORT_HTML, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    check_free(check);
+    const char *argv[] = {"node", "report/tests/test_browser_check.mjs", page, file, how, NULL};
+    int code = run_command(argv, NULL);
+    if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
+    unlink(page);
+}
+
+/* Every verdict, a hostile name, a name without end. */
+static void test_a_check(void **state) {
+    (void)state;
+    look_at_check(GOLDEN "check/faults/check.json", NULL);
+}
+
+/* As many locks and faults as there are, made anew: it is too large to be stored. */
+static void test_a_check_of_all_locks(void **state) {
+    (void)state;
+    char file[] = "/tmp/lockbench-matrix-XXXXXX.json";
+    need_all();
+    int fd = mkstemps(file, 5);
+    assert_true(fd >= 0);
+    close(fd);
+    const char *argv[] = {"sh", "-c", "node report/tests/make_check.mjs matrix >\"$0\"", file, NULL};
+    assert_int_equal(run_command(argv, NULL), 0);
+    look_at_check(file, "quick");
+    unlink(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_page_of_every_odd_case),
         cmocka_unit_test(test_a_page_of_two_runs),
+        cmocka_unit_test(test_a_check),
+        cmocka_unit_test(test_a_check_of_all_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

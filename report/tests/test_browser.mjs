@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { launch, open } from './browser.mjs';
+import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
 const [page, ...runFiles] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
@@ -16,36 +17,11 @@ const runs = runFiles.map((file) => JSON.parse(readFileSync(file, 'utf8')));
 const failures = [];
 const check = (what, ok, detail = '') => { if (!ok) failures.push(`${what}${detail ? `: ${detail}` : ''}`); };
 
-const READY = 'new Promise((done) => { const look = () => (document.documentElement.dataset.ready ? requestAnimationFrame(() => done(true)) : setTimeout(look, 20)); look(); })';
-
 // In the page: what each view shows, and how many marks its chart has.
 const CHARTS = `[...document.querySelectorAll('.view')].map((view) => ({
   id: view.dataset.view, hidden: view.hidden, empty: !view.querySelector('.empty').hidden,
   marks: view.querySelectorAll('svg path').length, texts: view.querySelectorAll('svg text').length,
   width: view.querySelector('svg')?.getBoundingClientRect().width ?? 0, room: view.clientWidth }))`;
-
-const OVERFLOW = `({ page: document.documentElement.scrollWidth, window: innerWidth,
-  wide: [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, select, .quiet') && e.getBoundingClientRect().right > innerWidth + 1)
-    .slice(0, 3).map((e) => e.tagName + '.' + e.className) })`;
-
-// WCAG's contrast of each visible text against the nearest background that is not transparent.
-const CONTRAST = `(() => {
-  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-  const poor = [];
-  for (const e of document.querySelectorAll('h1, h2, h3, p, th, td, li, a, summary, button, label, .chip, .unit, .load, svg text')) {
-    if (!e.textContent.trim() || !e.checkVisibility()) continue;
-    const style = getComputedStyle(e);
-    const ink = e.ownerSVGElement ? style.fill : style.color;
-    if (!ink.startsWith('rgb')) continue;
-    const [a, b] = [light(rgb(ink)), light(behind(e.ownerSVGElement?.parentElement ?? e))].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < (e.ownerSVGElement ? 3 : 4.5)) poor.push(ratio.toFixed(2) + ' ' + (e.className || e.tagName) + ' "' + e.textContent.trim().slice(0, 30) + '" ' + ink);
-  }
-  return poor.slice(0, 5);
-})()`;
 
 async function look(browser, width, dark) {
   const where = `${width} px, ${dark ? 'dark' : 'light'}`;

@@ -26,6 +26,7 @@ export function makePanel(section, state) {
   // A click on the backdrop is one on the dialog itself.
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   dialog.addEventListener('close', () => {
+    if (dialog.open) return; // told late: another cell is open by now
     giveBack();
     state.set('cell', '');
   });

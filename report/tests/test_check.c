@@ -1,0 +1,400 @@
+/* test_check: stored checks rendered, compared with what is stored beside them; and what no output of a check
+ * may do, whatever the file holds. The checks are made by make_check.mjs.
+ *
+ * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs from the
+ * project's folder.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/assets.h"
+#include "report/check.h"
+#include "report/screen.h"
+#include "report/tests/run_text.inc"
+
+#define GOLDEN "report/tests/golden/check/"
+
+#define EVIL                                                                                                 \
+    "\\u001b]0;owned\\u0007<img src=x "                                                                      \
+    "onerror=alert(1)></script><script>alert(2)</script>|`*\\\"'&\\u009b31m=cmd()"                           \
+    "\\u202e"
+
+static const char evil[] =
+    "{\"schema\":\"lockbench.check/1\",\"tool\":{\"name\":\"" EVIL "\",\"version\":\"" EVIL
+    "\"},\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"ended_at\":\"" EVIL "\",\"tour\":\"" EVIL
+    "\",\"partial\":true,\"partial_reason\":\"" EVIL "\",\"environment\":{\"cpu_model\":\"" EVIL
+    "\",\"kernel\":\"" EVIL "\",\"" EVIL "\":1},\"faults\":[{\"name\":\"" EVIL "\",\"summary\":\"" EVIL
+    "\"}],\"locks\":[{\"name\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"primitive\":\"" EVIL
+    "\",\"guarantee\":\"" EVIL "\",\"crash\":\"" EVIL "\"}],\"cells\":[{\"lock\":\"" EVIL
+    "\",\"fault\":\"" EVIL "\",\"verdict\":\"violated\",\"compared\":\"worse\",\"expected\":\"" EVIL
+    "\",\"expected_why\":\"" EVIL "\",\"why\":\"" EVIL "\",\"topology\":\"" EVIL "\",\"durability\":\"" EVIL
+    "\",\"server\":\"" EVIL "\",\"command\":\"" EVIL "\",\"run\":\"" EVIL
+    "\",\"residue\":{\"count\":2,\"example\":\"" EVIL
+    "\"},\"recovery_ns\":{\"count\":1,\"p50\":1,\"max\":2,\"theory_max\":3,\"theory\":\"" EVIL
+    "\",\"trials\":[1]},\"faults\":[{\"kind\":\"" EVIL "\",\"target\":\"" EVIL
+    "\",\"from_s\":1,\"sign\":\"" EVIL "\"}],\"counterexample\":[{\"op\":\"" EVIL "\",\"outcome\":\"" EVIL
+    "\",\"note\":\"" EVIL "\",\"client\":\"" EVIL
+    "\",\"token\":1152921504606846977}],\"timeline\":[{\"client\":1,\"key\":0,\"acquired_s\":1,"
+    "\"outcome\":\"" EVIL "\"}]}]}";
+
+static struct check *check_of(const char *text) {
+    struct lb_err err = {0};
+    struct check *check = check_parse(text, strlen(text), "check.json", &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(check);
+    return check;
+}
+
+static char *render_check(const struct check *check, enum report_format format, bool color) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(report_check_write(check, format, color, out, &err), 0);
+    fclose(out);
+    return text;
+}
+
+static struct check *load(const char *path) {
+    struct lb_err err = {0};
+    struct check *check = check_read(path, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(check);
+    return check;
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+    return count;
+}
+
+static void test_stored_checks(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *check;
+        enum report_format format;
+    } cases[] = {
+        {"faults.table", GOLDEN "faults", REPORT_TABLE},
+        {"faults.md", GOLDEN "faults/", REPORT_MD},
+        {"faults.csv", GOLDEN "faults/check.json", REPORT_CSV},
+        {"kept.table", GOLDEN "kept", REPORT_TABLE},
+        {"kept.md", GOLDEN "kept", REPORT_MD},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[256];
+        struct check *check = load(cases[i].check);
+        char *text = render_check(check, cases[i].format, false);
+        snprintf(path, sizeof path, GOLDEN "%s", cases[i].file);
+        if (getenv("UPDATE_GOLDEN")) {
+            FILE *out = fopen(path, "w");
+            assert_non_null(out);
+            fputs(text, out);
+            assert_int_equal(fclose(out), 0);
+        }
+        char *expected = read_whole(path);
+        if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
+        assert_string_equal(text, expected);
+        free(expected);
+        free(text);
+        check_free(check);
+    }
+}
+
+/* The form that programs rely on, with the figures of check.json itself, read here without the reader. */
+static void test_json_has_every_cell(void **state) {
+    (void)state;
+    static const char *const members[] = {"lock",
+                                          "fault",
+                                          "verdict",
+                                          "expected",
+                                          "compared",
+                                          "grants",
+                                          "stale_accepted_unfenced",
+                                          "stale_rejected_fenced",
+                                          "recovery_ns",
+                                          "recovered",
+                                          "seed",
+                                          "seeds",
+                                          "command",
+                                          "why",
+                                          "counterexample",
+                                          "timeline",
+                                          "faults"};
+    struct check *check = load(GOLDEN "faults");
+    char *text = render_check(check, REPORT_JSON, false);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_t *file = json_load_file(GOLDEN "faults/check.json", 0, NULL);
+    const json_t *cells = json_object_get(root, "cells"), *wanted = json_object_get(file, "cells");
+    assert_int_equal(json_array_size(cells), json_array_size(wanted));
+    assert_true(json_array_size(cells) > 60);
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        const json_t *cell = json_array_get(cells, i);
+        for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+            const json_t *a = json_object_get(cell, members[m]);
+            const json_t *b = json_object_get(json_array_get(wanted, i), members[m]);
+            if (!json_equal(a, b)) fail_msg("cell %zu: %s is another", i, members[m]);
+        }
+    }
+    json_decref(root);
+    json_decref(file);
+    free(text);
+    check_free(check);
+}
+
+/* A row a cell and a field a head, whatever commas and quotes are in it. */
+static void test_csv_is_square(void **state) {
+    (void)state;
+    struct check *check = load(GOLDEN "faults");
+    char *text = render_check(check, REPORT_CSV, false);
+    int rows = 0, fields = 1, width = 0;
+    bool quoted = false;
+    for (const char *c = text; *c; c++) {
+        quoted ^= *c == '"';
+        if (quoted) continue;
+        fields += *c == ',';
+        if (*c != '\n') continue;
+        if (rows++ == 0) width = fields;
+        assert_int_equal(fields, width);
+        fields = 1;
+    }
+    assert_int_equal(rows, 1 + check->cell_count);
+    free(text);
+    check_free(check);
+}
+
+static void test_colour_is_only_colour(void **state) {
+    (void)state;
+    struct check *check = load(GOLDEN "faults");
+    char *plain = render_check(check, REPORT_TABLE, false),
+         *coloured = render_check(check, REPORT_TABLE, true);
+    assert_null(strchr(plain, '\033'));
+    assert_non_null(strstr(coloured, "\033[1;31mV\033[0m"));
+    char *to = coloured;
+    for (const char *from = coloured; *from; from++) {
+        if (*from == '\033') {
+            from = strchr(from, 'm');
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    assert_string_equal(coloured, plain);
+    free(plain);
+    free(coloured);
+    check_free(check);
+}
+
+static void assert_harmless_text(const char *text, bool narrow) {
+    char line[8192];
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if ((*c < 0x20 && *c != '\n') || *c == 0x7F) fail_msg("control character %d in: %.80s", *c, c);
+        if (c[0] == 0xC2 && c[1] < 0xA0) fail_msg("a C1 control in: %.80s", c);
+        if (c[0] == 0xE2 && c[1] == 0x80 && c[2] == 0xAE) fail_msg("a turn of the writing's direction");
+    }
+    for (const char *at = text; narrow && *at; at += strcspn(at, "\n") + (strchr(at, '\n') != NULL)) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (screen_width(line) > SCREEN_WIDTH) fail_msg("%d columns: %s", screen_width(line), line);
+    }
+}
+
+static void test_evil_texts(void **state) {
+    (void)state;
+    struct check *check = check_of(evil);
+    char *table = render_check(check, REPORT_TABLE, false), *md = render_check(check, REPORT_MD, false);
+    char *csv = render_check(check, REPORT_CSV, false), *html = render_check(check, REPORT_HTML, false);
+    assert_harmless_text(table, true);
+    assert_harmless_text(md, false);
+    assert_int_equal(count_of(md, "<"), 0);
+    assert_null(strstr(csv, ",=cmd"));
+    assert_int_equal(count_of(html, "<img"), 0);
+    assert_int_equal(count_of(html, "<script>alert"), 0);
+    /* The drawn cell's data and the page's own code; nothing else opens or ends a script. */
+    int scripts = *asset_check ? 2 : 0;
+    assert_int_equal(count_of(html, "<script"), scripts + count_of(asset_check, "<script"));
+    assert_int_equal(count_of(html, "</script"), scripts);
+    assert_true(count_of(html, "&lt;img") > 20);
+    assert_null(strchr(html, '\033'));
+    free(table);
+    free(md);
+    free(csv);
+    free(html);
+    check_free(check);
+}
+
+/* Half of it is not there, or nothing is. */
+static void test_little_and_nothing(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{\"schema\":\"lockbench.check/1\",\"cells\":[]}",
+        "{\"schema\":\"lockbench.check/"
+        "1\",\"partial\":true,\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
+        "\"cells\":[{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"failed\"}]}",
+        "{\"schema\":\"lockbench.check/"
+        "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],\"cells\":[{"
+        "\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"stuck\",\"recovered\":false,\"faults\":[{}],"
+        "\"counterexample\":[{}],\"timeline\":[{},{\"client\":\"x\"}]}]}",
+    };
+    static const char *const headlines[] = {"Nothing was judged", "Nothing was judged", "No lock did worse"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct check *check = check_of(texts[i]);
+        for (int format = 0; format < REPORT_FORMATS; format++) {
+            char *text = render_check(check, (enum report_format)format, false);
+            assert_true(*text != '\0');
+            assert_null(strstr(text, "nan"));
+            assert_null(strstr(text, "(null)"));
+            if (format != REPORT_CSV) assert_non_null(strstr(text, headlines[i]));
+            free(text);
+        }
+        check_free(check);
+    }
+}
+
+/* More faults than a terminal is wide, names without end. */
+static void test_a_huge_matrix(void **state) {
+    (void)state;
+    enum { LOCKS = 60, FAULTS = 120 };
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs("{\"schema\":\"lockbench.check/1\",\"faults\":[", out);
+    for (int f = 0; f < FAULTS; f++) fprintf(out, "%s{\"name\":\"fault-%0*d\"}", f ? "," : "", f % 60 + 1, f);
+    fputs("],\"locks\":[", out);
+    for (int l = 0; l < LOCKS; l++) {
+        fprintf(out, "%s{\"name\":\"lock-%0*d\",\"backend\":\"b%d\",\"guarantee\":\"node\"}", l ? "," : "",
+                l * 5 + 2, l, l);
+    }
+    fputs("],\"cells\":[", out);
+    for (int i = 0; i < LOCKS * FAULTS; i++) {
+        fprintf(out,
+                "%s{\"lock\":\"lock-%0*d\",\"fault\":\"fault-%0*d\",\"verdict\":\"%s\",\"compared\":\"%s\","
+                "\"grants\":9e15,"
+                "\"overlaps\":9e15,\"stale_attempted\":9e15,\"unavailable_ns\":9e15}",
+                i ? "," : "", i / FAULTS * 5 + 2, i / FAULTS, i % FAULTS % 60 + 1, i % FAULTS,
+                i % 7 ? "safe" : "violated", i % 7 ? "better" : "worse");
+    }
+    fputs("]}", out);
+    fclose(out);
+    struct check *check = check_of(text);
+    char *table = render_check(check, REPORT_TABLE, false), *html = render_check(check, REPORT_HTML, false);
+    assert_harmless_text(table, true);
+    assert_int_equal(count_of(html, "<article "), LOCKS * FAULTS);
+    assert_int_equal(count_of(html, "data-verdict="),
+                     LOCKS * FAULTS + count_of(asset_check, "data-verdict="));
+    free(table);
+    free(html);
+    free(text);
+    check_free(check);
+}
+
+/* What a design review gets is one page: some 60 lines, whatever there is to say. */
+static void test_the_summary_is_one_page(void **state) {
+    (void)state;
+    static const char *const files[] = {GOLDEN "faults.md", GOLDEN "kept.md"};
+    static const char *const all[] = {"claims",  "Fencing", "recovery, measured", "seeds ",
+                                      "Machine", "Servers", "durability",         "3 in n"};
+    for (size_t i = 0; i < 2; i++) {
+        char *text = read_whole(files[i]);
+        assert_non_null(text);
+        assert_in_range(count_of(text, "\n"), 20, 70);
+        for (size_t a = 0; a < sizeof all / sizeof *all; a++)
+            if (!strstr(text, all[a])) fail_msg("%s says nothing of %s", files[i], all[a]);
+        free(text);
+    }
+}
+
+/* A control that nothing exposed means that the check cannot be trusted, whatever else is green. */
+static void test_a_missed_control_is_said(void **state) {
+    (void)state;
+    struct check *check =
+        check_of("{\"schema\":\"lockbench.check/"
+                 "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
+                 "{\"name\":\"l\"}],\"cells\":[{\"lock\":\"unsafe-x\",\"fault\":\"f\",\"verdict\":\"safe\","
+                 "\"expected\":\"violated\","
+                 "\"compared\":\"better\"},{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"compared\":"
+                 "\"as expected\"}]}");
+    char *text = render_check(check, REPORT_MD, false);
+    assert_non_null(strstr(text, "unsafe-x, broken on purpose, was not caught"));
+    free(text);
+    check_free(check);
+}
+
+/* The page and the summary land beside check.json, whole, and nothing else is left there. */
+static void test_files_beside_the_check(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char dir[] = "/tmp/lockbench-check-XXXXXX", path[128];
+    int entries = 0;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(report_check_files(dir, &err), -1);
+    assert_non_null(strstr(err.text, "check.json"));
+    err = (struct lb_err){0};
+    char *text = read_whole(GOLDEN "kept/check.json");
+    snprintf(path, sizeof path, "%s/check.json", dir);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+    free(text);
+    for (int again = 0; again < 2; again++) assert_int_equal(report_check_files(dir, &err), 0);
+    DIR *folder = opendir(dir);
+    assert_non_null(folder);
+    while (readdir(folder)) entries++;
+    closedir(folder);
+    assert_int_equal(entries, 5); /* ., .., check.json, report.html, summary.md */
+    static const char *const names[] = {"report.html", "summary.md", "check.json"};
+    static const char *const ends[] = {"</html>\n", ".\n", "}\n"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        text = read_whole(path);
+        assert_non_null(text);
+        assert_string_equal(text + strlen(text) - strlen(ends[i]), ends[i]);
+        free(text);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
+/* A full disk is an error, not a short report. */
+static void test_a_full_disk(void **state) {
+    (void)state;
+    struct check *check = load(GOLDEN "faults");
+    for (int format = 0; format < REPORT_FORMATS; format++) {
+        struct lb_err err = {0};
+        FILE *out = fopen("/dev/full", "w");
+        assert_non_null(out);
+        assert_int_equal(report_check_write(check, (enum report_format)format, false, out, &err), -1);
+        assert_int_equal(err.code, LB_EXIT_MACHINE);
+        fclose(out);
+    }
+    check_free(check);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stored_checks),
+        cmocka_unit_test(test_json_has_every_cell),
+        cmocka_unit_test(test_csv_is_square),
+        cmocka_unit_test(test_colour_is_only_colour),
+        cmocka_unit_test(test_evil_texts),
+        cmocka_unit_test(test_little_and_nothing),
+        cmocka_unit_test(test_a_huge_matrix),
+        cmocka_unit_test(test_the_summary_is_one_page),
+        cmocka_unit_test(test_a_missed_control_is_said),
+        cmocka_unit_test(test_files_beside_the_check),
+        cmocka_unit_test(test_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
