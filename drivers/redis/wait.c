@@ -2,7 +2,8 @@
  * that acknowledged this connection's own last write, so on another one it says nothing. Too few in time: the
  * key is deleted again, and the try counts as one that found it busy. A renewal waits the same; one that too
  * few replicas acknowledged extends nothing that the holder relies on. Release is redis-setnx's; whoever
- * speaks SET NX PX is excluded.
+ * speaks SET NX PX is excluded. With `short = accept` it does what many programs do: it waits, and does not
+ * look at the count.
  *
  * It makes it likelier that a promoted replica knows the lock, not certain: the one that acknowledged need
  * not be the one that is promoted.
@@ -17,6 +18,7 @@
 struct wait_options {
     struct string_options string; /* first: see string_poll */
     int64_t replicas, timeout_ns;
+    int64_t accept; /* too few will do */
 };
 
 /* A write and its WAIT. LB_OK with both replies. */
@@ -32,7 +34,8 @@ static enum lb_outcome write_and_wait(struct lb_session *session, const struct r
     enum lb_outcome outcome = redis_pipe(session, NULL, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
     *ret_written = &replies[0];
-    *ret_enough = replies[1].value.type == REDIS_INTEGER && replies[1].value.integer >= options->replicas;
+    *ret_enough = options->accept ||
+                  (replies[1].value.type == REDIS_INTEGER && replies[1].value.integer >= options->replicas);
     return LB_OK;
 }
 
@@ -96,6 +99,8 @@ static const struct lb_option wait_options[] = {
      "how many replicas must have acknowledged the lock; with two, 1 makes a majority of three"},
     {"wait_timeout", LB_OPT_DURATION, offsetof(struct wait_options, timeout_ns), "100ms", 1e6, 60e9, NULL,
      "longest wait for them; must be less than the backend's command_timeout"},
+    {"short", LB_OPT_CHOICE, offsetof(struct wait_options, accept), "refuse", 0, 0, "refuse,accept",
+     "what to do when too few have it by then; accept: hold the lock all the same"},
     {0},
 };
 #endif
