@@ -288,6 +288,30 @@ static void test_who_learns_its_loss_does_not_write(void **state) {
     stage_free(stage);
 }
 
+/* Holders in processes of their own that stand still past their leases, and go on with what they had read. */
+static void test_a_paused_holder(void **state) {
+    (void)state;
+    struct lb_lock tokenless = without_tokens();
+    for (int with = 0; with < 2; with++) {
+        struct stage *stage =
+            run_toy(with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_wish){0},
+                    SETS("load.clients=4", "load.processes=4", "load.threads=4", "check.store=memory",
+                         "fault.kind=pause", "fault.target=holder", "fault.first=50ms", "fault.every=200ms",
+                         "fault.for=150ms", "load.hold=10ms", "acquire.lease=50ms", "run.duration=1500ms"));
+        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+        const struct store_sum *sum = &stage->store.sum;
+        uint64_t acted = 0;
+        for (int i = 0; i < stage->fault_count; i++) acted += stage->faults[i].acted;
+        assert_true(acted > 0);
+        assert_true(sum->stale_attempted > 0);
+        assert_int_equal(sum->stale_accepted_unfenced, sum->stale_attempted);
+        assert_true(sum->lost_updates_unfenced > 0);
+        assert_int_equal(sum->stale_rejected_fenced, with ? sum->stale_attempted : 0);
+        assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
+        stage_free(stage);
+    }
+}
+
 /* Nothing is written where no grant is exclusive, and nothing unless it is asked for. */
 static void test_where_there_is_none(void **state) {
     (void)state;
@@ -324,6 +348,7 @@ int main(void) {
         cmocka_unit_test(test_a_lease_that_ends),
         cmocka_unit_test(test_no_lock_at_all),
         cmocka_unit_test(test_who_learns_its_loss_does_not_write),
+        cmocka_unit_test(test_a_paused_holder),
         cmocka_unit_test(test_where_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,38 @@
+/* store_help: what a fencing token is for, as an assertion on a stage of a run.json. Include cli_help.h or
+ * check_help.h before. */
+#ifndef BENCH_TESTS_STORE_HELP_H
+#define BENCH_TESTS_STORE_HELP_H
+
+#include "bench/tests/cli_help.h"
+
+/* The stage's fenced store has rejected every stale write and lost nothing, and what a store without the
+ * check took is there to compare. Returns how many stale writes there were: none, where the holder learned in
+ * time that it had lost its grant. where: for the message. */
+static inline uint64_t store_assert_fenced(const json_t *stage, const char *where) {
+    const json_t *store = cli_get(stage, "store");
+    if (!json_is_true(cli_get(store, "fenced"))) fail_msg("%s: no fenced store", where);
+    double tried = cli_number_at(store, "stale_attempted");
+    if (cli_number_at(store, "writes") < 5) fail_msg("%s: hardly anything was written", where);
+    if (cli_number_at(store, "stale_accepted_unfenced") != tried ||
+        cli_number_at(store, "stale_rejected_fenced") != tried ||
+        cli_number_at(store, "stale_accepted_fenced") != 0 ||
+        cli_number_at(store, "lost_updates_fenced") != 0) {
+        fail_msg("%s: not every stale write was rejected: %s", where, json_dumps(store, 0));
+    }
+    return (uint64_t)tried;
+}
+
+/* The same for the cell of a check over some seeds: "OUT/cells/LOCK.FAULT.SEED". Returns the sum. */
+static inline uint64_t store_assert_cells(const char *out, const char *lock, const char *fault, int seeds) {
+    uint64_t sum = 0;
+    for (int seed = 1; seed <= seeds; seed++) {
+        char folder[500];
+        snprintf(folder, sizeof folder, "%s/cells/%s.%s.%d", out, lock, fault, seed);
+        json_t *run = cli_result(folder);
+        sum += store_assert_fenced(cli_get(run, "stages.0"), folder);
+        json_decref(run);
+    }
+    return sum;
+}
+
+#endif
