@@ -177,7 +177,8 @@ static int map_file(struct history_file *file, int fd, const char *path, struct 
     }
     if (header->version != 1 || header->byte_order != BYTE_ORDER_MARK ||
         header->header_bytes != sizeof *header || header->record_bytes != sizeof(struct history_record) ||
-        header->rules.model >= HISTORY_MODELS || header->rules.clients > 10000000) {
+        header->rules.model >= HISTORY_MODELS || header->rules.bound == 0 ||
+        header->rules.clients > 10000000) {
         return err_set(err, LB_EXIT_USAGE,
                        "%s was written by another version of lockbench, or on another kind of machine", path);
     }

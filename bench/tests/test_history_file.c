@@ -1,0 +1,315 @@
+/* test_history_file: rings that run full, that lose nothing with a killed process, and files that are cut
+ * off, foreign, or have no room. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/history/judge.h"
+
+#define THREADS 2
+
+static struct history *history;
+static size_t bytes;
+static char path[64];
+static const struct history_rules rules = {
+    .model = HISTORY_MUTEX, .bound = 1, .clients = 4, .cut_ns = LB_NEVER, .begin_ns = 7, .end_ns = 9};
+
+static int setup(void **state) {
+    (void)state;
+    bytes = history_bytes(THREADS);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    history = history_init(memory, THREADS);
+    snprintf(path, sizeof path, "/tmp/lockbench-history-%d", (int)getpid());
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    munmap(history, bytes);
+    unlink(path);
+    return 0;
+}
+
+static struct history_record acquire(uint32_t client, int64_t when_ns) {
+    return (struct history_record){.kind = HISTORY_ACQUIRE,
+                                   .client = client,
+                                   .begin_ns = when_ns,
+                                   .end_ns = when_ns + 1,
+                                   .lease_end_ns = LB_NEVER};
+}
+
+static struct history_record release(uint32_t client, int64_t when_ns) {
+    return (struct history_record){.kind = HISTORY_RELEASE,
+                                   .client = client,
+                                   .begin_ns = when_ns,
+                                   .end_ns = when_ns + 1,
+                                   .lease_end_ns = LB_NEVER};
+}
+
+/* One grant after the other, by clients in turn. Returns how many were kept. */
+static uint64_t hold_many(struct history_ring *ring, int count, int64_t from_ns) {
+    uint64_t kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct history_record in = acquire((uint32_t)i % 4, from_ns + 10 * i),
+                              out = release((uint32_t)i % 4, from_ns + 10 * i + 5);
+        if (!history_granted(ring, &in)) continue;
+        kept++;
+        history_released(ring, &out);
+    }
+    return kept;
+}
+
+static void judged(const struct history_file *file, bool rings, struct book *book,
+                   struct judgement *judgement) {
+    struct lb_err err = {0};
+    assert_int_equal(book_begin(book, &file->header.rules, &err), 0);
+    assert_int_equal(book_add_file(book, file, &err), 0);
+    if (rings) assert_int_equal(book_add_rings(book, history, &err), 0);
+    book_end(book, file->header.dropped, file->header.whole);
+    assert_int_equal(history_judge(book, judgement, NULL, &err), 0);
+}
+
+static void test_there_and_back(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct history_writer *writer = history_writer_start(history, path, &err);
+    assert_non_null(writer);
+    uint64_t kept = hold_many(&history->rings[0], 1000, 100);
+    history_stall(history, 1, 2, 50, 60);
+    history_writer_stop(writer, &rules, "a-lock", &err);
+    history_writer_free(writer);
+    assert_int_equal(err.code, 0);
+    struct history_file file;
+    struct book book;
+    struct judgement judgement;
+    assert_int_equal(history_open(&file, path, &err), 0);
+    assert_int_equal(file.count, 2 * kept + 1);
+    assert_string_equal(file.header.lock, "a-lock");
+    assert_memory_equal(&file.header.rules, &rules, sizeof rules);
+    assert_true(file.header.whole);
+    judged(&file, false, &book, &judgement);
+    assert_int_equal(book.ops, 2 * kept);
+    assert_int_equal(book.mishap_count, 1);
+    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    book_done(&book);
+    history_close(&file);
+}
+
+/* Nobody takes anything: what finds no room is dropped and counted, and what was let in is let out. */
+static void test_a_full_ring_drops_whole_grants(void **state) {
+    (void)state;
+    struct history_ring *ring = &history->rings[0];
+    int many = (int)ring->room;
+    uint64_t kept = hold_many(ring, many, 100);
+    assert_int_equal(kept, ring->room / 2);
+    assert_int_equal(atomic_load(&ring->dropped), (uint64_t)many - kept);
+    assert_int_equal(atomic_load(&ring->head), 2 * kept);
+    /* Nor is there room for anything else. */
+    struct history_record busy = acquire(1, 5);
+    busy.outcome = HISTORY_BUSY;
+    history_note(ring, &busy);
+    assert_int_equal(atomic_load(&ring->dropped), (uint64_t)many - kept + 1);
+}
+
+/* Tries fill it while somebody holds: the release has its room all the same. */
+static void test_a_release_always_finds_its_room(void **state) {
+    (void)state;
+    struct history_ring *ring = &history->rings[1];
+    struct history_record in = acquire(0, 10), out = release(0, 20), busy = acquire(1, 12);
+    busy.outcome = HISTORY_BUSY;
+    assert_true(history_granted(ring, &in));
+    for (uint32_t i = 0; i < 2 * ring->room; i++) history_note(ring, &busy);
+    assert_int_equal(atomic_load(&ring->head), ring->room - 1);
+    history_released(ring, &out);
+    assert_int_equal(atomic_load(&ring->head), ring->room);
+    const struct history_record *last = &ring->records[ring->room - 1];
+    assert_int_equal(last->kind, HISTORY_RELEASE);
+}
+
+/* What a process wrote before it was killed is there, to its last record. */
+static void test_a_killed_process_loses_nothing(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    pid_t pid = fork();
+    if (pid == 0) {
+        hold_many(&history->rings[1], 500, 100);
+        struct history_record in = acquire(3, 90000);
+        history_granted(&history->rings[1], &in);
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    struct history_writer *writer = history_writer_start(history, NULL, &err);
+    assert_non_null(writer);
+    history_death(history, 0, 4, 95000);
+    history_writer_stop(writer, &rules, "a-lock", &err);
+    struct history_file file;
+    struct book book;
+    struct judgement judgement;
+    assert_int_equal(history_reopen(&file, writer, &err), 0);
+    judged(&file, false, &book, &judgement);
+    assert_int_equal(book.hold_count, 501);
+    assert_true(book.holds[500].flags & HOLD_DEAD);
+    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    book_done(&book);
+    history_close(&file);
+    history_writer_free(writer);
+}
+
+/* A disk that takes no more: it is said, and what is left in the rings is judged with the rest. */
+static void test_no_room_on_disk(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct rlimit old, small;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigaction(SIGXFSZ, &ignore, &before);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 16384;
+    setrlimit(RLIMIT_FSIZE, &small);
+    struct history_writer *writer = history_writer_start(history, path, &err);
+    uint64_t kept = hold_many(&history->rings[0], 1000, 100);
+    history_writer_stop(writer, &rules, "a-lock", &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    sigaction(SIGXFSZ, &before, NULL);
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    assert_non_null(strstr(err.text, path));
+    struct history_file file;
+    struct book book;
+    struct judgement judgement;
+    err.code = 0;
+    assert_int_equal(history_reopen(&file, writer, &err), 0);
+    assert_true(file.count < 2 * kept);
+    assert_false(file.header.whole);
+    judged(&file, true, &book, &judgement);
+    assert_int_equal(book.ops, 2 * kept);
+    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    book_done(&book);
+    history_close(&file);
+    history_writer_free(writer);
+}
+
+static void test_a_file_that_was_not_closed(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct history_writer *writer = history_writer_start(history, path, &err);
+    struct history_record in = acquire(0, 10), later = acquire(1, 20), out = release(1, 30);
+    assert_true(history_granted(&history->rings[0], &in));
+    assert_true(history_granted(&history->rings[0], &later));
+    history_released(&history->rings[0], &out);
+    history_writer_stop(writer, &rules, "a-lock", &err);
+    history_writer_free(writer);
+    struct history_file file;
+    struct book book;
+    struct judgement judgement;
+    assert_int_equal(history_open(&file, path, &err), 0);
+    judged(&file, false, &book, &judgement);
+    assert_int_equal(judgement.verdict, HISTORY_VIOLATED); /* the first one was never released */
+    book_done(&book);
+    file.header.whole = 0;
+    judged(&file, false, &book, &judgement);
+    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    book_done(&book);
+    history_close(&file);
+    /* In the middle of a record. */
+    assert_int_equal(truncate(path, (off_t)(sizeof file.header + 2 * sizeof in + 5)), 0);
+    assert_int_equal(history_open(&file, path, &err), 0);
+    assert_int_equal(file.count, 2);
+    history_close(&file);
+}
+
+static void assert_refused(const void *data, size_t size, int code) {
+    struct lb_err err = {0};
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(data, 1, size, out), size);
+    fclose(out);
+    struct history_file file;
+    assert_int_equal(history_open(&file, path, &err), -1);
+    assert_int_equal(err.code, code);
+    assert_non_null(strstr(err.text, path));
+    history_close(&file);
+}
+
+static void test_what_is_no_history(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct history_header header;
+    assert_refused("", 0, LB_EXIT_USAGE);
+    assert_refused("LBHISTRY", 8, LB_EXIT_USAGE);
+    struct history_writer *writer = history_writer_start(history, path, &err);
+    history_writer_stop(writer, &rules, "a-lock", &err);
+    history_writer_free(writer);
+    FILE *in = fopen(path, "r");
+    assert_int_equal(fread(&header, sizeof header, 1, in), 1);
+    fclose(in);
+    struct history_header other = header;
+    other.version = 2;
+    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    other = header;
+    other.byte_order = 0x04030201;
+    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    other = header;
+    other.record_bytes = 64;
+    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    other = header;
+    other.rules.model = 99;
+    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    struct history_file file;
+    assert_int_equal(history_open(&file, "/nowhere/at-all", &err), -1);
+    err.code = 0;
+    assert_null(history_writer_start(history, "/nowhere/at-all", &err));
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+}
+
+/* Records that no writer of ours would make. */
+static void test_records_that_make_no_sense(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct book book;
+    struct judgement judgement;
+    struct history_record records[] = {
+        {.kind = 0},
+        {.kind = 200, .client = 1, .clients = UINT32_MAX},
+        {.kind = HISTORY_ACQUIRE, .client = 999},
+        {.kind = HISTORY_STALL, .client = 3, .clients = UINT32_MAX, .begin_ns = 9, .end_ns = 1},
+        {.kind = HISTORY_DEATH, .client = 3, .clients = UINT32_MAX},
+        {.kind = HISTORY_ACQUIRE, .client = 0, .outcome = 250, .begin_ns = INT64_MAX, .end_ns = INT64_MIN},
+        {.kind = HISTORY_ACQUIRE, .client = 0, .key = UINT32_MAX, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
+        {.kind = HISTORY_RELEASE, .client = 0, .key = UINT32_MAX, .begin_ns = INT64_MIN, .outcome = 250},
+        {.kind = HISTORY_RENEWAL, .client = 2, .lease_end_ns = INT64_MIN},
+    };
+    assert_int_equal(book_begin(&book, &rules, &err), 0);
+    assert_int_equal(book_add(&book, records, sizeof records / sizeof *records, &err), 0);
+    book_end(&book, 0, true);
+    assert_int_equal(history_judge(&book, &judgement, NULL, &err), 0);
+    book_done(&book);
+}
+
+int main(void) {
+#define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        EACH(test_there_and_back),
+        EACH(test_a_full_ring_drops_whole_grants),
+        EACH(test_a_release_always_finds_its_room),
+        EACH(test_a_killed_process_loses_nothing),
+        EACH(test_no_room_on_disk),
+        EACH(test_a_file_that_was_not_closed),
+        EACH(test_what_is_no_history),
+        EACH(test_records_that_make_no_sense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
