@@ -71,6 +71,8 @@ static void info_refuses_what_is_wrong(void **state) {
         {INFO_ONE "ports=1x\n", "\"1x\" is not a number"},
         {INFO_ONE "stop_signal=HUP\n", "none of TERM, INT, QUIT, KILL"},
         {INFO_ONE "colour=red\n", "colour: unknown key"},
+        {INFO_ONE "clock=maybe\n", "\"maybe\" is neither yes nor no"},
+        {INFO_ONE "library=../x\n", "library: it is no name of a file"},
         {INFO_ONE "hello\n", "\"hello\" is not KEY=VALUE"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -313,6 +315,128 @@ static void stop_all_stops_all(void **state) {
     topo_stop(topo[0]);
 }
 
+#define INFO_ACTS "acts=say fail leader hang\nclock=no\n"
+#define ACTS                                                                                                 \
+    "exec '%s' --serve $LB_PORTS ;;\n"                                                                       \
+    "act)\ncase $2 in\n"                                                                                     \
+    "say) echo \"$3\"; ls -d \"$LB_DIR/0\" >/dev/null; echo \"$LB_ALL_PORTS\" | wc -w ;;\n"                  \
+    "fail) echo half; echo can not open the moon >&2; exit 3 ;;\n"                                           \
+    "leader) echo 7 ;;\n"                                                                                    \
+    "hang) : >\"$LB_DIR/0/hanging\"; sleep 1000 & sleep 1000 ;;\nesac"
+
+/* An act's lines become one; what it says when it fails is the error; one that hangs is ended with all that
+ * it started. */
+static void acts_answer_or_explain(void **state) {
+    (void)state;
+    struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
+    struct topo *topo = begun(&info, NULL);
+    struct lb_err err = {0};
+    char text[100] = "before", tiny[4];
+    assert_int_equal(ready(topo, &err), 0);
+    assert_int_equal(topo_act(topo, "say", "two words", text, sizeof text, &err), 0);
+    assert_string_equal(text, "two words 1");
+    assert_int_equal(topo_act(topo, "say", NULL, tiny, sizeof tiny, &err), 0);
+    assert_int_equal(topo_act(topo, "say", "longer", tiny, sizeof tiny, &err), 0);
+    assert_string_equal(tiny, "lon");
+    assert_int_equal(topo_act(topo, "fail", "x", text, sizeof text, &err), -1);
+    assert_string_equal(err.text, "able: fail x: can not open the moon");
+    assert_string_equal(text, "two words 1");
+    err = (struct lb_err){0};
+    assert_int_equal(topo_leader(topo, &err), -1);
+    assert_string_equal(err.text, "able: leader: \"7\" is no node");
+    err = (struct lb_err){0};
+    assert_int_equal(topo_act(topo, "hang", NULL, text, sizeof text, &err), -1);
+    assert_string_equal(err.text, "able: hang: gave no answer");
+    assert_int_equal(topo_check(topo, NULL), 0);
+    char acts[520];
+    help_parent(topo_dir(topo, 0), acts, sizeof acts);
+    strcat(acts, "/act");
+    assert_false(help_any_process(acts));
+    topo_stop(topo);
+}
+
+/* What the owner does until it is killed. */
+static void be_busy(struct topo *topo, int what) {
+    struct lb_err err = {0};
+    if (what == 0) topo_signal(topo, 0, SIGSTOP);
+    if (what == 1) topo_kill(topo, 0, &err);
+    if (what == 3) topo_act(topo, "hang", NULL, NULL, 0, &err);
+    for (;;) {
+        if (what != 2) {
+            pause();
+            continue;
+        }
+        if (topo_kill(topo, 0, &err) != 0 || topo_wipe(topo, 0, &err) != 0 ||
+            topo_restart(topo, 0, &err) != 0)
+            _exit(1);
+    }
+}
+
+/* Killed while a node stands still, is dead, is started again and again, or an act is under way: nothing is
+ * left. */
+static void killed_owner_leaves_nothing(void **state) {
+    (void)state;
+    struct topo_info info = made("able", INFO_TWO INFO_ACTS, ACTS);
+    for (int trial = 0; trial < 8; trial++) {
+        int what = trial < 2 ? trial : trial == 2 ? 3 : 2, fds[2];
+        char folder[512] = "";
+        assert_int_equal(pipe(fds), 0);
+        pid_t owner = fork();
+        if (owner == 0) {
+            struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, NULL);
+            if (topo && ready(topo, NULL) == 0) help_parent(topo_dir(topo, 0), folder, sizeof folder);
+            if (write(fds[1], folder, sizeof folder) != sizeof folder || !*folder) _exit(1);
+            be_busy(topo, what);
+        }
+        close(fds[1]);
+        assert_int_equal(read(fds[0], folder, sizeof folder), sizeof folder);
+        close(fds[0]);
+        assert_true(*folder && help_any_process(folder));
+        if (what == 3) {
+            char sign[600];
+            snprintf(sign, sizeof sign, "%s/0/hanging", folder);
+            for (int i = 0; i < 2000 && access(sign, F_OK) != 0; i++) help_nap_ms(5);
+            assert_int_equal(access(sign, F_OK), 0);
+        }
+        help_nap_ms(what == 2 ? 20 + 7 * trial : 100);
+        assert_int_equal(waitpid(owner, NULL, WNOHANG), 0);
+        kill(owner, SIGKILL);
+        waitpid(owner, NULL, 0);
+        assert_true(help_all_gone(folder));
+    }
+}
+
+/* Which ports its peers are told, and that the ports are told before the nodes start. */
+static int told[4];
+static void note_ports(const int *ports, int count, void *arg) {
+    assert_int_equal(count, 4);
+    memcpy(told, ports, sizeof told);
+    ++*(int *)arg;
+}
+
+static void peers_are_told_other_ports(void **state) {
+    (void)state;
+    struct topo_info info = made(
+        "two", INFO_TWO, "echo $LB_ALL_PORTS, $LB_PEER_PORTS >\"$LB_DIR/said\"; exec '%s' --serve $LB_PORTS");
+    struct lb_err err = {0};
+    int times = 0;
+    struct topo_wish wish = {
+        .info = &info, .peer_ports = (const int[]){0, 17, 18, 0}, .ports_chosen = note_ports, .arg = &times};
+    struct topo *topo = topo_start(&wish, &err);
+    if (!topo || ready(topo, &err) != 0) fail_msg("%s", err.text);
+    char path[600], said[200] = "", expected[200];
+    snprintf(path, sizeof path, "%s/said", topo_dir(topo, 1));
+    FILE *file = fopen(path, "r");
+    assert_non_null(fgets(said, sizeof said, file));
+    fclose(file);
+    snprintf(expected, sizeof expected, "%d %d %d %d, %d 17 18 %d\n", told[0], told[1], told[2], told[3],
+             told[0], told[3]);
+    assert_string_equal(said, expected);
+    assert_int_equal(told[3], topo_port(topo, 1, 1));
+    assert_true(times >= 1);
+    topo_stop(topo);
+}
+
 /* A forked worker that outlives the program does not keep its servers alive. */
 static void worker_does_not_hold_the_guard(void **state) {
     (void)state;
@@ -409,6 +533,9 @@ int main(int argc, char **argv) {
         CASE(stubborn_servers_are_stopped),
         CASE(children_count_as_cpu),
         CASE(stop_all_stops_all),
+        CASE(acts_answer_or_explain),
+        CASE(killed_owner_leaves_nothing),
+        CASE(peers_are_told_other_ports),
         CASE(worker_does_not_hold_the_guard),
         CASE(guard_ignores_ctrl_c),
         CASE(bad_base_is_named),
