@@ -22,8 +22,8 @@ void perf_print(const char *what, const char *goal, double *ratios, int count) {
 static const struct {
     const char *name;
     int (*run)(struct lb_err *err);
-} subjects[] = {
-    {"null", perf_null}, {"redis", perf_redis}, {"pg", perf_pg}, {"ping", perf_ping}, {"crowd", perf_crowd}};
+} subjects[] = {{"null", perf_null},   {"redis", perf_redis}, {"pg", perf_pg},          {"ping", perf_ping},
+                {"crowd", perf_crowd}, {"wire", perf_wire},   {"history", perf_history}};
 
 int main(int argc, char **argv) {
     int code = 0;

@@ -10,10 +10,11 @@
 /* One line: what, the goal in words, and the ratio's median and range over the rounds. Sorts ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
-int perf_null(struct lb_err *err);  /* our cycle against four clock reads */
-int perf_redis(struct lb_err *err); /* against redis-benchmark */
-int perf_pg(struct lb_err *err);    /* against pgbench */
-int perf_ping(struct lb_err *err);  /* acquire against an empty round trip */
-int perf_crowd(struct lb_err *err); /* 2,000 clients in one process */
+int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
+int perf_redis(struct lb_err *err);   /* against redis-benchmark */
+int perf_pg(struct lb_err *err);      /* against pgbench */
+int perf_ping(struct lb_err *err);    /* acquire against an empty round trip */
+int perf_crowd(struct lb_err *err);   /* 2,000 clients in one process */
+int perf_history(struct lb_err *err); /* ten million operations judged */
 
 #endif
