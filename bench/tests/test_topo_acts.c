@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "bench/servers/wire.h"
 #include "bench/tests/acts_help.h"
 
 /* --- ends --- */
@@ -168,6 +169,49 @@ static void sentinel_promotes(void **state) {
     topo_stop(topo);
 }
 
+static void aim(const int *ports, int count, void *arg) {
+    struct lb_err err = {0};
+    (void)count;
+    must(wire_aim(arg, 0, ports[0], &err), &err);
+}
+
+/* Writes stop reaching the replicas when their wire to the primary swallows everything: who is promoted then,
+ * by hand or by Sentinel, does not know them. */
+static void replication_is_cut(void **state) {
+    struct lb_err err = {0};
+    char text[100];
+    bool sentinel = strcmp(*state, "redis-sentinel") == 0;
+    need("redis-cli", "redis-tools");
+    struct wire *wire = wire_start(&(struct wire_end){0}, 1, &err);
+    if (!wire) fail_msg("%s", err.text);
+    int peers[6] = {wire_port(wire, 0)};
+    struct topo *topo =
+        started(*state, (struct topo_wish){.peer_ports = peers, .ports_chosen = aim, .arg = wire});
+    for (int n = 1; n < 3; n++) until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
+    for (int n = 3; n < 6 && sentinel; n++) until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
+    until_says(topo, 0, "SET before me\r\n", "+OK");
+    for (int n = 1; n < 3; n++) until_says(topo, n, "GET before\r\n", "me");
+    int cut = wire_set(wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = WIRE_ALL_ENDS}, &err);
+    if (cut < 0) fail_msg("%s", err.text);
+    until_says(topo, 0, "SET after me\r\n", "+OK");
+    assert_true(atoi(act(topo, "behind", "1", text, sizeof text)) > 0);
+    assert_true(atoi(act(topo, "behind", "2", text, sizeof text)) > 0);
+    struct wire_sign sign;
+    for (int i = 0; i < 1000; i++, help_nap_ms(5)) {
+        wire_sign(wire, cut, &sign);
+        if (sign.bytes > 0) break;
+    }
+    assert_true(sign.bytes > 0);
+    must(topo_kill(topo, 0, &err), &err);
+    if (!sentinel) act(topo, "promote", "1", text, sizeof text);
+    int primary = leader(topo, 0);
+    until_says(topo, primary, "ROLE\r\n", "master");
+    until_says(topo, primary, "GET before\r\n", "me");
+    until_says(topo, primary, "GET after\r\n", "$-1\r\n");
+    topo_stop(topo);
+    wire_stop(wire);
+}
+
 /* The leader is found; another leads when it is killed; who comes back with nothing becomes a member again.
  */
 static void a_leader_is_lost(struct topo *topo, const char *words, const char *sign) {
@@ -275,6 +319,8 @@ int main(void) {
         cmocka_unit_test(memcached_throws_items_away),
         cmocka_unit_test(a_replica_is_promoted),
         cmocka_unit_test(sentinel_promotes),
+        {"replication is cut: redis-replicas", replication_is_cut, NULL, NULL, (void *)"redis-replicas"},
+        {"replication is cut: redis-sentinel", replication_is_cut, NULL, NULL, (void *)"redis-sentinel"},
         cmocka_unit_test(etcd_loses_its_leader),
         cmocka_unit_test(zookeeper_loses_its_leader),
         cmocka_unit_test(postgres_clients_are_terminated),
