@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FLIGHT_NS LB_MS_NS /* what a server that is hit may have answered just before */
 
@@ -48,6 +49,7 @@ bool fault_victims(const struct stage_fault *fault, const struct shared *shared,
 static bool stops_all(const struct sum *sum, const struct stage_fault *fault) {
     uint32_t first, end;
     if (fault_victims(fault, sum->shared, &first, &end)) return false;
+    if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
     switch (fault->kind) {
     case FAULT_SERVER_PAUSE:
     case FAULT_SERVER_KILL:
