@@ -15,6 +15,7 @@ int perf_redis(struct lb_err *err);   /* against redis-benchmark */
 int perf_pg(struct lb_err *err);      /* against pgbench */
 int perf_ping(struct lb_err *err);    /* acquire against an empty round trip */
 int perf_crowd(struct lb_err *err);   /* 2,000 clients in one process */
+int perf_wire(struct lb_err *err);    /* a round trip through the wire against a direct one */
 int perf_history(struct lb_err *err); /* ten million operations judged */
 
 #endif
