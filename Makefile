@@ -106,7 +106,7 @@ asan: ## the whole suite under AddressSanitizer and UBSan
 	@compose/install test
 	@$(BUILD) VARIANT=asan .build/asan/lockbench tests
 	@bench/tests/run .build/asan $(TESTS:%.c=%)
-THREADED := $(addprefix bench/tests/test_,loop cell crowd recorder stage primitives session faults) drivers/tests/test_conform
+THREADED := $(addprefix bench/tests/test_,loop cell crowd recorder stage primitives session faults store) drivers/tests/test_conform
 tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)

@@ -136,6 +136,7 @@ struct lb_session {
     const void *options;        /* the lock's parsed options */
     uint32_t client;            /* 0 .. clients-1, over all processes and threads; its first, if shared */
     int64_t lease_ns;           /* what the plan asks for: session timeouts derive from it */
+    int64_t lasts_until_ns;     /* see lb_session_renewed; 0 = not known */
     uint64_t commands;          /* the driver adds 1 for each request sent to a server */
     uint64_t wakeups;    /* ... for each time that a waiter was woken, or had slept, and looked again */
     int traffic_fd;      /* the TCP socket whose bytes the core may count by TCP_INFO, or -1 */
@@ -348,6 +349,11 @@ enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, con
  * holds. Reaches the clients that hold something at once; once a session is enough. From the session's
  * thread. */
 void lb_session_lost(struct lb_session *session);
+
+/* The session, if it ends by a time-out of the server's, lasts until then at least, by our clock: what a
+ * client can know of it, counted from before its last request that was answered was sent. From the session's
+ * thread. */
+void lb_session_renewed(struct lb_session *session, int64_t until_ns);
 
 /* The topologies that a lock can run on, the default first; NULL = embedded. */
 const char *const *lb_topologies(const struct lb_lock *lock);

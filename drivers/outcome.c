@@ -28,6 +28,10 @@ enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, con
     return outcome;
 }
 
+void lb_session_renewed(struct lb_session *session, int64_t until_ns) {
+    session->lasts_until_ns = until_ns;
+}
+
 void lb_session_lost(struct lb_session *session) {
     if (session->on_lost) session->on_lost(session);
 }

@@ -250,6 +250,14 @@ static const struct field table[] = {
      .help = "a value that holders write with and without a check of their tokens; backend: kept there, of "
              "locks that can (else in memory)"},
     {.section = "check",
+     .key = "careful",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct plan, careful),
+     .def = "no",
+     .allowed = "yes or no",
+     .help = "yes: a holder looks at its clock before it writes, and does not write if its lease or session "
+             "may be over"},
+    {.section = "check",
      .key = "history",
      .type = FIELD_BOOL,
      .offset = offsetof(struct plan, history),

@@ -168,6 +168,7 @@ struct plan {
     enum check_gap gap;
     int64_t gap_ns;
     enum check_store store;
+    bool careful; /* a holder looks at its clock before it writes */
     bool history; /* each operation is recorded, and judged when the stage is over */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are FAULT_NONE do nothing */

@@ -134,10 +134,10 @@ static void rest_waiting(struct client *client, int64_t now_ns) {
 
 /* What happens to a grant whose holder was told about it. */
 static void leave_lost(struct client *client) {
-    int64_t late_ns = client->told_ns - client->grant.lease_end_ns;
-    if (client->grant.lease_end_ns != LB_NEVER && late_ns > client->stats->detect_max_ns) {
-        client->stats->detect_max_ns = late_ns;
-    }
+    bool leased = client->grant.lease_end_ns != LB_NEVER;
+    int64_t end_ns = leased ? client->grant.lease_end_ns : client->session->lb.lasts_until_ns;
+    int64_t late_ns = client->told_ns - end_ns;
+    if (end_ns != 0 && late_ns > client->stats->detect_max_ns) client->stats->detect_max_ns = late_ns;
     guard_abandon(client);
     client->was_found = true;
 }

@@ -85,10 +85,24 @@ static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns, enum
     return outcome == LB_OK ? pass(client, lb_now()) : outcome;
 }
 
+/* Whether the grant is not over yet as far as its holder can know: by its lease, or what its session was last
+ * known to last. It says nothing of what comes between this look and the write. */
+static enum lb_outcome look_at_clock(struct client *client) {
+    struct lb_session *session = &client->session->lb;
+    bool leased = client->grant.lease_end_ns != LB_NEVER;
+    int64_t end_ns = leased ? client->grant.lease_end_ns : session->lasts_until_ns;
+    if (end_ns == 0 || lb_now() < end_ns) return LB_OK;
+    if (!leased) lb_session_lost(session);
+    client_tell(client, LB_LOST);
+    return client->told;
+}
+
 enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
+    bool careful = client->worker->shared->plan->careful;
     bool stored = client->visits && client->worker->shared->store_backend && !client->request.shared;
     enum lb_outcome outcome = stored ? store_install(client) : LB_OK;
     if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
+    if (outcome == LB_OK && careful) outcome = look_at_clock(client);
     if (outcome == LB_OK && stored) outcome = store_save(client);
     return outcome;
 }

@@ -92,6 +92,7 @@ void session_close(struct session *session) {
 int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct lb_backend *backend = session->lb.server->backend;
     session->moving = true;
+    session->lb.lasts_until_ns = 0;
     if (backend->connect && backend->connect(&session->lb, deadline_ns, err) != 0) {
         session_close(session);
         return -1;

@@ -123,6 +123,7 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     shape.one_key = (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && plan->stock == 0 &&
                     shape.guard != GUARD_CELLS;
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
+    if (plan->careful && !shape.own_cells) shape.no_hold = false; /* it ends with a look at the clock */
     store_shape(&shape);
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);

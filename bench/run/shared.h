@@ -66,7 +66,7 @@ struct client_stats {
     uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
     int64_t connect_ns;                /* opening the first session; -1 = never opened */
     uint64_t retries;      /* optimistic: tries in the window that somebody else was faster than */
-    int64_t detect_max_ns; /* the longest time from the end of a lease to learning of it */
+    int64_t detect_max_ns; /* the longest time from the end of a lease or session to learning of it */
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
     _Atomic bool starved;                 /* its renewals are held back; the supervisor writes */
     _Atomic uint64_t renewals, held_back; /* by the watchdog */

@@ -90,7 +90,8 @@ struct stage {
     uint64_t retries;       /* optimistic locks */
     uint64_t inversions;    /* grants that somebody who started later got before; fair locks */
     uint64_t rounds;        /* latches: complete ones */
-    int64_t detect_max_ns;  /* the longest from a lease's end until its holder learned its loss */
+    int64_t detect_max_ns;  /* the longest from a lease's end, or a session's by its client's clock, until the
+                               holder learned its loss; 0 = of none is known */
     struct stage_store store;
     struct stage_history *history; /* NULL = none was kept */
     struct stock_sum stock;

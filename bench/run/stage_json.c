@@ -94,8 +94,8 @@ static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *l
         "early", (json_int_t)x->early, "oversold", (json_int_t)x->oversold);
     json_t *json =
         json_pack("{s:s, s:o, s:o, s:o}", "verdict", verdict, "detect_ns_max",
-                  x->detected ? json_integer((json_int_t)stage->detect_max_ns) : json_null(), "bound95",
-                  sure ? json_real(3.0 / (double)x->grants) : json_null(), "first", first);
+                  stage->detect_max_ns ? json_integer((json_int_t)stage->detect_max_ns) : json_null(),
+                  "bound95", sure ? json_real(3.0 / (double)x->grants) : json_null(), "first", first);
     if (json && counts) json_object_update(json, counts);
     json_decref(counts);
     return json;

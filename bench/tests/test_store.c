@@ -312,6 +312,35 @@ static void test_a_paused_holder(void **state) {
     }
 }
 
+/* Its session lasts 20 ms, and it knows. */
+static enum lb_outcome short_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    enum lb_outcome outcome = toy_acquire(session, request, grant);
+    if (outcome == LB_OK) lb_session_renewed(session, lb_now() + 20 * LB_MS_NS);
+    return outcome;
+}
+
+/* Who looks at its clock before it writes does not write late, and says how late it was. */
+static void test_a_careful_holder(void **state) {
+    (void)state;
+    struct lb_lock tokenless = without_tokens(), session = toy_session;
+    session.acquire = short_acquire;
+    const struct lb_lock *locks[] = {&tokenless, &session};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_toy(locks[i], (struct toy_faults){0}, (struct stage_wish){0},
+                                      SETS(CROWD, "check.careful=yes", "load.hold=exponential:20ms",
+                                           "acquire.lease=20ms", "run.duration=600ms"));
+        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+        assert_true(stage->exclusion.detected > 0);
+        /* None, unless it stands still between its look and its write. */
+        assert_true(stage->store.sum.stale_attempted < stage->exclusion.detected);
+        assert_true(stage->outcomes[LB_LOST] > 0);
+        assert_true(stage->detect_max_ns > 0);
+        assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
+        stage_free(stage);
+    }
+}
+
 /* Nothing is written where no grant is exclusive, and nothing unless it is asked for. */
 static void test_where_there_is_none(void **state) {
     (void)state;
@@ -349,6 +378,7 @@ int main(void) {
         cmocka_unit_test(test_no_lock_at_all),
         cmocka_unit_test(test_who_learns_its_loss_does_not_write),
         cmocka_unit_test(test_a_paused_holder),
+        cmocka_unit_test(test_a_careful_holder),
         cmocka_unit_test(test_where_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,7 @@ static void renew(struct etcd_session *e) {
     if (e->lease != lease || e->ending) return; /* given up meanwhile */
     if (outcome == LB_OK && known) {
         e->alive_until_ns = sent_ns + ttl_s * LB_S_NS;
+        lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
         e->keep_due_ns = sent_ns + ttl_s * LB_S_NS / 3;
         return;
     }
@@ -101,6 +102,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
     /* The server gives at least the election time-out and a half: 2 s by default. */
     if (grant(e, e->asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
     e->alive_until_ns = sent_ns + e->ttl_s * LB_S_NS;
+    lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
     if (trace_s > 0 && grant(e, e->ttl_s + trace_s, &e->trace, &ignored_s, err) != LB_OK) return -1;
     e->keep_due_ns = sent_ns + e->ttl_s * LB_S_NS / 3;
     if (!e->keeper) {

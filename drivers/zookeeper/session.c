@@ -80,6 +80,12 @@ static void learn_address(struct zk_session *z) {
     inet_ntop(own.ss_family, bytes, z->address, sizeof z->address);
 }
 
+/* The server was heard of, in answer to what was sent at this moment or later. */
+static void hear(struct zk_session *z, int64_t at_ns) {
+    z->heard_ns = at_ns;
+    lb_session_renewed(z->owner, at_ns + z->timeout_ms * LB_MS_NS);
+}
+
 /* The library calls this from zookeeper_process and zookeeper_interest, so on the pump's fiber: no waiting.
  */
 static void on_state(zhandle_t *handle, int type, int state, const char *path, void *context) {
@@ -88,7 +94,7 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     if (type != ZOO_SESSION_EVENT) return;
     if (state == ZOO_CONNECTED_STATE) {
         z->timeout_ms = zoo_recv_timeout(handle);
-        z->heard_ns = lb_now();
+        hear(z, lb_now());
         z->down = false;
         z->stood = true;
         z->refusals = 0;
@@ -151,7 +157,7 @@ static void pump(void *arg) {
         if (rc != ZOK && rc != ZNOTHING) {
             note_failure(z, rc, errno);
         } else if (events & ZOOKEEPER_READ) {
-            z->heard_ns = before_ns;
+            hear(z, before_ns);
         }
     }
     z->running = false;
