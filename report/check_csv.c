@@ -32,6 +32,8 @@ int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err
             const char *at = (const char *)cell + field->offset;
             if (field->kind == RUN_TEXT) {
                 put(out, *(const char *const *)at);
+            } else if (field->kind == RUN_FLAG) {
+                put(out, *(const bool *)at ? "true" : "false");
             } else {
                 fputc(',', out);
                 escape_csv_figure(out, *(const double *)at);

@@ -77,6 +77,8 @@ static int write_figures(FILE *out, const struct check_cell *cell) {
     write_count(out, "overlaps", cell->overlaps);
     write_count(out, "lost updates", cell->lost_updates);
     write_text(out, "stale writes", store);
+    if (cell->stale_accepted_fenced > 0)
+        write_count(out, "stale writes that passed the fence", cell->stale_accepted_fenced);
     write_count(out, "losses learned in time", cell->detected);
     write_time(out, "learned at the latest after", cell->detect_ns_max);
     write_text(out, "recovery", recovery);
@@ -90,6 +92,8 @@ static int write_figures(FILE *out, const struct check_cell *cell) {
     write_text(out, "durability", cell->durability);
     write_count(out, "clients", cell->clients);
     write_time(out, "lease", cell->lease_ns);
+    write_text(out, "workload", cell->workload);
+    if (cell->failed_runs > 0) write_count(out, "runs that failed or showed nothing", cell->failed_runs);
     write_text(out, "its run", cell->run);
     free(recovery);
     free(store);

@@ -12,9 +12,9 @@ int check_cell_index(const struct check_view *view, const struct check_cell *cel
 }
 
 void check_html_chip(FILE *out, const struct check_view *view, const struct check_cell *cell) {
-    fprintf(out, "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s</span> %s</span>",
+    fprintf(out, "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s%s</span> %s</span>",
             html_tone(check_tone(view, cell)), check_verdict_title(cell->verdict), check_sign(cell),
-            check_verdict_name(cell->verdict));
+            check_mark(cell), check_verdict_name(cell->verdict));
 }
 
 static const char *environment_text(const struct check *check, const char *key) {
@@ -39,6 +39,30 @@ static void write_banner(FILE *out, const struct check_view *view) {
         "<a href=\"#findings\">Findings</a><a href=\"#sums\">What held</a><a href=\"#evidence\">Evidence</a>"
         "<a href=\"#run\">The check</a><a href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n",
         out);
+}
+
+static void write_skips(FILE *out, const struct check *check) {
+    if (check->skip_count == 0) return;
+    fprintf(out, "<details class=\"fold\"><summary>Left out (%d)</summary><ul>\n", check->skip_count);
+    for (int i = 0; i < check->skip_count; i++) {
+        const struct check_skip *skip = &check->skips[i];
+        fputs("<li><b>", out);
+        html_text(out, skip->lock ? skip->lock : skip->backend);
+        fputs("</b>", out);
+        if (skip->fault) {
+            fputs(" under ", out);
+            html_text(out, skip->fault);
+        }
+        fputs(": ", out);
+        html_text(out, skip->reason ? skip->reason : "no reason given");
+        if (skip->install) {
+            fputs("; install <code>", out);
+            html_text(out, skip->install);
+            fputs("</code>", out);
+        }
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></details>\n", out);
 }
 
 static void write_run(FILE *out, const struct check_view *view) {
@@ -75,6 +99,7 @@ static void write_run(FILE *out, const struct check_view *view) {
         fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
+    write_skips(out, check);
     html_tree(out, "The machine", check->environment);
     fputs("</section>\n", out);
 }

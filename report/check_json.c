@@ -21,8 +21,9 @@ static json_t *cell_of(const struct check_cell *cell) {
     int rc = 0;
     for (const struct run_field *field = check_cell_fields(); field->path; field++) {
         const char *at = (const char *)cell + field->offset;
-        json_t *value = field->kind == RUN_TEXT ? escape_json(*(const char *const *)at)
-                                                : escape_json_figure(*(const double *)at);
+        json_t *value = field->kind == RUN_TEXT   ? escape_json(*(const char *const *)at)
+                        : field->kind == RUN_FLAG ? json_boolean(*(const bool *)at)
+                                                  : escape_json_figure(*(const double *)at);
         rc |= escape_json_put(object, field->path, value);
     }
     bool unknown = cell->recovered != cell->recovered;
@@ -44,7 +45,7 @@ static json_t *copy_of(const struct check *check, const char *member) {
 static int fill(const struct check_view *view, const struct words *words, json_t *root) {
     static const char *const members[] = {"tool",           "command", "started_at", "ended_at",
                                           "tour",           "partial", "seeds",      "environment",
-                                          "partial_reason", "faults",  "locks"};
+                                          "partial_reason", "faults",  "skipped",    "locks"};
     json_t *lines = json_array(), *cells = json_array();
     int rc = escape_json_put(root, "schema", json_string("lockbench.check-report/1"));
     rc |= escape_json_put(root, "verdict", lines);

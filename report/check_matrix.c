@@ -30,17 +30,19 @@ static void write_name(FILE *out, const struct check_view *view, const struct ch
 
 static void write_cell(FILE *out, const struct check_view *view, const struct check_cell *cell) {
     if (!cell) {
-        fputs("<td class=\"none\"><span class=\"quiet\">not run</span></td>", out);
+        fputs(
+            "<td class=\"none\"><span aria-hidden=\"true\">-</span><span class=\"quiet\">not run</span></td>",
+            out);
         return;
     }
     bool differs = cell->compared == CHECK_WORSE || cell->compared == CHECK_BETTER;
     fprintf(out, "<td class=\"%s%s\" data-verdict=\"%s\"%s><a href=\"#cell-%d\" title=\"",
-            html_tone(check_tone(view, cell)), cell->compared == CHECK_WORSE ? " worse" : "",
+            html_tone(check_tone(view, cell)), cell->compared == CHECK_WORSE || cell->missed ? " worse" : "",
             check_verdict_name(cell->verdict), differs ? " data-differs" : "", check_cell_index(view, cell));
     write_name(out, view, cell);
     fputs("\" aria-label=\"", out);
     write_name(out, view, cell);
-    fprintf(out, "\">%s</a></td>", check_sign(cell));
+    fprintf(out, "\">%s%s</a></td>", check_sign(cell), check_mark(cell));
 }
 
 static void write_row(FILE *out, const struct check_view *view, int lock) {
@@ -59,11 +61,15 @@ static void write_legend(FILE *out) {
     static const struct {
         const char *tone, *sign, *text;
     } signs[] = {
-        {"good", "\xc2\xb7", "safe"},   {"good", "+", "safe, where worse was claimed"},
-        {"warn", "e", "expired"},       {"warn", "s", "stuck"},
-        {"bad", "v", "violated"},       {"bad worse", "E S V", "the same, and worse than the lock claims"},
-        {"plain", "?", "no verdict"},   {"plain", "!", "the run failed"},
-        {"plain", "&nbsp;", "not run"},
+        {"good", ".", "safe"},
+        {"warn", "E", "expired"},
+        {"warn", "S", "stuck"},
+        {"bad", "V", "violated"},
+        {"plain", "?", "inconclusive"},
+        {"plain", "x", "the run failed"},
+        {"plain", "-", "not run"},
+        {"bad worse", "!", "worse than the lock claims, or a control not caught"},
+        {"good", "+", "better"},
     };
     fputs("<ul class=\"legend\">", out);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {

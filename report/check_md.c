@@ -17,6 +17,7 @@
 #define NAMES_SHOWN 4
 #define BACKENDS_MAX 16
 #define SERVERS_MAX 12
+#define SKIPS_MAX 3
 #define RECOVERIES_MAX 5
 
 static void put_or(FILE *out, const char *text, const char *other) {
@@ -254,6 +255,25 @@ static void write_servers(FILE *out, const struct check_view *view) {
     if (*separator == ';') fputc('\n', out);
 }
 
+/* How many, and the reasons of the first. */
+static void write_skips(FILE *out, const struct check *check) {
+    if (check->skip_count == 0) return;
+    fprintf(out, "- Left out: %d", check->skip_count);
+    for (int i = 0; i < check->skip_count && i < SKIPS_MAX; i++) {
+        const struct check_skip *skip = &check->skips[i];
+        fputs(i == 0 ? ": " : "; ", out);
+        put_or(out, skip->lock ? skip->lock : skip->backend, "?");
+        if (skip->fault) {
+            fputs(" under ", out);
+            escape_md(out, skip->fault);
+        }
+        fputs(" (", out);
+        put_or(out, skip->reason, "no reason given");
+        fputc(')', out);
+    }
+    fputs(check->skip_count > SKIPS_MAX ? "; ...\n" : "\n", out);
+}
+
 static void write_foot(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;
     struct check_sums sums;
@@ -276,6 +296,7 @@ static void write_foot(FILE *out, const struct check_view *view) {
     }
     fputc('\n', out);
     write_servers(out, view);
+    write_skips(out, check);
     const json_t *cpus = json_object_get(check->environment, "cpus");
     fputs("- Machine: ", out);
     put_or(out, environment_text(check, "cpu_model"), "processor not known");

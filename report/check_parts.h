@@ -40,8 +40,8 @@ struct check_view {
     struct check_counts real, controls;     /* of real locks, of controls */
     struct check_counts families[FAMILIES]; /* controls are a family of their own */
     int locks[FAMILIES];                    /* locks with a cell in each */
-    const struct check_lock **missed;       /* controls that no fault exposed */
-    int missed_count;
+    const struct check_lock **missed;       /* controls that were not caught where they had to be */
+    int missed_count, caught_count;         /* caught: controls that broke somewhere */
 };
 
 /* NULL with err when out of memory. */
@@ -55,14 +55,16 @@ const struct check_lock *check_lock_of(const struct check_view *view, const stru
 const struct check_fault *check_fault_of(const struct check_view *view, const struct check_cell *cell);
 bool check_broke(const struct check_cell *cell); /* expired, stuck or violated */
 
-/* One sign a cell; a capital or + says that it is not as the lock claims. "" never. */
+/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse than
+ * claimed or a control was not caught, "+" where it is better, else "". */
 const char *check_sign(const struct check_cell *cell);
+const char *check_mark(const struct check_cell *cell);
 /* How grave it is, whatever was claimed; a control and what has no verdict are plain. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
 const char *check_verdict_title(enum check_verdict verdict);    /* one sentence */
 const char *check_compared_text(const struct check_cell *cell); /* "worse than claimed" */
 
-#define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX)
+#define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
 /* "0 to 2.00 s", into text, which holds CHECK_RANGE_MAX bytes. */
 char *check_range_text(double min_ns, double max_ns, char *text);
 

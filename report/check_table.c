@@ -58,12 +58,13 @@ static void write_heads(const struct screen *screen, const struct check_view *vi
 static void write_row(const struct screen *screen, const struct check_view *view, int lock, int from, int to,
                       int name_width) {
     screen_put(screen, view->check->locks[lock].name, -name_width, TONE_PLAIN);
-    while (to > from && !check_view_cell(view, lock, view->column[to - 1]))
-        to--; /* no spaces at a line's end */
+    fputc(' ', screen->out);
     for (int c = from; c < to; c++) {
         const struct check_cell *cell = check_view_cell(view, lock, view->column[c]);
-        fputc(' ', screen->out);
-        screen_put(screen, cell ? check_sign(cell) : " ", 1, cell ? check_tone(view, cell) : TONE_PLAIN);
+        const char *mark = cell ? check_mark(cell) : "";
+        enum tone tone = cell ? check_tone(view, cell) : TONE_PLAIN;
+        screen_put(screen, cell ? check_sign(cell) : "-", 1, tone);
+        screen_put(screen, *mark || c + 1 == to ? mark : " ", 0, tone);
     }
     fputc('\n', screen->out);
 }
@@ -76,7 +77,7 @@ static void write_matrix(const struct screen *screen, const struct check_view *v
         if (width > name_width) name_width = width;
     }
     if (name_width > NAME_MAX) name_width = NAME_MAX;
-    int room = (SCREEN_WIDTH - name_width) / 2;
+    int room = (SCREEN_WIDTH - 1 - name_width) / 2;
     for (int from = 0; from < view->column_count; from += room) {
         int to = from + room < view->column_count ? from + room : view->column_count;
         int family = -1;
@@ -91,10 +92,10 @@ static void write_matrix(const struct screen *screen, const struct check_view *v
         }
     }
     fputc('\n', screen->out);
-    screen_say(
-        screen, 0, TONE_PLAIN,
-        "\xc2\xb7 safe, + safe where worse was claimed, e expired, s stuck, v violated; E S V the same, "
-        "and worse than the lock claims; ? inconclusive, ! failed; blank: not run");
+    screen_say(screen, 0, TONE_PLAIN,
+               ".  safe   E expired   S stuck   V violated   ? inconclusive   x failed   - not run");
+    screen_say(screen, 0, TONE_PLAIN,
+               "!  worse than the lock claims, or a control that was not caught   + better");
 }
 
 static void write_cell(const struct screen *screen, const struct check_view *view,
@@ -129,6 +130,9 @@ static void write_foot(const struct screen *screen, const struct check_view *vie
         if (seeds) screen_say(screen, 2, TONE_PLAIN, "seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
         free(seeds);
     }
+    if (check->skip_count > 0)
+        screen_say(screen, 2, TONE_PLAIN, "left out: %d, for reasons that --html and --json have",
+                   check->skip_count);
     if (check->command) screen_say(screen, 2, TONE_PLAIN, "again: %s", check->command);
     screen_say(
         screen, 2, TONE_PLAIN,

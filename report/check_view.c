@@ -91,17 +91,18 @@ static bool has_cell(const struct check_view *view, int lock) {
     return false;
 }
 
-/* A control is missed when it had the chance to break as it was built to, and broke nowhere. */
-static bool is_missed(const struct check_view *view, int lock) {
-    bool had_chance = false;
-    if (!view->check->locks[lock].control) return false;
+/* Whether any cell of a control is what it should not be, or what it should. */
+static void judge_control(struct check_view *view, int lock) {
+    bool missed = false, caught = false;
+    if (!view->check->locks[lock].control) return;
     for (int f = 0; f < view->check->fault_count; f++) {
         const struct check_cell *cell = check_view_cell(view, lock, f);
-        if (!cell || is_silent(cell)) continue;
-        if (check_broke(cell)) return false;
-        had_chance |= cell->expected && strcmp(cell->expected, "safe") != 0;
+        if (!cell) continue;
+        missed |= cell->missed;
+        caught |= check_broke(cell);
     }
-    return had_chance;
+    if (missed) view->missed[view->missed_count++] = &view->check->locks[lock];
+    view->caught_count += caught && !missed;
 }
 
 static void place_rows(struct check_view *view) {
@@ -112,7 +113,7 @@ static void place_rows(struct check_view *view) {
                 continue;
             view->row[view->row_count++] = l;
             view->locks[family]++;
-            if (is_missed(view, l)) view->missed[view->missed_count++] = &check->locks[l];
+            judge_control(view, l);
         }
     }
     for (int f = 0; f < check->fault_count; f++) {

@@ -2,6 +2,7 @@
  * and its counter-examples, recoveries. See html_parts.h. A run without any of them has no such section.
  */
 #include <math.h>
+#include <string.h>
 
 #include "report/html_parts.h"
 
@@ -32,7 +33,9 @@ static void write_seconds(FILE *out, const json_t *operation, const char *member
 static void write_member(FILE *out, const json_t *operation, const char *member, const char *kind) {
     const json_t *value = json_object_get(operation, member);
     fprintf(out, "<td class=\"%s\">", kind);
-    if (json_is_integer(value)) {
+    if (strcmp(member, "token") == 0 && json_is_integer(value) && json_integer_value(value) == 0) {
+        fputs(NUMBER_NONE, out); /* the lock has none */
+    } else if (json_is_integer(value)) {
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_real(value)) {
         fprintf(out, "%.15g", json_real_value(value));

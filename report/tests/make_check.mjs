@@ -142,11 +142,11 @@ function cell(lock, fault, seeds, patch = {}) {
   const q = (p) => (count ? trials[Math.max(0, Math.ceil(p * count) - 1)] : null);
   const home = HOMES[lock.name] ?? {};
   return {
-    lock: lock.name, fault, topology: home.topology ?? 'redis', durability: home.durability ?? null, server: home.server ?? null, verdict,
+    lock: lock.name, fault, topology: home.topology ?? 'redis', durability: home.durability ?? null, server: home.server ?? null, verdict, workload: `check/${fault}`, failed_runs: verdict === 'failed' || verdict === 'inconclusive' ? 1 : 0, missed: false,
     why: { expired: 'a holder outlived its lease', violated: 'two holders inside their leases', stuck: 'nobody got the key for 24 s, 12 times the theory', inconclusive: 'no fault acted: nobody held the key', failed: 'the run failed: redis: could not connect' }[verdict] ?? null,
     expected, expected_why, compared: by > 0 ? 'worse' : by < 0 ? 'better' : 'as expected',
     grants: verdict === 'failed' ? null : grants, bound95: verdict === 'safe' ? round(3 / grants, 9) : null, overlaps, detected: broke ? Math.floor(overlaps / 2) : 0, detect_ns_max: broke ? Math.round(40 * ms * draw()) : null,
-    lost_updates: broke ? Math.floor(3 * draw()) : 0, stale_attempted: attempted, stale_accepted_unfenced: attempted, stale_rejected_fenced: lock.token ? attempted : null,
+    lost_updates: broke ? Math.floor(3 * draw()) : 0, stale_attempted: attempted, stale_accepted_unfenced: attempted, stale_rejected_fenced: lock.token ? attempted : null, stale_accepted_fenced: lock.token ? 0 : null,
     recovered: fault === 'none' || verdict === 'failed' ? null : verdict !== 'stuck',
     recovery_ns: { count, min: q(0), p50: q(0.5), p90: q(0.9), max: q(1), theory_min: crash[0], theory_max: crash[1], theory: crash[2], trials },
     unavailable_ns: fault === 'none' || verdict === 'failed' ? null : Math.round(1.2 * s + 2 * s * draw()), grants_lost: verdict === 'violated' ? 1 : 0, lost_wakeups: 0, inversions: lock.name.includes('fair') ? 0 : null,
@@ -160,7 +160,7 @@ function check(locks, faults, cells, more) {
   return {
     schema: 'lockbench.check/1', tool: { name: 'lockbench', version: '0.4.0' }, command: 'lockbench check --full --seed 3', started_at: '2026-01-05T10:00:00Z', ended_at: '2026-01-05T10:41:12Z', partial: false, partial_reason: null,
     environment: { kernel: 'Linux 6.1.0', cpu_model: 'Made-up CPU @ 3.0 GHz', cpus: 2, memory_bytes: 8589934592, build: 'release' }, seeds: [3, 4, 5], tour: 'full',
-    faults: faults.map((name) => ({ name, summary: FAULTS[name] ?? null })), locks, cells, ...more,
+    faults: faults.map((name) => ({ name, summary: FAULTS[name] ?? null })), locks, skipped: [], cells, ...more,
   };
 }
 
@@ -174,13 +174,14 @@ function faults() {
   const patches = {
     'redis-fenced.server-restart': { verdict: 'violated' }, 'zk-lock.leader-kill': { verdict: 'stuck' }, 'pg-advisory.wire-cut': { verdict: 'expired', residue: { count: 2, example: 'key lockbench:7f:0' } },
     'etcd-mutex.wire-cut': { verdict: 'safe', why: 'nothing seen' }, 'redis-redlock.pause': { verdict: 'inconclusive', faults: [{ kind: 'pause', target: 'holder', process: null, client: null, node: null, key: null, from_s: 2, to_s: 2, acted: false, sign: 'nobody held a key for 2 s' }], counterexample: [], timeline: [] },
-    'redis-setnx.server-restart': { verdict: 'failed' }, 'unsafe-none.none': { verdict: 'safe' }, 'unsafe-none.pause': { verdict: 'safe' }, 'unsafe-none.holder-kill': { verdict: 'safe' }, 'unsafe-none.server-restart': { verdict: 'safe' }, 'unsafe-none.wire-cut': { verdict: 'safe' },
+    'redis-setnx.server-restart': { verdict: 'failed' }, 'unsafe-none.none': { verdict: 'safe', missed: true }, 'unsafe-none.pause': { verdict: 'safe' }, 'unsafe-none.holder-kill': { verdict: 'safe' }, 'unsafe-none.server-restart': { verdict: 'safe' }, 'unsafe-none.wire-cut': { verdict: 'safe' },
     [`${evil.name}.pause`]: { verdict: 'violated', why: EVIL, expected: 'expired', expected_why: EVIL, compared: 'worse', topology: EVIL, durability: EVIL, server: EVIL, command: EVIL, run: EVIL },
   };
   for (const lock of locks) for (const fault of names) {
     if (expectation(lock, fault)) cells.push(cell(lock, fault, seeds, patches[`${lock.name}.${fault}`]));
   }
-  return check(locks, names, cells, { partial: true, partial_reason: 'stopped by Ctrl-C after 61 of 74 cells' });
+  return check(locks, names, cells, { partial: true, partial_reason: 'stopped by Ctrl-C after 61 of 74 cells',
+    skipped: [{ lock: 'nats-kv', backend: 'nats', fault: null, reason: 'no nats-server here', install: 'nats-server' }, { lock: 'zk-lock', backend: 'zookeeper', fault: 'clock-back', reason: `the shim ${EVIL}`, install: null }] });
 }
 
 function kept() {

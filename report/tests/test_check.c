@@ -180,7 +180,7 @@ static void test_colour_is_only_colour(void **state) {
     char *plain = render_check(check, REPORT_TABLE, false),
          *coloured = render_check(check, REPORT_TABLE, true);
     assert_null(strchr(plain, '\033'));
-    assert_non_null(strstr(coloured, "\033[1;31mV\033[0m"));
+    assert_non_null(strstr(coloured, "\033[1;31mV\033[0m\033[1;31m!\033[0m"));
     char *to = coloured;
     for (const char *from = coloured; *from; from++) {
         if (*from == '\033') {
@@ -322,7 +322,7 @@ static void test_a_missed_control_is_said(void **state) {
         check_of("{\"schema\":\"lockbench.check/"
                  "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
                  "{\"name\":\"l\"}],\"cells\":[{\"lock\":\"unsafe-x\",\"fault\":\"f\",\"verdict\":\"safe\","
-                 "\"expected\":\"violated\","
+                 "\"expected\":\"violated\",\"missed\":true,"
                  "\"compared\":\"better\"},{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"compared\":"
                  "\"as expected\"}]}");
     char *text = render_check(check, REPORT_MD, false);

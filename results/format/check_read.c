@@ -12,6 +12,7 @@
 #define LOCKS_MAX 2000
 #define FAULTS_MAX 1000
 #define CELLS_MAX 100000
+#define SKIPS_MAX 100000
 #define FAULTS_LOGGED_MAX 100000 /* of a cell: what was done, and its evidence */
 #define HOLDS_MAX 10000
 
@@ -58,6 +59,13 @@ static const struct run_field fault_fields[] = {
     {NULL, RUN_TEXT, 0},
 };
 
+#define IN_SKIP(name)                                                                                        \
+    { #name, RUN_TEXT, offsetof(struct check_skip, name) }
+
+static const struct run_field skip_fields[] = {
+    IN_SKIP(lock), IN_SKIP(backend), IN_SKIP(fault), IN_SKIP(reason), IN_SKIP(install), {NULL, RUN_TEXT, 0},
+};
+
 #define AT(member) offsetof(struct check_cell, member)
 #define TEXT(name)                                                                                           \
     { #name, RUN_TEXT, AT(name) }
@@ -72,6 +80,9 @@ static const struct run_field cell_fields[] = {
     {"compared", RUN_TEXT, AT(compared_word)},
     TEXT(why),
     TEXT(expected_why),
+    {"missed", RUN_FLAG, AT(missed)},
+    FIGURE(failed_runs),
+    TEXT(workload),
     TEXT(topology),
     TEXT(durability),
     TEXT(server),
@@ -86,6 +97,7 @@ static const struct run_field cell_fields[] = {
     FIGURE(stale_attempted),
     FIGURE(stale_accepted_unfenced),
     FIGURE(stale_rejected_fenced),
+    FIGURE(stale_accepted_fenced),
     {"recovery_ns.count", RUN_FIGURE, AT(recovery_count)},
     {"recovery_ns.min", RUN_FIGURE, AT(recovery_min)},
     {"recovery_ns.p50", RUN_FIGURE, AT(recovery_p50)},
@@ -225,6 +237,21 @@ static int read_list(struct tree_place *place, const json_t *root, const char *p
     return 0;
 }
 
+static int read_skips(struct tree_place *place, struct check *check) {
+    const json_t *array;
+    place->where[0] = '\0';
+    if (tree_objects(place, check->root, "skipped", SKIPS_MAX, &array)) return -1;
+    size_t count = json_array_size(array);
+    check->skips = calloc(count + 1, sizeof *check->skips);
+    if (!check->skips) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
+    check->skip_count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(place->where, sizeof place->where, ".skipped[%zu]", i);
+        if (tree_fields(place, json_array_get(array, i), skip_fields, &check->skips[i])) return -1;
+    }
+    return 0;
+}
+
 static int read_root(struct tree_place *place, struct check *check) {
     void *list = NULL;
     const json_t *root = check->root;
@@ -240,7 +267,7 @@ static int read_root(struct tree_place *place, struct check *check) {
     rc = read_list(place, root, "locks", LOCKS_MAX, lock_fields, sizeof *check->locks, &list,
                    &check->lock_count);
     check->locks = list;
-    return rc ? -1 : read_cells(place, check);
+    return rc || read_skips(place, check) ? -1 : read_cells(place, check);
 }
 
 struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
@@ -262,6 +289,7 @@ void check_free(struct check *check) {
     if (!check) return;
     free(check->faults);
     free(check->locks);
+    free(check->skips);
     free(check->cells);
     json_decref(check->root);
     free(check->path);

@@ -32,6 +32,11 @@ struct check_fault {
     const char *name, *summary;
 };
 
+/* What was left out, and what would bring it in. */
+struct check_skip {
+    const char *lock, *backend, *fault, *reason, *install; /* fault NULL: under all of them */
+};
+
 struct check_lock {
     const char *name, *backend, *primitive;
     const char *guarantee; /* "host", "node", "async-replica", "majority", "none" */
@@ -47,14 +52,17 @@ struct check_cell {
     enum check_compared compared;
     const char *lock_name, *fault_name, *verdict_word, *compared_word;
     const char *expected; /* a verdict's word, or "unstated" */
+    const char *workload; /* that it ran: "check/pause" */
+    bool missed;          /* a control that the workload which is made for it did not expose */
     const char *expected_why, *why, *topology, *durability, *server, *command, *run, *theory,
         *residue_example;
     double grants, bound95, overlaps, detected, detect_ns_max, lost_updates;
-    double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced;
+    double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
     double recovered; /* 1 or 0, NAN: there was nothing to recover from */
     double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
     double theory_min, theory_max;
     double unavailable_ns, grants_lost, lost_wakeups, inversions, residue, lease_ns, clients, seed;
+    double failed_runs;           /* of its seeds, those that failed or showed nothing */
     const json_t *seeds;          /* array of numbers, or NULL; borrowed like all that follow */
     const json_t *trials;         /* array of numbers, ns, or NULL */
     const json_t *faults;         /* array of objects, as in run.json, or NULL */
@@ -72,6 +80,8 @@ struct check {
     int fault_count;
     struct check_lock *locks;
     int lock_count;
+    struct check_skip *skips;
+    int skip_count;
     struct check_cell *cells; /* in the order of the locks, within a lock in that of the faults */
     int cell_count;
     json_t *root; /* owns every text and json_t above */

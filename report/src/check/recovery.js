@@ -14,7 +14,7 @@ function words({ trials, theoryMin, theoryMax }) {
   const said = `${sorted.length} trial${sorted.length === 1 ? '' : 's'}: ${time(sorted[0])} to ${time(sorted[sorted.length - 1])}, p50 ${time(middle)}`;
   if (theoryMax === null) return `${said}.`;
   const late = sorted.filter((ns) => ns > theoryMax).length;
-  return `${said}. Theory (the band): ${theoryMin ? time(theoryMin) : '0'} to ${time(theoryMax)}; ${late} took longer.`;
+  return `${said}. Theory (the band): ${theoryMax === 0 ? 'at once' : `${theoryMin ? time(theoryMin) : '0'} to ${time(theoryMax)}`}; ${late} took longer.`;
 }
 
 function render(canvas, width, data) {
