@@ -62,7 +62,7 @@ static void print_judgement(const char *path, const struct history_file *file, c
 static int judge_file(const char *path, enum history_verdict *worst, struct lb_err *err) {
     struct history_file file;
     struct book book = {0};
-    struct judgement judgement;
+    struct judgement judgement = {0};
     if (history_open(&file, path, err) != 0) return -1;
     int failed = book_begin(&book, &file.header.rules, err);
     if (!failed) failed = book_add_file(&book, &file, err);

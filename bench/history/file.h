@@ -49,6 +49,8 @@ struct history_header {
     char lock[64]; /* its name, NUL-terminated */
 };
 
+_Static_assert(sizeof(struct history_header) == 168, "the file's layout");
+
 #define HISTORY_MAGIC "LBHISTRY"
 #define HISTORY_RECORDS_MAX 24000000 /* of a file: what can be judged within 2 GB */
 

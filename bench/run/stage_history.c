@@ -103,7 +103,7 @@ static void draw_timeline(struct stage_history *history, const struct book *book
         centers[count++] = stage->faults[i].begin_ns;
         if (stage->faults[i].end_ns > 0) centers[count++] = stage->faults[i].end_ns;
     }
-    if (count == 0) return;
+    if (count == 0 || book->hold_count == 0) return;
     uint32_t key_count = 0;
     for (size_t i = 0; i < book->hold_count; i++) {
         if (book->holds[i].key >= key_count) key_count = book->holds[i].key + 1;
