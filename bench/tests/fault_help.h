@@ -1,0 +1,68 @@
+/* fault_help: runs the program on a workload that a test writes, with one lock, and looks at what its faults
+ * did. Header only, since each test is one program.
+ */
+#ifndef BENCH_TESTS_FAULT_HELP_H
+#define BENCH_TESTS_FAULT_HELP_H
+
+#include "bench/tests/cli_help.h"
+
+/* One stage: clients in processes of their own (or processes = 1), one key, and then the sections. */
+#define FAULT_LOAD(clients, processes, keys, hold, lease, duration)                                          \
+    "[load]\nclients = " clients "\nprocesses = " processes "\nkeys = " keys "\nhold = " hold                \
+    "\n[acquire]\nlease = " lease "\n[run]\nwarmup = 100ms\nduration = " duration "\ndrain = 10s\n"
+
+/* Runs it and returns run.json. It must end with this code. */
+static inline json_t *fault_run(const char *lock, const char *text, int code) {
+    static int number;
+    char *file = cli_path("fault-%d.ini", number), *out = cli_path("fault-%d", number);
+    number++;
+    cli_write(file, text);
+    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", lock, "--out", out));
+    if (cli.code != code) fail_msg("%s: code %d, not %d: %s%s", lock, cli.code, code, cli.out, cli.err);
+    cli_free(&cli);
+    return cli_result(out);
+}
+
+/* The number-th logged fault. Borrowed. */
+static inline const json_t *fault_at(const json_t *run, int number) {
+    const json_t *faults = cli_get(run, "stages.0.faults");
+    if ((size_t)number >= json_array_size(faults)) fail_msg("only %zu faults", json_array_size(faults));
+    return json_array_get(faults, (size_t)number);
+}
+
+static inline void assert_fault(const json_t *run, int number, const char *kind, bool acted,
+                                const char *sign) {
+    const json_t *fault = fault_at(run, number);
+    const char *its = cli_text_at(fault, "sign");
+    assert_string_equal(cli_text_at(fault, "kind"), kind);
+    if (json_is_true(cli_get(fault, "acted")) != acted || !strstr(its, sign)) {
+        fail_msg("%s: acted %d: %s", kind, json_is_true(cli_get(fault, "acted")), its);
+    }
+}
+
+static inline double stage_number(const json_t *run, const char *path) {
+    char whole[200];
+    snprintf(whole, sizeof whole, "stages.0.%s", path);
+    return cli_number_at(run, whole);
+}
+
+static inline void assert_stage_is(const json_t *run, const char *status, const char *verdict) {
+    assert_string_equal(cli_text_at(run, "stages.0.status"), status);
+    if (strcmp(cli_text_at(run, "stages.0.exclusion.verdict"), verdict) != 0) {
+        char *text = json_dumps(cli_get(run, "stages.0.exclusion"), 0);
+        fail_msg("not %s: %s", verdict, text);
+    }
+}
+
+/* Attempts of the window's seconds from one on that were granted. */
+static inline double granted_from(const json_t *run, double from_s) {
+    double sum = 0;
+    size_t i;
+    json_t *second;
+    json_array_foreach(cli_get(run, "stages.0.series"), i, second) {
+        if (cli_number_at(second, "t_s") >= from_s) sum += cli_number_at(second, "ok");
+    }
+    return sum;
+}
+
+#endif
