@@ -159,6 +159,7 @@ const struct column columns_history[] = {
 
 const struct column columns_recovery[] = {
     NUMBER("recovery.count", "trials", "trials", 0, recovery_count, "faults that were recovered from"),
+    NUMBER("recovery.unrecovered", "never", "never", -1, unrecovered, "keys that nobody got any more"),
     TIME("recovery.min_ns", "min", "min", -1, recovery_min, "from the fault to the first grant after it"),
     TIME("recovery.p50_ns", "p50", "p50", -1, recovery_p50, "half of the trials took less"),
     TIME("recovery.p90_ns", "p90", "p90", -1, recovery_p90, "9 of 10 took less"),
@@ -169,16 +170,17 @@ const struct column columns_recovery[] = {
          "the longest that theory allows"),
     TIME("recovery.unavailable_ns", "longest without a grant", "outage", -1, unavailable,
          "the longest time around a fault in which nobody was granted anything"),
-    NUMBER("recovery.grants_lost", "grants lost", "lost", -1, grants_lost, "grants that a server forgot"),
+    NUMBER("recovery.grants_lost", "grants lost", "lost", -1, grants_lost,
+           "grants whose holder was told, or whose release said, that they were lost"),
     NUMBER("recovery.lost_wakeups", "lost wake-ups", "wakes", -1, lost_wakeups,
-           "waiters that were not woken by the release that they waited for"),
+           "waits for a key that was free for longer than half a lease, while nothing else was wrong"),
     NUMBER("recovery.detect.count", "losses learned", "learned", 0, loss_detected,
            "holders that learned that they had lost the lock"),
     TIME("recovery.detect.p50_ns", "learned after, p50", "learn p50", -1, loss_detect_p50,
          "from the loss to learning of it"),
     TIME("recovery.detect.max_ns", "learned after, max", "learn max", -1, loss_detect_max, "the longest"),
     NUMBER("recovery.detect.never", "never learned", "never", -1, loss_never_detected,
-           "holders that never learned of their loss"),
+           "holders that others met and that nobody told"),
     END,
 };
 

@@ -148,6 +148,7 @@ static void fill_sums(struct report_row *row, const struct ref *refs, int count)
         AT(history_token_errors),
         AT(history_inversions),
         AT(recovery_count),
+        AT(unrecovered),
         AT(grants_lost),
         AT(lost_wakeups),
         AT(loss_detected),

@@ -140,6 +140,7 @@ static const struct run_field fields[] = {
     {"history.token_errors", RUN_FIGURE, AT(history_token_errors)},
     {"history.inversions", RUN_FIGURE, AT(history_inversions)},
     {"recovery.count", RUN_FIGURE, AT(recovery_count)},
+    IN(recovery, unrecovered),
     {"recovery.min_ns", RUN_FIGURE, AT(recovery_min)},
     {"recovery.p50_ns", RUN_FIGURE, AT(recovery_p50)},
     {"recovery.p90_ns", RUN_FIGURE, AT(recovery_p90)},

@@ -84,7 +84,7 @@ struct run_stage {
         history_token_errors, history_inversions;
     /* From a fault to the first grant after it, in ns. */
     const char *recovery_theory;
-    double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
+    double recovery_count, unrecovered, recovery_min, recovery_p50, recovery_p90, recovery_max;
     double theory_min, theory_max, unavailable, grants_lost, lost_wakeups;
     double loss_detected, loss_detect_p50, loss_detect_max, loss_never_detected;
     bool has_overlap; /* the four below are filled */
