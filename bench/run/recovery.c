@@ -264,13 +264,15 @@ static void put_theory(struct sum *sum) {
     struct recovery *r = sum->recovery;
     const struct lb_about *about = &sum->shared->lock->lock->about;
     int64_t lease_ns = sum->shared->plan->lease_ns, slack_ns = about->crash_slack_ns;
-    bool client = false, paused = false;
+    const char *until = NULL; /* what a connection outlives */
+    bool client = false;
     int64_t longest_ns = 0;
     for (int i = 0; i < sum->stage->fault_count; i++) {
         const struct stage_fault *fault = &sum->stage->faults[i];
         uint32_t first, end;
         client |= fault_victims(fault, sum->shared, &first, &end);
-        paused |= fault->kind == FAULT_PAUSE;
+        if (fault->kind == FAULT_PAUSE) until = "the pause ends";
+        if (fault->kind == FAULT_WIRE_CUT) until = "the wire heals";
         if (fault->end_ns - fault->begin_ns > longest_ns) longest_ns = fault->end_ns - fault->begin_ns;
     }
     if (!client) return; /* servers come back when they come back */
@@ -281,8 +283,8 @@ static void put_theory(struct sum *sum) {
         snprintf(r->theory, sizeof r->theory, "never: somebody must clean up");
         return;
     case LB_CRASH_AT_ONCE:
-        if (paused) {
-            snprintf(r->theory, sizeof r->theory, "its connection lives: when the pause ends");
+        if (until) {
+            snprintf(r->theory, sizeof r->theory, "its connection lives: when %s", until);
             r->theory_min_ns = 0;
             r->theory_max_ns = longest_ns + slack_ns;
         } else {
