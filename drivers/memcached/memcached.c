@@ -207,15 +207,18 @@ static enum lb_outcome add_renew(struct lb_session *session, const struct lb_req
                                                                       : memcached_odd(session, line);
 }
 
-enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size) {
+enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size,
+                                size_t *ret_len) {
     const struct memcached_options *options = session->server->options;
     size_t len = strtoull(line + 3, NULL, 10);
     bool fits = len < size;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     enum lb_outcome outcome = stream_take(session->state, session, deadline_ns, fits ? value : NULL, len);
     if (outcome == LB_OK) outcome = stream_take(session->state, session, deadline_ns, NULL, 2);
-    if (outcome == LB_OK) value[fits ? len : 0] = '\0';
-    return outcome;
+    if (outcome != LB_OK) return outcome;
+    value[fits ? len : 0] = '\0';
+    *ret_len = len;
+    return LB_OK;
 }
 
 /* The add may have arrived: read the value, and delete it by its CAS number if it is ours. */
@@ -230,9 +233,10 @@ static enum lb_outcome add_settle(struct lb_session *session, const struct lb_re
     if (strncmp(line, "VA ", 3) != 0) return memcached_odd(session, line);
     mine->cas = memcached_flag(line, 'c');
     char value[sizeof mine->owner];
-    outcome = memcached_value(session, line, value, sizeof value);
+    size_t value_len = 0;
+    outcome = memcached_value(session, line, value, sizeof value, &value_len);
     if (outcome != LB_OK) return outcome;
-    if (strcmp(value, mine->owner) != 0) return LB_OK;
+    if (value_len >= sizeof value || strcmp(value, mine->owner) != 0) return LB_OK;
     outcome = add_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }

@@ -20,8 +20,9 @@ enum lb_outcome memcached_odd(struct lb_session *session, const char *line);
 /* The number after flag in "HD c123"; 0 = there is none. */
 uint64_t memcached_flag(const char *line, char flag);
 
-/* What follows the line "VA <length> ...": anybody's value, of any length and any bytes. Into value, size
- * bytes, NUL-terminated; "" if it does not fit. LB_OK or LB_UNKNOWN. */
-enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size);
+/* What follows the line "VA <length> ...": anybody's value, of any length and any bytes. Into value,
+ * NUL-terminated, if *ret_len is less than size; else value is "". LB_OK or LB_UNKNOWN. */
+enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size,
+                                size_t *ret_len);
 
 #endif

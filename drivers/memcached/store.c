@@ -28,9 +28,10 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
     if (strncmp(line, "EN", 2) == 0) return LB_OK;
     if (strncmp(line, "VA ", 3) != 0) return memcached_odd(session, line);
     uint64_t version = memcached_flag(line, 'c');
-    outcome = memcached_value(session, line, text, sizeof text);
+    size_t text_len = 0;
+    outcome = memcached_value(session, line, text, sizeof text, &text_len);
     if (outcome != LB_OK) return outcome;
-    if (!store_parse(text, strlen(text), ret_entry)) {
+    if (!store_parse(text, text_len, ret_entry)) {
         return lb_fail(session, LB_REFUSED, "memcached: %.200s" BEHIND " holds something else", request->key);
     }
     ret_entry->version = version;
