@@ -212,13 +212,19 @@ static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int
 }
 
 /* text: the last of its answers, one a connection. Returns how many ended. */
-static int end_connections(struct faults *faults, pid_t pid, char *text, size_t size, struct lb_err *err) {
+static int end_connections(struct faults *faults, int process, char *text, size_t size, struct lb_err *err) {
     struct topo *topo = faults->ask->topo;
+    pid_t pid = workers_pid(faults->workers, process);
     int ports[FAULT_PORTS_MAX], count = fault_peer_ports(pid, topo, ports);
+    int64_t begin_ns = lb_now();
     for (int i = 0; i < count; i++) {
         char arg[16];
         snprintf(arg, sizeof arg, "%d", ports[i]);
         if (topo_act(topo, "terminate", arg, text, size, err) != 0) break;
+        /* It stands still meanwhile, and must not outlive its lease by that: one for each of several servers
+         * may take long. */
+        if (lb_now() - begin_ns > faults->shared->plan->lease_ns / 4)
+            workers_pause(faults->workers, process, false);
     }
     /* A server may end them a moment after it has said so. */
     int ended = count_ended(pid, topo, ports, count);
@@ -244,8 +250,7 @@ static enum fault_tried terminate(struct faults *faults, struct fault_section *s
             ended = topo_act(faults->ask->topo, "terminate", NULL, text, sizeof text, &err) == 0;
         } else {
             fault_log_victim(fault, &victim);
-            ended = end_connections(faults, workers_pid(faults->workers, victim.process), text, sizeof text,
-                                    &err);
+            ended = end_connections(faults, victim.process, text, sizeof text, &err);
         }
         fault->end_ns = lb_now();
         fault_cut_over(faults, victim.first, count, fault->end_ns);
