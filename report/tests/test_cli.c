@@ -69,6 +69,9 @@ static void test_what_is_wrong_gets_one_line(void **state) {
         {"$G/mixed --out /nonexistent/x", LB_EXIT_MACHINE, "/nonexistent/x"},
         {"$G/mixed --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
         {"$G/mixed --out", LB_EXIT_USAGE, "--out"},
+        {"$G/check/kept $G/mixed", LB_EXIT_USAGE, "is a check's result, which is shown alone"},
+        {"$G/check/kept $G/check/faults", LB_EXIT_USAGE, "is a check's result, which is shown alone"},
+        {"$G/check/kept --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int code = report_command(cases[i].words, "");
@@ -93,6 +96,9 @@ static void test_formats_and_places(void **state) {
         {"--format=csv $G/mixed/run.json", "out", "mixed.csv"},
         {"$G/mixed/ --json --out $D/x.json", "x.json", "mixed.json"},
         {"$G/mixed $G/clean --out -", "out", "both.table"},
+        {"$G/check/kept", "out", "check/kept.table"},
+        {"$G/check/kept/ --md", "out", "check/kept.md"},
+        {"$G/check/faults/check.json --csv --out $D/x.csv", "x.csv", "check/faults.csv"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[256];
@@ -129,11 +135,34 @@ static void test_a_page_beside_its_run(void **state) {
     assert_int_equal(entries, 4); /* ., .., run.json, report.html */
 }
 
+/* A check's page lands beside it; one that was cut off in the middle is an error of one line. */
+static void test_a_check(void **state) {
+    (void)state;
+    static const char kept[] = GOLDEN "/check/kept";
+    const char *const copy[] = {"cp", "-r", kept, folder, NULL};
+    assert_int_equal(run_command(copy, NULL), 0);
+    assert_int_equal(report_command("--html $D/kept", ""), 0);
+    char *page = result("kept/report.html");
+    assert_non_null(strstr(page, "</html>"));
+    assert_non_null(strstr(page, "table class=\"matrix\""));
+    free(page);
+    const char *const cut[] = {"sh", "-c", "head -c 900 \"$0/kept/check.json\" >\"$0/cut.json\"", folder,
+                               NULL};
+    assert_int_equal(run_command(cut, NULL), 0);
+    assert_int_equal(report_command("$D/cut.json", ""), LB_EXIT_USAGE);
+    char *err = result("err");
+    assert_non_null(strstr(err, "cut.json:"));
+    assert_non_null(strstr(err, "the file ends too early"));
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+    free(err);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_wrong_gets_one_line),
         cmocka_unit_test(test_formats_and_places),
         cmocka_unit_test(test_a_page_beside_its_run),
+        cmocka_unit_test(test_a_check),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -277,8 +277,50 @@ static void test_a_repeat_without_a_status(void **state) {
     report_free(report);
 }
 
+/* What a run has of stores, histories and recoveries is shown, and nothing of it where it has none. */
+static void test_faults_are_shown_where_there_are_any(void **state) {
+    (void)state;
+    static const char stage[] = "{\"lock\":\"a\",\"id\":\"000-a\",\"clients\":4,\"keys\":1,\"exclusion\":{"
+                                "\"verdict\":\"expired\",\"grants\":50},"
+                                "\"store\":{\"where\":\"memory\",\"fenced\":true,\"stale_attempted\":17,"
+                                "\"stale_accepted_unfenced\":16,"
+                                "\"stale_rejected_fenced\":15},\"history\":{\"ops\":1234,\"verdict\":"
+                                "\"violated\",\"model\":\"mutex\",\"violations\":3,"
+                                "\"counterexample\":[{\"client\":1,\"key\":0,\"op\":\"acquire\",\"begin_s\":"
+                                "1.25,\"end_s\":1.5,\"outcome\":\"ok\",\"token\":0,"
+                                "\"note\":\"" EVIL "\"},{\"op\":\"release\",\"token\":1152921504606846977}]},"
+                                "\"recovery\":{\"count\":20,\"p50_ns\":1700000000,\"theory_max_ns\":"
+                                "2000000000,\"detect\":{\"never\":2}}}";
+    struct report *report = report_of(stage, "");
+    assert_int_equal(report->locks[0].state,
+                     LOCK_VIOLATED); /* the history's word is as good as the checker's */
+    char *html = render(report, REPORT_HTML, false), *csv = render(report, REPORT_CSV, false);
+    char *table = render(report, REPORT_TABLE, false);
+    assert_non_null(strstr(html, "id=\"faults\""));
+    assert_non_null(strstr(html, "1,230"));
+    assert_non_null(strstr(html, "1152921504606846977"));
+    assert_non_null(strstr(html, "violated as a mutex"));
+    assert_int_equal(count_of(html, "<img"), 0);
+    assert_non_null(strstr(csv, ",store.stale_rejected_fenced,"));
+    assert_non_null(strstr(csv, ",17,16,15,"));
+    assert_non_null(strstr(table, "3 violations in the history"));
+    free(html);
+    free(csv);
+    free(table);
+    report_free(report);
+
+    report =
+        report_of("{\"lock\":\"a\",\"clients\":4,\"store\":null,\"history\":null,\"recovery\":null}", "");
+    html = render(report, REPORT_HTML, false);
+    assert_null(strstr(html, "#faults"));
+    assert_null(strstr(html, "id=\"faults\""));
+    free(html);
+    report_free(report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_faults_are_shown_where_there_are_any),
         cmocka_unit_test(test_evil_names_in_a_terminal),
         cmocka_unit_test(test_evil_names_in_a_page),
         cmocka_unit_test(test_evil_names_in_markdown_and_csv),
