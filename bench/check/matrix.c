@@ -269,10 +269,10 @@ int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struc
         if (is_wished(wish, lock) && add_lock(matrix, lock, wish, err)) return -1;
     }
     if (matrix->cell_count > 0) return 0;
-    if (matrix->skip_count > 0) {
-        return err_set(err, LB_EXIT_MACHINE, "no cell can run here; the first, %s%s%s: %s",
-                       matrix->skips[0].lock->name, matrix->skips[0].fault ? " x " : "",
-                       matrix->skips[0].fault ? matrix->skips[0].fault : "", matrix->skips[0].reason);
+    const struct matrix_skip *first = &matrix->skips[0];
+    if (matrix->skip_count > 0 && first->lock) {
+        return err_set(err, LB_EXIT_MACHINE, "no cell can run here; the first, %s%s%s: %s", first->lock->name,
+                       first->fault ? " x " : "", first->fault ? first->fault : "", first->reason);
     }
     return err_set(err, LB_EXIT_USAGE,
                    "no driver states what these locks do under these faults: there is nothing to compare");

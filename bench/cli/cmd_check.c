@@ -100,7 +100,7 @@ static int read_seed(const char *text, char **ret_end, uint64_t *ret) {
 }
 
 static int read_seeds(const char *text, bool several, struct wish *wish, struct lb_err *err) {
-    uint64_t from, to;
+    uint64_t from = 0, to;
     char *end;
     bool wrong = read_seed(text, &end, &from) != 0;
     to = from;

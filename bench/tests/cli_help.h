@@ -35,7 +35,9 @@
 #include "bench/servers/topo.h"
 #include "drivers/registry.h"
 
+#ifndef CLI_LIMIT_S
 #define CLI_LIMIT_S 120 /* for any one run; sanitizers are slow */
+#endif
 #define CLI_ARGS_MAX 40
 #define CLI_KILLED 1000 /* cli.code: + the signal's number */
 

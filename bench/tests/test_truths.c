@@ -1,0 +1,271 @@
+/* What is known of these locks, from articles, analyses and their own documentation, comes out of `lockbench
+ * check`, each over five seeds: pauses, failovers, lost servers, crashes, lost messages, and locks that are
+ * broken on purpose.
+ *
+ * No time is asserted but lower bounds, orders, and a recovery beyond all reason, which the check calls
+ * stuck.
+ */
+#define _GNU_SOURCE
+#define CLI_LIMIT_S 900
+#include "bench/tests/check_help.h"
+
+#define SEEDS 5
+
+/* Runs the check with five seeds of each cell. The result; the caller decrefs. */
+static json_t *five_seeds(const char *name, const char *const *args) {
+    const char *all[CLI_ARGS_MAX] = {"check", "--seeds",           "1..5", "--jobs", "6",
+                                     "--out", cli_path("%s", name)};
+    int count = 7;
+    while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
+    struct cli cli = cli_run(NULL, all);
+    if (cli.code != 0 && cli.code != 3) fail_msg("exit code %d; it said: %s", cli.code, cli.err);
+    json_t *check = check_result(all[6]);
+    assert_true(json_is_false(cli_get(check, "partial")));
+    cli_free(&cli);
+    return check;
+}
+
+/* The stage of one of its runs; the caller decrefs. */
+static json_t *stage_of(const char *name, const char *lock, const char *fault, int seed) {
+    json_t *run = cli_json(cli_path("%s/cells/%s.%s.%d/run.json", name, lock, fault, seed));
+    json_t *stage = json_incref(cli_get(run, "stages.0"));
+    json_decref(run);
+    return stage;
+}
+
+static bool is(const json_t *stage, const char *path, const char *word) {
+    return strcmp(cli_text_at(stage, path), word) == 0;
+}
+
+/* In each of the seeds, not just in the worst of them. */
+static void assert_each_seed(const char *name, const char *lock, const char *fault, const char *verdict) {
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        json_t *stage = stage_of(name, lock, fault, seed);
+        if (!is(stage, "exclusion.verdict", verdict) && !is(stage, "history.verdict", verdict)) {
+            fail_msg("%s x %s, seed %d: %s by its cells, %s by its history, neither is %s", lock, fault, seed,
+                     cli_text_at(stage, "exclusion.verdict"), cli_text_at(stage, "history.verdict"), verdict);
+        }
+        json_decref(stage);
+    }
+}
+
+/* Whoever was paused past its lease or session has company when it goes on; with a token its writes are
+ * refused. */
+static void a_pause_outlives_every_lease_and_fencing_saves_the_data(void **state) {
+    (void)state;
+    static const char *const locks[] = {"redis-setnx", "redis-redlock", "redis-fenced",
+                                        "etcd-mutex",  "etcd-lock",     "zk-lock"};
+    cli_need("redis");
+    cli_need("etcd");
+    cli_need("zookeeper");
+    json_t *check = five_seeds(
+        "pause", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4], locks[5], "--fault", "pause"));
+    double attempted = 0, unfenced = 0;
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        check_assert(check, locks[i], "pause", "expired");
+        assert_each_seed("pause", locks[i], "pause", "expired");
+        const json_t *cell = check_cell(check, locks[i], "pause");
+        if (!json_is_number(cli_get(cell, "stale_rejected_fenced"))) continue; /* no tokens */
+        assert_true(cli_number_at(cell, "stale_accepted_fenced") == 0);
+        assert_true(cli_number_at(cell, "stale_rejected_fenced") == cli_number_at(cell, "stale_attempted"));
+        attempted += cli_number_at(cell, "stale_attempted");
+        unfenced += cli_number_at(cell, "stale_accepted_unfenced");
+    }
+    assert_true(attempted > 0);
+    assert_true(unfenced > 0); /* what they would have done without a fence */
+    /* Without tokens there is nothing to refuse them by. */
+    const json_t *cell = check_cell(check, "redis-setnx", "pause");
+    assert_true(cli_number_at(cell, "stale_accepted_unfenced") > 0);
+    json_decref(check);
+}
+
+/* What lives by its connection is nobody else's while the paused client has it. */
+static void a_pause_does_not_end_what_lives_by_a_connection(void **state) {
+    (void)state;
+    cli_need("postgres");
+    cli_need("mariadb");
+    json_t *check = five_seeds("pause-sql", ARGS("pg-advisory,mysql-getlock", "--fault", "pause"));
+    check_assert(check, "pg-advisory", "pause", "safe");
+    check_assert(check, "mysql-getlock", "pause", "safe");
+    json_decref(check);
+}
+
+static void a_promoted_replica_has_not_heard_of_the_lock(void **state) {
+    (void)state;
+    cli_need("redis");
+    json_t *check = five_seeds("primary-lost", ARGS("redis-setnx,redis-wait", "--fault", "primary-lost",
+                                                    "--set", "redis-wait.short=accept"));
+    check_assert(check, "redis-setnx", "primary-lost", "violated");
+    check_assert(check, "redis-wait", "primary-lost", "violated");
+    assert_each_seed("primary-lost", "redis-setnx", "primary-lost", "violated");
+    assert_each_seed("primary-lost", "redis-wait", "primary-lost", "violated");
+    json_decref(check);
+}
+
+static void redlock_survives_a_minority_and_not_a_node_that_forgets(void **state) {
+    (void)state;
+    cli_need("redis");
+    json_t *check = five_seeds("redlock", ARGS("redis-redlock", "--fault", "minority-lost,node-empty"));
+    check_assert(check, "redis-redlock", "minority-lost", "safe");
+    check_assert(check, "redis-redlock", "node-empty", "violated");
+    json_decref(check);
+}
+
+static void a_killed_leader_loses_no_lock(void **state) {
+    (void)state;
+    static const char *const locks[] = {"etcd-mutex", "zk-lock"};
+    cli_need("etcd");
+    cli_need("zookeeper");
+    json_t *check = five_seeds("leader-kill", ARGS(locks[0], locks[1], "--fault", "leader-kill"));
+    for (int i = 0; i < 2; i++) {
+        check_assert(check, locks[i], "leader-kill", "safe");
+        const json_t *cell = check_cell(check, locks[i], "leader-kill");
+        assert_true(cli_number_at(cell, "grants_lost") == 0);
+        assert_true(cli_number_at(cell, "detected") == 0);
+        assert_true(json_is_true(cli_get(cell, "recovered")));
+    }
+    json_decref(check);
+}
+
+static double recovery(const json_t *check, const char *lock, const char *figure) {
+    const json_t *cell = check_cell(check, lock, "holder-kill");
+    char path[40];
+    snprintf(path, sizeof path, "recovery_ns.%s", figure);
+    return cli_number_at(cell, path);
+}
+
+/* Databases free at once, Redis when the key's time is up, etcd when the session's lease is, ZooKeeper last.
+ */
+static void what_a_dead_holder_had_comes_free_as_the_theory_says(void **state) {
+    (void)state;
+    static const char *const locks[] = {"pg-advisory", "mysql-getlock", "redis-setnx", "etcd-mutex",
+                                        "zk-lock"};
+    cli_need("redis");
+    cli_need("etcd");
+    cli_need("zookeeper");
+    cli_need("postgres");
+    cli_need("mariadb");
+    json_t *check = five_seeds(
+        "holder-kill", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4], "--fault", "holder-kill"));
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        check_assert(check, locks[i], "holder-kill", "safe");
+        assert_true(json_is_true(cli_get(check_cell(check, locks[i], "holder-kill"), "recovered")));
+        assert_true(recovery(check, locks[i], "count") >= SEEDS);
+    }
+    /* Killed within the first 200 ms of a lease of 2 s. */
+    assert_true(recovery(check, "redis-setnx", "min") > 1.5e9);
+    /* Its session's lease was renewed within the last third. */
+    assert_true(recovery(check, "etcd-mutex", "min") > 1e9);
+    /* A session of 4 s, by whose last third there was a ping. */
+    assert_true(recovery(check, "zk-lock", "min") > 2e9);
+    assert_true(recovery(check, "zk-lock", "p50") > recovery(check, "etcd-mutex", "p50"));
+    assert_true(recovery(check, "zk-lock", "p50") > recovery(check, "redis-setnx", "p50"));
+    for (int i = 0; i < 2; i++) {
+        assert_true(recovery(check, locks[i], "p50") < recovery(check, "redis-setnx", "min"));
+        assert_true(recovery(check, locks[i], "p50") < recovery(check, "etcd-mutex", "min"));
+    }
+    json_decref(check);
+}
+
+/* How often the waiter got the key at the end of a lease whose release it was not told of. */
+static int slept_to_the_lease_end(const json_t *stage) {
+    const json_t *timeline = cli_get(stage, "history.timeline");
+    json_t *fault, *a, *b;
+    size_t f, i, j;
+    int count = 0;
+    json_array_foreach(cli_get(stage, "faults"), f, fault) {
+        if (!json_is_true(cli_get(fault, "acted")) || !json_is_number(cli_get(fault, "to_s"))) continue;
+        json_array_foreach(timeline, i, a) {
+            double since = cli_number_at(a, "released_s") - cli_number_at(fault, "to_s");
+            if (since < -0.1 || since > 0.1) continue;
+            json_array_foreach(timeline, j, b) {
+                double after = cli_number_at(b, "acquired_s") - cli_number_at(a, "lease_end_s");
+                count +=
+                    cli_number_at(b, "client") != cli_number_at(a, "client") && after > -0.01 && after < 0.5;
+            }
+        }
+    }
+    return count;
+}
+
+static void whoever_misses_the_message_sleeps_to_the_lease_end(void **state) {
+    (void)state;
+    cli_need("redis");
+    json_t *check = five_seeds("lost-publish", ARGS("redis-reentrant", "--fault", "lost-publish"));
+    check_assert(check, "redis-reentrant", "lost-publish", "safe");
+    int slept = 0;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        json_t *stage = stage_of("lost-publish", "redis-reentrant", "lost-publish", seed);
+        slept += slept_to_the_lease_end(stage);
+        json_decref(stage);
+    }
+    assert_true(slept > 0);
+    assert_true(cli_number_at(check_cell(check, "redis-reentrant", "lost-publish"), "lost_wakeups") > 0);
+    json_decref(check);
+}
+
+/* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the lock all the
+ * same. */
+static void a_grant_after_the_end_of_its_lease_is_caught_by_looking_again(void **state) {
+    (void)state;
+    cli_need("etcd");
+    json_t *check = five_seeds("without-look", ARGS("etcd-lock", "--fault", "pause", "--set",
+                                                    "fault.target=waiter", "--set", "etcd-lock.recheck=no"));
+    assert_has(cli_text_at(check_cell(check, "etcd-lock", "pause"), "server"), "etcd 3.4");
+    check_assert(check, "etcd-lock", "pause", "violated");
+    json_decref(check);
+    check = five_seeds("with-look", ARGS("etcd-lock", "--fault", "pause", "--set", "fault.target=waiter"));
+    check_assert(check, "etcd-lock", "pause", "safe");
+    json_decref(check);
+}
+
+/* Each in the workload that is meant to expose it; shown by one of five seeds at least. */
+static void every_broken_lock_is_caught(void **state) {
+    (void)state;
+    cli_need("redis");
+    cli_need("zookeeper");
+    cli_need("postgres");
+    /* `contended` goes up to 64 clients in seven stages; eight of them are enough for its one control. */
+    static const char *const ladder = "unsafe-sql-owner-is-host";
+    char others[600] = "";
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        size_t used = strlen(others);
+        if (!(lock->caps & LB_CAP_CONTROL) || strcmp(lock->name, ladder) == 0) continue;
+        snprintf(others + used, sizeof others - used, "%s%s", used ? "," : "", lock->name);
+    }
+    json_t *check = five_seeds("controls", ARGS(others, "--fault", "exposed"));
+    json_t *more = five_seeds(
+        "ladder", ARGS(ladder, "--fault", "exposed", "--set", "load.clients=8", "--set", "run.duration=2s"));
+    json_array_extend(cli_get(check, "cells"), cli_get(more, "cells"));
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (!(lock->caps & LB_CAP_CONTROL)) continue;
+        const json_t *cell = check_cell(check, lock->name, "exposed");
+        if (json_is_true(cli_get(cell, "missed")) || !is(cell, "compared", "as expected"))
+            fail_msg("%s: %s", lock->name, cli_text_at(cell, "verdict"));
+    }
+    json_decref(check);
+    json_decref(more);
+}
+
+static void nothing_is_left(void **state) {
+    (void)state;
+    cli_assert_nothing_left();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pause_outlives_every_lease_and_fencing_saves_the_data),
+        cmocka_unit_test(a_pause_does_not_end_what_lives_by_a_connection),
+        cmocka_unit_test(a_promoted_replica_has_not_heard_of_the_lock),
+        cmocka_unit_test(redlock_survives_a_minority_and_not_a_node_that_forgets),
+        cmocka_unit_test(a_killed_leader_loses_no_lock),
+        cmocka_unit_test(what_a_dead_holder_had_comes_free_as_the_theory_says),
+        cmocka_unit_test(whoever_misses_the_message_sleeps_to_the_lease_end),
+        cmocka_unit_test(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again),
+        cmocka_unit_test(every_broken_lock_is_caught),
+        cmocka_unit_test(nothing_is_left),
+    };
+    return cmocka_run_group_tests_name("truths", tests, cli_setup, cli_teardown);
+}
