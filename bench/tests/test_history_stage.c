@@ -1,0 +1,197 @@
+/* test_history_stage: stages whose history is kept, by toys that are right and toys that are wrong: the
+ * history says what the cells say, and with faults how long keys stayed out of reach. */
+#include "bench/run/stage_history.h"
+#include "bench/tests/toy_help.h"
+
+#define HISTORY "check.history=yes"
+#define CROWD HISTORY, "load.clients=6", "load.threads=3", "run.duration=200ms", "run.warmup=50ms"
+#define PROCESSES HISTORY, "load.clients=6", "load.processes=6", "load.threads=6"
+
+static const struct stage_history *judged(const struct stage *stage) {
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    assert_non_null(stage->history);
+    if (!stage->history->judged) fail_msg("not judged: %s", stage->history->err.text);
+    assert_int_equal(stage->history->dropped, 0);
+    return stage->history;
+}
+
+struct kind {
+    const struct lb_lock *lock;
+    struct stage_wish wish;
+    struct toy_faults wrong;
+    enum history_model model;
+    int keys; /* that a grant is of */
+    const char *set;
+};
+
+static const struct kind kinds[] = {
+    {&toy_mutex, {0}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "load.keys=3"},
+    {&toy_mutex, {.renew = true}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "acquire.lease=3ms"},
+    {&toy_mutex, {.clients_per_session = 3}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "load.keys=1"},
+    {&toy_mutex, {0}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "acquire.mode=try"},
+    {&toy_mutex, {.keys_at_once = 3}, {.first_key_only = true}, HISTORY_MUTEX, 3, "load.keys=4"},
+    {&toy_mutex, {.depth = 3}, {.first_unlock_frees = true}, HISTORY_REENTRANT, 1, "load.keys=1"},
+    {&toy_rwlock, {.readers = 50}, {.writers_ignore_readers = true}, HISTORY_RWLOCK, 1, "load.keys=1"},
+    {&toy_rwlock, {.readers = 50}, {.readers_ignore_writers = true}, HISTORY_RWLOCK, 1, "load.keys=1"},
+    {&toy_semaphore, {.permits = 2, .bound = 5}, {.extra_permits = 1}, HISTORY_SEMAPHORE, 1, "load.keys=1"},
+    {&toy_slots, {.bound = 3}, {.slot_is_shared = true}, HISTORY_SEMAPHORE, 1, "load.keys=1"},
+};
+
+#define KINDS (int)(sizeof kinds / sizeof *kinds)
+
+static void test_right_ones_are_clean(void **state) {
+    (void)state;
+    for (int i = 0; i < KINDS; i++) {
+        const struct kind *kind = &kinds[i];
+        struct stage *stage = run_toy(kind->lock, (struct toy_faults){0}, kind->wish,
+                                      SETS(CROWD, "load.hold=200us", kind->set));
+        const struct stage_history *history = judged(stage);
+        assert_int_equal(history->rules.model, kind->model);
+        /* By a lease of 3 ms somebody may be late: not the lock's fault, and both say so. */
+        assert_true(history->judgement.verdict != HISTORY_VIOLATED);
+        assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
+        if (!kind->wish.renew) assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
+        assert_true(stage->exclusion.grants > 0);
+        /* Each grant's acquire and release, those of the warm-up too, and each try. */
+        uint64_t grants = stage->exclusion.grants;
+        if (kind->wish.depth) grants *= (uint64_t)kind->wish.depth;
+        if (kind->keys == 1 && strcmp(kind->set, "acquire.mode=try") != 0) {
+            assert_int_equal(history->ops, 2 * grants);
+        } else {
+            assert_true(history->ops >= 2 * grants);
+        }
+        assert_int_equal(history->judgement.spurious_busy, 0);
+        stage_free(stage);
+    }
+}
+
+static void test_wrong_ones_are_violated(void **state) {
+    (void)state;
+    for (int i = 0; i < KINDS; i++) {
+        const struct kind *kind = &kinds[i];
+        struct stage *stage =
+            run_toy(kind->lock, kind->wrong, kind->wish, SETS(CROWD, "load.hold=500us", kind->set));
+        const struct stage_history *history = judged(stage);
+        if (history->judgement.verdict != HISTORY_VIOLATED) fail_msg("kind %d came out clean", i);
+        assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+        assert_true(history->judgement.violations > 0);
+        assert_true(history->judgement.witness_count >= 2);
+        assert_true(history->timeline_count > 0 && history->timeline_count <= TIMELINE_MAX);
+        json_t *json = history_json(stage);
+        assert_string_equal(json_string_value(json_object_get(json, "verdict")), "violated");
+        const json_t *example = json_object_get(json, "counterexample");
+        assert_true(json_array_size(example) >= 2);
+        const json_t *first = json_array_get(example, 0);
+        assert_string_equal(json_string_value(json_object_get(first, "op")), "acquire");
+        json_decref(json);
+        stage_free(stage);
+    }
+}
+
+/* What a client learned before it wrote is no violation, and is counted as lost and detected. */
+static void test_what_was_learned(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10}, (struct stage_wish){.renew = true},
+                SETS(CROWD, "load.hold=20ms", "acquire.lease=12ms"));
+    const struct stage_history *history = judged(stage);
+    assert_true(stage->exclusion.detected > 0);
+    assert_int_equal(history->judgement.violations, 0);
+    assert_true(history->recovery.grants_lost >= stage->exclusion.detected);
+    assert_true(history->recovery.detect_count > 0);
+    stage_free(stage);
+}
+
+/* An answer that is lost accuses nobody. */
+static void test_unknown_outcomes(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7}, (struct stage_wish){0},
+                                  SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
+    const struct stage_history *history = judged(stage);
+    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
+    assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
+    stage_free(stage);
+}
+
+/* Whose process is killed while it holds leaves a key that is out of reach until its lease ends. */
+static void test_a_killed_holder(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                  SETS(PROCESSES, "fault.kind=kill", "fault.target=holder",
+                                       "fault.first=50ms", "fault.every=300ms", "fault.times=3",
+                                       "load.hold=20ms", "acquire.lease=100ms", "run.duration=1500ms"));
+    const struct stage_history *history = judged(stage);
+    assert_int_equal(stage->fault_count, 3);
+    assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(history->recovery.trial_count, 3);
+    assert_int_equal(history->recovery.unrecovered, 0);
+    for (int i = 0; i < 3; i++) assert_true(history->recovery.trials_ns[i] > 0);
+    assert_true(history->recovery.unavailable_ns >= history->recovery.trials_ns[0] / 2);
+    int killed = 0;
+    for (int i = 0; i < history->timeline_count; i++) killed += !!(history->timeline[i].flags & HOLD_DEAD);
+    assert_int_equal(killed, 3);
+    json_t *json = recovery_json(stage);
+    assert_int_equal(json_array_size(json_object_get(json, "trials_ns")), 3);
+    assert_int_equal(json_integer_value(json_object_get(json, "count")), 3);
+    json_decref(json);
+    stage_free(stage);
+}
+
+/* A holder that stands still past its lease is met by others; that is its own affair, and both say so. */
+static void test_a_paused_holder(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                     "fault.for=600ms", "load.hold=20ms", "acquire.lease=100ms", "run.duration=1s"));
+    const struct stage_history *history = judged(stage);
+    assert_int_equal(stage->fault_count, 1);
+    assert_int_equal(history->judgement.verdict, HISTORY_EXPIRED);
+    assert_int_equal(history->judgement.violations, 0);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
+    assert_int_equal(history->recovery.trial_count, 1);
+    stage_free(stage);
+}
+
+/* A session that ends in a pause excuses; unless the release says that all was well. */
+static void test_a_session_in_a_pause(void **state) {
+    (void)state;
+    for (int deaf = 0; deaf < 2; deaf++) {
+        struct stage *stage =
+            run_toy(&toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
+                    SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=100ms",
+                         "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", "run.duration=2s"));
+        const struct stage_history *history = judged(stage);
+        uint64_t met = history->judgement.violations + history->judgement.expired;
+        if (met == 0) print_message("nobody met the paused holder\n");
+        if (met > 0 && !deaf) assert_int_equal(history->judgement.verdict, HISTORY_EXPIRED);
+        if (met > 0 && deaf) assert_int_equal(history->judgement.verdict, HISTORY_VIOLATED);
+        stage_free(stage);
+    }
+}
+
+/* Without, nothing is kept; and nothing is held by what holds nothing. */
+static void test_where_there_is_none(void **state) {
+    (void)state;
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                  SETS("load.clients=2", "run.duration=50ms"));
+    assert_null(stage->history);
+    json_t *json = history_json(stage);
+    assert_true(json_is_null(json));
+    json_decref(json);
+    stage_free(stage);
+    stage = run_toy(&toy_optimistic, (struct toy_faults){0}, (struct stage_wish){0},
+                    SETS(HISTORY, "load.clients=2", "run.duration=50ms"));
+    assert_null(stage->history);
+    stage_free(stage);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right_ones_are_clean), cmocka_unit_test(test_wrong_ones_are_violated),
+        cmocka_unit_test(test_what_was_learned),     cmocka_unit_test(test_unknown_outcomes),
+        cmocka_unit_test(test_a_killed_holder),      cmocka_unit_test(test_a_paused_holder),
+        cmocka_unit_test(test_a_session_in_a_pause), cmocka_unit_test(test_where_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
