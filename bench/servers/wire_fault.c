@@ -79,7 +79,6 @@ static void apply(struct proxy *proxy, struct link *link) {
         if (!flow->rate) flow->free_ns = 0;
         if (flow->swallows) link_discard(proxy, link, way);
         if (flow->delays) continue;
-        flow->last_due_ns = 0;
         for (struct chunk *chunk = flow->first; chunk; chunk = chunk->next) chunk->due_ns = 0;
     }
 }

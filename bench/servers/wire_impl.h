@@ -74,12 +74,11 @@ struct flow {
     struct timer timer; /* first: the heap's entries are cast back */
     struct link *link;
     struct chunk *first, *last;
-    size_t held_bytes;   /* with what each chunk costs beside its bytes */
-    int64_t last_due_ns; /* the next chunk is not due before it */
-    int64_t free_ns;     /* when the next byte may go, at its rate */
-    bool over;           /* the source has ended */
-    bool ended;          /* ... and the destination was told */
-    bool sink;           /* the destination is gone */
+    size_t held_bytes; /* with what each chunk costs beside its bytes */
+    int64_t free_ns;   /* when the next byte may go, at its rate */
+    bool over;         /* the source has ended */
+    bool ended;        /* ... and the destination was told */
+    bool sink;         /* the destination is gone */
     /* By the faults that are on: bit i = slot i. */
     uint32_t delays, rates, swallows, stalls;
     uint64_t rate; /* the least of them */

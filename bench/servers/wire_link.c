@@ -229,8 +229,9 @@ static void hold(struct proxy *proxy, struct link *link, int way, const char *da
     flow->held_bytes += len + sizeof *chunk;
 }
 
-/* When a chunk that has come now may go on; 0 = at once. */
-static int64_t due_of(struct proxy *proxy, struct flow *flow, size_t len) {
+/* When a chunk that has come now may go on; 0 = at once. It also waits for those before it, which keeps the
+ * order. */
+static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) {
     int64_t due_ns = lb_now();
     if (!flow->delays) return 0;
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
@@ -241,8 +242,6 @@ static int64_t due_of(struct proxy *proxy, struct flow *flow, size_t len) {
             due_ns += (int64_t)rng_below(&slot->rng, (uint64_t)slot->fault.jitter_ns + 1);
         fault_acted(proxy, i, len);
     }
-    if (due_ns < flow->last_due_ns) due_ns = flow->last_due_ns;
-    flow->last_due_ns = due_ns;
     return due_ns;
 }
 

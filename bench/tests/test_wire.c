@@ -455,6 +455,21 @@ static void drops_by_length_or_the_whole_chunk(void **state) {
     }
 }
 
+/* Whatever it holds: the next answer, one message of it. */
+static void drops_any_answer(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DROP, .bytes = 2, .holding = ""});
+    help_send(pair.server, ":1\r\n:2\r\n:3\r\n");
+    help_comes(pair.client, ":1\r\n:3\r\n");
+    assert_int_equal(help_sign(&rig, fault).bytes, 4);
+    help_pass(pair.server, pair.client, ":4\r\n");
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
 /* A lost reply: the request was done, the answer never comes, the connection ends. */
 static void drops_and_resets(void **state) {
     (void)state;
@@ -549,6 +564,7 @@ int main(void) {
         cmocka_unit_test(goes_silent_midway),
         cmocka_unit_test(drops_exactly_the_message),
         cmocka_unit_test(drops_by_length_or_the_whole_chunk),
+        cmocka_unit_test(drops_any_answer),
         cmocka_unit_test(drops_and_resets),
         cmocka_unit_test(two_faults_at_once),
         cmocka_unit_test(refuses_nonsense),

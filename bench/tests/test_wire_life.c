@@ -2,6 +2,7 @@
  * process ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -247,6 +248,22 @@ static void signals_to_the_program_are_not_for_it(void **state) {
     rig_down(&rig);
 }
 
+/* Somebody may wait for the end of what the program wrote. */
+static void it_holds_nothing_of_the_program_open(void **state) {
+    (void)state;
+    struct rig rig;
+    int ours[2];
+    char byte;
+    assert_int_equal(pipe(ours), 0);
+    rig_up(&rig);
+    close(ours[1]);
+    struct pollfd ends = {.fd = ours[0], .events = POLLIN};
+    assert_int_equal(poll(&ends, 1, PATIENCE_MS), 1);
+    assert_int_equal(read(ours[0], &byte, 1), 0);
+    close(ours[0]);
+    rig_down(&rig);
+}
+
 static void an_ended_wire_is_an_error(void **state) {
     (void)state;
     struct rig rig;
@@ -313,6 +330,7 @@ int main(void) {
         cmocka_unit_test(many_connections),
         cmocka_unit_test(a_slow_reader),
         cmocka_unit_test(signals_to_the_program_are_not_for_it),
+        cmocka_unit_test(it_holds_nothing_of_the_program_open),
         cmocka_unit_test(an_ended_wire_is_an_error),
         cmocka_unit_test(it_ends_when_it_is_stopped),
         cmocka_unit_test(it_does_not_outlive_the_program),
