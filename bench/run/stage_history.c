@@ -24,12 +24,26 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
     history->writer = history_writer_start(shared->history, *path ? path : NULL, &history->err);
 }
 
+/* It was killed when it had left its cell: what it held it was about to release, or had. */
+static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
+    bool cells = shared->guard == GUARD_CELL || shared->guard == GUARD_CELLS || shared->guard == GUARD_SLOT;
+    if (!cells || client->inside > 0) return;
+    struct history_record record = {
+        .kind = HISTORY_RELEASE, .outcome = HISTORY_UNKNOWN, .client = index, .lease_end_ns = LB_NEVER};
+    int keys = shared->guard == GUARD_CELLS ? LB_KEYS_MAX : 1;
+    for (int i = 0; i < keys; i++) {
+        record.key = atomic_load(&client->waiting_key[i]);
+        history_note(&shared->history->rings[shared->history->threads], &record);
+    }
+}
+
 /* Whom a kill took by surprise: what they waited for may have been theirs. */
 static void bury(struct shared *shared) {
     int64_t now_ns = lb_now();
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead) continue;
+        bury_leaving(shared, (uint32_t)i, client);
         history_death(shared->history, (uint32_t)i, 1, now_ns);
         int64_t waiting_ns = atomic_load(&client->waiting_ns);
         if (waiting_ns == 0) continue;
