@@ -273,6 +273,7 @@ static void put_theory(struct sum *sum) {
         client |= fault_victims(fault, sum->shared, &first, &end);
         if (fault->kind == FAULT_PAUSE) until = "the pause ends";
         if (fault->kind == FAULT_WIRE_CUT) until = "the wire heals";
+        if (fault->kind == FAULT_TERMINATE) until = "the server has ended it";
         if (fault->end_ns - fault->begin_ns > longest_ns) longest_ns = fault->end_ns - fault->begin_ns;
     }
     if (!client) return; /* servers come back when they come back */
