@@ -21,6 +21,7 @@
 struct wanted {
     int cell;
     uint64_t seed;
+    bool again; /* the first try showed nothing */
 };
 
 struct tour {
@@ -33,7 +34,7 @@ struct tour {
     bool asked_to_end;
 };
 
-static int want(struct tour *tour, int cell, uint64_t seed, struct lb_err *err) {
+static int want(struct tour *tour, struct wanted wanted, struct lb_err *err) {
     if (tour->count == tour->room) {
         int room = tour->room ? 2 * tour->room : 256;
         struct wanted *grown = realloc(tour->queue, (size_t)room * sizeof *grown);
@@ -41,8 +42,8 @@ static int want(struct tour *tour, int cell, uint64_t seed, struct lb_err *err) 
         tour->queue = grown;
         tour->room = room;
     }
-    tour->queue[tour->count++] = (struct wanted){cell, seed};
-    tour->runs[cell]++;
+    tour->queue[tour->count++] = wanted;
+    tour->runs[wanted.cell] += !wanted.again;
     return 0;
 }
 
@@ -50,8 +51,8 @@ static int want(struct tour *tour, int cell, uint64_t seed, struct lb_err *err) 
 static char *run_folder(const struct tour *tour, const struct wanted *of, char *text, size_t size) {
     const struct matrix *matrix = tour->ask->matrix;
     const struct matrix_cell *cell = &matrix->cells[of->cell];
-    snprintf(text, size, "cells/%s.%s.%llu", cell->lock->name, matrix->columns[cell->column].name,
-             (unsigned long long)of->seed);
+    snprintf(text, size, "cells/%s.%s.%llu%s", cell->lock->name, matrix->columns[cell->column].name,
+             (unsigned long long)of->seed, of->again ? ".again" : "");
     return text;
 }
 
@@ -125,6 +126,19 @@ static const char *trouble_of(const struct tour *tour, const struct job_end *end
     return text;
 }
 
+static void tell(const struct tour *tour, const struct job_end *end, const struct wanted *of,
+                 const json_t *seen, bool again) {
+    struct tour_news news = {.cell = &tour->ask->matrix->cells[of->cell],
+                             .index = of->cell,
+                             .seed = of->seed,
+                             .seen = seen,
+                             .again = again,
+                             .done = tour->done,
+                             .known = tour->count,
+                             .took_ns = end->took_ns};
+    tour->ask->news(tour->ask->arg, &news);
+}
+
 /* The run ended: what it showed goes to the result; more of it may be wanted. */
 static int take(struct tour *tour, const struct job_end *end, struct lb_err *err) {
     const struct tour_ask *ask = tour->ask;
@@ -141,6 +155,16 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     json_decref(run);
     if (!seen) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     tour->done++;
+    /* Machines that are shared stand still for seconds now and then: what showed nothing is tried once more.
+     * What showed anything is not. */
+    enum check_verdict verdict = seen_verdict(seen);
+    bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
+    if (nothing && !of.again && !tour->asked_to_end) {
+        int wanted = want(tour, (struct wanted){of.cell, of.seed, true}, err);
+        tell(tour, end, &of, seen, true);
+        json_decref(seen);
+        return wanted;
+    }
     int trials = seen_trials(seen);
     json_incref(seen);
     int failed = result_add(ask->result, of.cell, of.seed, folder, seen, err);
@@ -149,16 +173,10 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     if (!failed && !tour->asked_to_end && trials > 0 && so_far < cell->trials &&
         tour->runs[of.cell] < TRIAL_RUNS_MAX) {
         uint64_t last = ask->seeds[ask->seed_count - 1];
-        failed = want(tour, of.cell, last + (uint64_t)(tour->runs[of.cell] - ask->seed_count + 1), err);
+        uint64_t seed = last + (uint64_t)(tour->runs[of.cell] - ask->seed_count + 1);
+        failed = want(tour, (struct wanted){of.cell, seed, false}, err);
     }
-    struct tour_news news = {.cell = cell,
-                             .index = of.cell,
-                             .seed = of.seed,
-                             .seen = seen,
-                             .done = tour->done,
-                             .known = tour->count,
-                             .took_ns = end->took_ns};
-    ask->news(ask->arg, &news);
+    tell(tour, end, &of, seen, false);
     json_decref(seen);
     return failed;
 }
@@ -209,7 +227,7 @@ int tour_run(const struct tour_ask *ask, struct lb_err *err) {
     /* A seed of all cells after the other: what is cut off has something of each. */
     for (int s = 0; s < ask->seed_count; s++) {
         for (int i = 0; i < ask->matrix->cell_count; i++) {
-            if (want(&tour, i, ask->seeds[s], err)) goto out;
+            if (want(&tour, (struct wanted){i, ask->seeds[s], false}, err)) goto out;
         }
     }
     result = run_all(&tour, err);

@@ -12,6 +12,7 @@ struct tour_news {
     int index; /* of the cell */
     uint64_t seed;
     const json_t *seen; /* what this run showed */
+    bool again;         /* nothing: it is tried once more, and this does not count */
     int done, known;    /* runs that ended, and that are known to be wanted */
     int64_t took_ns;
 };

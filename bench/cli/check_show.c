@@ -44,9 +44,10 @@ void check_show_news(void *arg, const struct tour_news *news) {
     check_show_end(show);
     /* Piped, only what needs a look. */
     if (worse || is_trouble(verdict)) {
-        fprintf(stderr, "lockbench: %s x %s, seed %llu: %s%s%s%s\n", news->cell->lock->name,
+        fprintf(stderr, "lockbench: %s x %s, seed %llu: %s%s%s%s%s\n", news->cell->lock->name,
                 fault_of(matrix, news->cell), (unsigned long long)news->seed, check_verdict_name(verdict),
-                worse ? ", worse than expected" : "", *why ? ": " : "", why);
+                worse ? ", worse than expected" : "", *why ? ": " : "", why,
+                news->again ? "; once more" : "");
     }
     if (!show->terminal) return;
     struct winsize window;

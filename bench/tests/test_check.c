@@ -85,9 +85,7 @@ static void known_cells_come_out(void **state) {
     assert_true(json_is_true(cli_get(cell, "faults.0.acted")));
     assert_true(cli_number_at(cell, "overlaps") > 0);
     /* The evidence is an ordinary run's, with the same seed. */
-    char folder[600];
-    snprintf(folder, sizeof folder, "%s/cells/redis-setnx.pause.7", out);
-    json_t *run = cli_result(folder);
+    json_t *run = cli_json(cli_path("known/cells/redis-setnx.pause.7/run.json"));
     assert_int_equal(cli_number_at(run, "plan.load.seed"), 7);
     json_decref(run);
     json_decref(check);
@@ -178,9 +176,7 @@ static void seeds_make_one_cell_of_several_runs(void **state) {
     assert_int_equal(json_array_size(cli_get(check, "cells")), 1);
     double grants = 0;
     for (int seed = 3; seed <= 5; seed++) {
-        char folder[600];
-        snprintf(folder, sizeof folder, "%s/cells/mem-robust.none.%d", out, seed);
-        json_t *run = cli_result(folder);
+        json_t *run = cli_json(cli_path("seeds/cells/mem-robust.none.%d/run.json", seed));
         assert_int_equal(cli_number_at(run, "plan.load.seed"), seed);
         grants += cli_number_at(run, "stages.0.exclusion.grants");
         json_decref(run);
