@@ -14,8 +14,8 @@
 #include "bench/run/hold.h"
 #include "bench/run/kinds.h"
 #include "bench/run/session.h"
-#include "bench/run/trace.h"
 #include "bench/run/store.h"
+#include "bench/run/trace.h"
 
 #define PINGS 500                /* at most, before the load and again after it ... */
 #define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */

@@ -51,8 +51,8 @@ struct client {
     struct gate gate;              /* its releases and renewals pass one at a time */
     uint32_t found_at, stalled_at; /* findings.holders[].doubled and .stalled when its grant began */
     bool was_found;                /* somebody came in while it was there */
-    uint8_t recorded; /* of its grant's keys, those whose grant the history has: a bit each */
-    uint8_t went;     /* how it went, for the history: HISTORY_UNCALLED ... */
+    uint8_t recorded;              /* of its grant's keys, those whose grant the history has: a bit each */
+    uint8_t went;                  /* how it went, for the history: HISTORY_UNCALLED ... */
 
     bool unsettled;             /* an attempt's outcome is unknown: something of it may still be held ... */
     int64_t unsettled_until_ns; /* ... until its lease ends at the latest */

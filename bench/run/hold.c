@@ -3,8 +3,8 @@
 
 #include "bench/run/guard.h"
 #include "bench/run/session.h"
-#include "bench/run/trace.h"
 #include "bench/run/store.h"
+#include "bench/run/trace.h"
 
 /* Sleeps, unless told that the grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {

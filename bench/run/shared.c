@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "bench/run/guard.h"
-#include "bench/run/trace.h"
 #include "bench/run/store.h"
+#include "bench/run/trace.h"
 
 /* Threads for so many clients: what the plan says; one a client when the lock's waits block the thread; else
  * one for each two processors, since the servers want some too. */
