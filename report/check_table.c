@@ -22,7 +22,7 @@ static void put_point(const struct screen *screen, const char *text, int index) 
         if (((unsigned char)*text & 0xC0) == 0x80) continue;
         if (at++ < index) continue;
         size_t length = 1;
-        while (((unsigned char)text[length] & 0xC0) == 0x80 && length < 4) length++;
+        while (length < 4 && ((unsigned char)text[length] & 0xC0) == 0x80) length++;
         memcpy(point, text, length);
         point[length] = '\0';
         break;

@@ -4,6 +4,7 @@
  * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs from the
  * project's folder.
  */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,9 +75,12 @@ static struct check *load(const char *path) {
     return check;
 }
 
+/* memmem, since a sanitizer's strstr measures the whole text each time. */
 static int count_of(const char *text, const char *part) {
+    const char *end = text + strlen(text);
     int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), part, strlen(part))); at += strlen(part))
+        count++;
     return count;
 }
 
@@ -264,7 +268,7 @@ static void test_little_and_nothing(void **state) {
 /* More faults than a terminal is wide, names without end. */
 static void test_a_huge_matrix(void **state) {
     (void)state;
-    enum { LOCKS = 60, FAULTS = 120 };
+    enum { LOCKS = 40, FAULTS = 100 };
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
