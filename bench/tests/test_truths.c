@@ -13,7 +13,7 @@
 
 /* Runs the check with five seeds of each cell. The result; the caller decrefs. */
 static json_t *five_seeds(const char *name, const char *const *args) {
-    const char *all[CLI_ARGS_MAX] = {"check", "--seeds",           "1..5", "--jobs", "6",
+    const char *all[CLI_ARGS_MAX] = {"check", "--seeds",           "1..5", "--jobs", "8",
                                      "--out", cli_path("%s", name)};
     int count = 7;
     while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
