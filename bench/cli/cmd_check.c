@@ -18,7 +18,7 @@
 #define LOCKS_MAX 128
 #define SETS_MAX 100
 #define SEEDS_MAX 1000
-#define JOBS_A_PROCESSOR 3 /* cells sleep most of their time: one takes a fifth of a processor */
+#define JOBS_A_PROCESSOR 4 /* cells sleep most of their time: one takes a fifth of a processor */
 #define JOBS_USUAL_MAX 32  /* beyond that a machine's memory may be the limit */
 
 enum {
@@ -41,7 +41,7 @@ static const struct args_option options[] = {
     [OPT_SEED] = {"seed", "N", "of each cell's random draws; default 1"},
     [OPT_SEEDS] = {"seeds", "A..B", "each cell once with each of these; the worst is its verdict"},
     [OPT_TRIALS] = {"trials", "N", "repeat each cell, with further seeds, until N recoveries are measured"},
-    [OPT_JOBS] = {"jobs", "N", "cells at once, small ones; default 3 for each processor"},
+    [OPT_JOBS] = {"jobs", "N", "cells at once, small ones; default 4 for each processor"},
     [OPT_OUT] = {"out", "DIR", "the result's folder; default: results/<time>-check"},
     [OPT_SET] = {"set", "SECTION.KEY=VALUE", "set a key of each cell's workload; repeatable"},
     [OPT_JSON] = {"json", NULL, "print check.json instead of the matrix"},
