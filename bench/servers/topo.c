@@ -68,7 +68,7 @@ void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node) {
 
 int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
-    struct topo_vars vars;
+    struct topo_vars vars = {0};
     topo_vars_fill(&vars, topo, n);
     const struct spawn spawn = {.script = topo->info.script,
                                 .dir = node->dir,
