@@ -30,11 +30,12 @@ static bool is_gone(const struct findings *findings, uint32_t client) {
 
 /* What the others had inside at one moment. */
 struct weight {
-    uint64_t units, leased; /* all of them, and those inside their leases */
-    int64_t latest_ns;      /* the last of the others' entries so far */
-    bool any;
-    bool any_leased;
-    struct holding holder; /* one of them: inside its lease, if any is */
+    uint64_t units, good; /* all of them, and those whose lease and session lasted */
+    int64_t latest_ns;    /* the last of the others' entries so far */
+    bool any_good, any_late;
+    struct holding holder; /* one whose lease and session lasted, ... */
+    struct holding late;   /* ... and one that had outlived one of them, ... */
+    enum how how;          /* ... which one */
 };
 
 static struct weight weigh(const struct crowds *crowds, const struct findings *findings, uint32_t key,
@@ -47,14 +48,18 @@ static struct weight weigh(const struct crowds *crowds, const struct findings *f
         if (units == CROWD_ALL && seen.units == CROWD_ALL) continue;
         if (seen.acquired_ns > weight.latest_ns) weight.latest_ns = seen.acquired_ns;
         if (seen.acquired_ns > when_ns || seen.left_ns < when_ns) continue;
-        bool leased = when_ns < seen.lease_end_ns;
+        const struct holding holder = {i, seen.acquired_ns, seen.lease_end_ns, 0};
+        enum how how = findings_how(findings, &holder, &(struct holding){me, when_ns, LB_NEVER, 0});
         weight.units += seen.units;
-        if (leased) weight.leased += seen.units;
-        if (!weight.any || (leased && !weight.any_leased)) {
-            weight.holder = (struct holding){i, seen.acquired_ns, seen.lease_end_ns, 0};
+        if (how == FOUND_DOUBLED) {
+            weight.good += seen.units;
+            if (!weight.any_good) weight.holder = holder;
+            weight.any_good = true;
+        } else if (!weight.any_late) {
+            weight.late = holder;
+            weight.how = how;
+            weight.any_late = true;
         }
-        weight.any = true;
-        weight.any_leased |= leased;
     }
     return weight;
 }
@@ -62,10 +67,11 @@ static struct weight weigh(const struct crowds *crowds, const struct findings *f
 /* True if there were too many at that moment, and it has been noted. */
 static bool too_many(const struct weight *weight, struct findings *findings, uint32_t key, uint32_t units,
                      uint32_t bound, const struct holding *me, int64_t when_ns) {
-    if (!weight->any || weight->units + units <= bound) return false;
-    bool expired = weight->leased + units <= bound || when_ns >= me->lease_end_ns;
-    enum how how = expired ? FOUND_EXPIRED : findings_how(findings, &weight->holder, me);
-    findings_note(findings, how, key, &weight->holder, me);
+    if ((!weight->any_good && !weight->any_late) || weight->units + units <= bound) return false;
+    bool late = when_ns >= me->lease_end_ns, doubled = !late && weight->good + units > bound;
+    /* One that stood still among others that did not: it is the one too many. */
+    const struct holding *holder = weight->any_late && !doubled ? &weight->late : &weight->holder;
+    findings_note(findings, doubled ? FOUND_DOUBLED : late ? FOUND_EXPIRED : weight->how, key, holder, me);
     return true;
 }
 

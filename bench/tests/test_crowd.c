@@ -220,6 +220,28 @@ static void test_a_session_that_ended(void **state) {
     assert_found(1, 0);
 }
 
+/* Of two permits one is held by who stood still, and its session is over: who comes in then meets it, and not
+ * the one that works on beside it, whichever is looked at first. */
+static void test_one_of_several_stood_still(void **state) {
+    (void)state;
+    for (uint32_t still = 0; still < 2; still++) {
+        struct pulse alive = {.beat_ns = 290}, stopped = {.beat_ns = 110};
+        setup(NULL);
+        findings.session_ns = 50;
+        holders[still].pulse = &stopped;
+        holders[1 - still].pulse = &alive;
+        enter(still, 1, 2, 100, LB_NEVER);
+        enter(1 - still, 1, 2, 120, LB_NEVER);
+        enter(2, 1, 2, 300, LB_NEVER);
+        assert_found(0, 1);
+        assert_int_equal(atomic_load(&holders[still].stalled), 1);
+        assert_int_equal(atomic_load(&holders[1 - still].expired), 0);
+        /* A third that works is one too many all the same. */
+        enter(3, 1, 2, 301, LB_NEVER);
+        assert_found(1, 1);
+    }
+}
+
 static void test_versions(void **state) {
     (void)state;
     struct versions versions = {0};
@@ -346,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup(test_the_dead_are_buried, setup),
         cmocka_unit_test_setup(test_a_loss_learned_in_time, setup),
         cmocka_unit_test_setup(test_a_session_that_ended, setup),
+        cmocka_unit_test_setup(test_one_of_several_stood_still, setup),
         cmocka_unit_test_setup(test_versions, setup),
         cmocka_unit_test_setup(test_stock, setup),
         cmocka_unit_test_setup(test_verdicts, setup),
