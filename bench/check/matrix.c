@@ -138,6 +138,10 @@ static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct
         /* Without renewals it must be done before its lease is over. */
         if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
     }
+    /* Nobody is ever inside these. */
+    bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
+    if (!holds && plan->faults[0].kind != FAULT_NONE && plan->faults[0].target == TARGET_HOLDER)
+        cell->sets[count++] = "fault.target=any";
     for (int i = 0; i < count; i++) sets[i] = cell->sets[i];
     for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
     return count;

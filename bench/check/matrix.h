@@ -28,7 +28,7 @@ struct matrix_cell {
     char workload[64];              /* as `run` takes it: "check/pause", "late" */
     const char *topology;           /* NULL = embedded */
     struct lb_expectation expected; /* of MATRIX_EXPOSED: what must show */
-    const char *sets[4];            /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
+    const char *sets[6];            /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
     int weight;                     /* of its servers: what it takes of the jobs that run at once */
     int64_t time_ns;                /* of warm-up, window and a full drain, all its stages */
     int trials;                     /* recoveries wanted; 0 = as many as come */

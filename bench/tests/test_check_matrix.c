@@ -182,6 +182,20 @@ static void scenarios_fit_what_a_lock_can(void **state) {
     }
 }
 
+/* Nobody holds a latch, or a row that is only read and written. */
+static void who_has_no_holder_is_hit_anyhow(void **state) {
+    (void)state;
+    static const char *const names[] = {"redis-latch", "sqlite-optimistic"};
+    for (int i = 0; i < 2; i++) {
+        if (registry_lock(names[i])->backend->unavailable) continue;
+        struct matrix matrix =
+            make((struct matrix_wish){.locks = &names[i], .lock_count = 1, .faults = "pause"});
+        assert_int_equal(matrix.cell_count, 1);
+        assert_string_equal(matrix.cells[0].sets[0], "fault.target=any");
+        matrix_done(&matrix);
+    }
+}
+
 static void what_is_asked_for_must_be_there(void **state) {
     (void)state;
     static const char *const unknown[] = {"redis-setxn"}, *const known[] = {"mem-robust"};
@@ -232,6 +246,7 @@ int main(void) {
         cmocka_unit_test(servers_that_a_fault_needs_are_chosen),
         cmocka_unit_test(trials_are_wanted_where_recovery_is_the_question),
         cmocka_unit_test(scenarios_fit_what_a_lock_can),
+        cmocka_unit_test(who_has_no_holder_is_hit_anyhow),
         cmocka_unit_test(what_is_asked_for_must_be_there),
         cmocka_unit_test(what_this_machine_lacks_is_said),
     };
