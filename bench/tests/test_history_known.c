@@ -408,6 +408,26 @@ static void test_readers_and_writers(void **state) {
     assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
 }
 
+/* A reader's try is busy for a writer, not for another reader. */
+static void test_a_reader_that_was_busy(void **state) {
+    (void)state;
+    for (int writer = 0; writer < 2; writer++) {
+        unsigned shared = writer ? 0 : HISTORY_SHARED;
+        become(HISTORY_RWLOCK, 1, false);
+        add((struct history_record){
+            .kind = HISTORY_ACQUIRE, .flags = (uint8_t)shared, .begin_ns = 10, .end_ns = 20});
+        left(0, 100, 110, HISTORY_OK, shared);
+        add((struct history_record){.kind = HISTORY_ACQUIRE,
+                                    .outcome = HISTORY_BUSY,
+                                    .flags = HISTORY_SHARED,
+                                    .client = 1,
+                                    .begin_ns = 50,
+                                    .end_ns = 60});
+        assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+        assert_int_equal(judgement.spurious_busy, !writer);
+    }
+}
+
 static void permits(uint32_t client, uint16_t count, int64_t from_ns, int64_t to_ns) {
     add((struct history_record){.kind = HISTORY_ACQUIRE,
                                 .client = client,
@@ -461,11 +481,13 @@ static void test_tokens(void **state) {
     released(0, 30, 31);
     got_token(1, 12, 40, 5); /* the same again */
     released(1, 50, 51);
-    got_token(2, 13, 60, 7);
+    got_token(2, 13, 60, 8);
     released(2, 70, 71);
     got_token(3, 14, 80, 6); /* back; called before the others returned, but the order of holds tells */
     released(3, 90, 91);
-    assert_verdict(HISTORY_VIOLATED, 0, 0, 2);
+    got_token(4, 15, 100, 7); /* more than the last one, but not than all before it */
+    released(4, 110, 111);
+    assert_verdict(HISTORY_VIOLATED, 0, 0, 3);
     assert_int_equal(judgement.clash, CLASH_TOKEN);
     assert_witnesses(20, 40);
 }
@@ -484,6 +506,24 @@ static void test_tokens_of_holds_that_overlap(void **state) {
                                 .token = 6});
     released(1, 300, 301);
     assert_verdict(HISTORY_VIOLATED, 0, 1, 1);
+}
+
+/* ... and else they have none that anybody could tell. */
+static void test_tokens_of_holds_without_an_order(void **state) {
+    (void)state;
+    add((struct history_record){
+        .kind = HISTORY_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
+    left(0, 1000, 1001, HISTORY_UNKNOWN, 0);
+    add((struct history_record){.kind = HISTORY_ACQUIRE,
+                                .client = 1,
+                                .begin_ns = 15,
+                                .end_ns = 200,
+                                .lease_end_ns = 2000,
+                                .token = 6});
+    released(1, 300, 301);
+    got_token(2, 400, 500, 8);
+    left(2, 600, 610, HISTORY_OK, 0);
+    assert_verdict(HISTORY_EXPIRED, 0, 2, 0);
 }
 
 /* A grant that was on its way for longer than its lease comes behind later ones. */
@@ -562,10 +602,12 @@ int main(void) {
         KNOWN(test_busy_for_no_reason),
         KNOWN(test_the_inner_release_frees_all),
         KNOWN(test_readers_and_writers),
+        KNOWN(test_a_reader_that_was_busy),
         KNOWN(test_permits),
         KNOWN(test_slots),
         KNOWN(test_tokens),
         KNOWN(test_tokens_of_holds_that_overlap),
+        KNOWN(test_tokens_of_holds_without_an_order),
         KNOWN(test_tokens_of_late_grants),
         KNOWN(test_who_asked_first),
         KNOWN(test_gaps),
