@@ -112,7 +112,6 @@ const struct lb_expectation redis_latch_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("one script counts down, and tells at zero"),
     [LB_FAULT_PAUSE] = SAFE("a count does not end by time; others wait"),
     [LB_FAULT_HOLDER_KILL] = STUCK("who dies before it has counted down keeps it shut"),
-    [LB_FAULT_WAITER_KILL] = SAFE("a waiter has nothing but its subscription"),
     [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
     [LB_FAULT_SERVER_RESTART] = VIOLATED("the counter is in memory only: without it the latch is open"),
     [LB_FAULT_SERVER_EMPTY] = VIOLATED("without its counter the latch is open"),
