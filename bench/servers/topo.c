@@ -205,6 +205,16 @@ static void signal_groups(const struct topo *topo, int signal) {
     }
 }
 
+/* What a node had started was killed with it; until it is gone it may still write. */
+static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
+    int64_t until_ns = lb_now() + limit_ns;
+    for (int n = 0; n < topo->info.nodes; n++) {
+        const struct node *node = &topo->nodes[n];
+        while (node->last > 0 && node->pid == 0 && proc_group_runs(node->last) && lb_now() < until_ns)
+            nap_ms(1);
+    }
+}
+
 /* Ends all nodes and removes what lies in their folders. */
 static void stop_all(struct topo *topo) {
     signal_groups(topo, topo->info.stop_signal);
@@ -212,6 +222,7 @@ static void stop_all(struct topo *topo) {
     wait_for_end(topo, STOP_NS);
     signal_groups(topo, SIGKILL);
     wait_for_end(topo, KILL_NS);
+    wait_for_groups(topo, KILL_NS);
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo->nodes[n].last > 0 && topo->nodes[n].pid == 0) shm_remove_of(topo->nodes[n].last);
         /* A child that lost its parent may write for a moment longer. */
