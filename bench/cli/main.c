@@ -18,7 +18,7 @@ static const struct {
     {"check", cmd_check, "put locks through faults: which hold, which break, and what was expected"},
     {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
     {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},
-    {"history", cmd_history, "judge saved histories again: what contradicts what"},
+    {"judge", cmd_judge, "judge saved histories again: what contradicts what"},
     {"list", cmd_list, "locks, backends and workloads, and what each can do"},
     {"doctor", cmd_doctor, "what this machine lacks, and what to type"},
     {"up", cmd_up, "start servers, print their URLs, wait for Ctrl-C"},

@@ -19,7 +19,8 @@
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
 
-#define GUARD_ITEMS_MAX 256 /* groups and folders together; a run has a few */
+#define PATIENCE_NS (30 * LB_S_NS) /* with what was killed, on a machine that stands still */
+#define GUARD_ITEMS_MAX 256        /* groups and folders together; a run has a few */
 
 enum guard_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER };
 
@@ -78,11 +79,12 @@ static void clean_up(void) {
     signal_groups(0);
     for (int64_t until_ns = lb_now() + 3 * LB_S_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
     signal_groups(SIGKILL);
-    for (int64_t until_ns = lb_now() + 2 * LB_S_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
+    for (int64_t until_ns = lb_now() + PATIENCE_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
     for (int i = 0; i < item_count; i++) {
         if (items[i].verb == ADD_GROUP) shm_remove_of(items[i].group);
         if (items[i].verb != ADD_FOLDER) continue;
-        for (int tries = 0; tries < 100 && folder_remove(items[i].path) != 0; tries++) nap_ms(10);
+        int64_t until_ns = lb_now() + PATIENCE_NS;
+        while (folder_remove(items[i].path) != 0 && lb_now() < until_ns) nap_ms(10);
     }
 }
 

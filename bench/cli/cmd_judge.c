@@ -1,4 +1,4 @@
-/* cmd_history: `lockbench history FILE...|RUN...`: judges saved histories again, and tells their verdict and
+/* cmd_judge: `lockbench judge FILE...|RUN...`: judges saved histories again, and tells their verdict and
  * what contradicts what. It reads, and asks no server. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -105,7 +105,7 @@ static int judge_folder(const char *path, enum history_verdict *worst, struct lb
     return failed;
 }
 
-int cmd_history(int argc, char **argv) {
+int cmd_judge(int argc, char **argv) {
     struct args args;
     struct lb_err err = {0};
     const char *value;
@@ -115,7 +115,7 @@ int cmd_history(int argc, char **argv) {
     for (int option; (option = args_next(&args, &value, &err)) != ARGS_END; seen++) {
         struct stat about;
         if (option == OPT_HELP) {
-            args_help("history FILE...|RUN...",
+            args_help("judge FILE...|RUN...",
                       "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
                       "verdict, counts,\nand the few operations that contradict each other.",
                       options, stdout);
@@ -126,7 +126,7 @@ int cmd_history(int argc, char **argv) {
         if ((folder ? judge_folder : judge_file)(value, &worst, &err) != 0) return args_fail(&err);
     }
     if (seen == 0) {
-        err_set(&err, LB_EXIT_USAGE, "history: which run, or which file? see lockbench history --help");
+        err_set(&err, LB_EXIT_USAGE, "judge: which run, or which file? see lockbench judge --help");
         return args_fail(&err);
     }
     return worst == HISTORY_CLEAN ? LB_EXIT_OK : LB_EXIT_VIOLATED;
