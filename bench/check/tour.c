@@ -158,7 +158,8 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     /* Machines that are shared stand still for seconds now and then: what showed nothing is tried once more.
      * What showed anything is not. */
     enum check_verdict verdict = seen_verdict(seen);
-    bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
+    bool missed = fault == LB_FAULTS && seen_compare(verdict, cell->expected.worst) == CHECK_BETTER;
+    bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
     if (nothing && !of.again && !tour->asked_to_end) {
         int wanted = want(tour, (struct wanted){of.cell, of.seed, true}, err);
         tell(tour, end, &of, seen, true);
