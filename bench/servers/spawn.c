@@ -16,13 +16,16 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/guard.h"
 #include "bench/servers/last_words.h"
+#include "bench/servers/proc.h"
 
 #define TEXT_MAX 65536
+#define GONE_NS (10 * LB_S_NS) /* for what was killed to be gone */
 #define VARS_MAX 32
 
 int account_find(const char *name, struct account *ret_account, struct lb_err *err) {
@@ -274,6 +277,10 @@ pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
     return pid;
 }
 
+static void nap_ms(int ms) {
+    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
+}
+
 char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
                 struct lb_err *err) {
     struct start start = {0};
@@ -287,14 +294,18 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
     if (pid > 0) {
         /* The end of its output is the end of all that it started and that could still say something. */
-        failed = read_text(pipe_fds[0], text, lb_now() + limit_ns, err) != 0;
-        if (!failed) {
-            siginfo_t ended; /* it may have closed its output and go on */
-            waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT);
+        int64_t until_ns = lb_now() + limit_ns;
+        failed = read_text(pipe_fds[0], text, until_ns, err) != 0;
+        siginfo_t ended = {0}; /* it may have closed its output and go on */
+        while (!failed && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+               !ended.si_pid) {
+            if (lb_now() >= until_ns) failed = err_set(err, LB_EXIT_MACHINE, "did not end");
+            nap_ms(1);
         }
         kill(-pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
+        for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;) nap_ms(1);
         guard_drop_group(pid);
         if (!failed && status != 0) {
             char how[64], words[320];
