@@ -13,6 +13,9 @@
 #include "report/words.h"
 #include "results/format/check_read.h"
 
+/* The column of controls in the workload that is made to expose them; see results/README.md. */
+#define CHECK_EXPOSED "exposed"
+
 /* Locks by what their truth rests on: they share their fate under a fault. */
 enum check_family {
     FAMILY_HOST,
@@ -41,7 +44,9 @@ struct check_view {
     struct check_counts families[FAMILIES]; /* controls are a family of their own */
     int locks[FAMILIES];                    /* locks with a cell in each */
     const struct check_lock **missed;       /* controls that were not caught where they had to be */
-    int missed_count, caught_count;         /* caught: controls that broke somewhere */
+    const struct check_lock **unshown;      /* controls of which the run that counts has no verdict */
+    int missed_count, unshown_count;
+    int caught_count; /* controls that broke in CHECK_EXPOSED, or anywhere if they have no cell there */
 };
 
 /* NULL with err when out of memory. */

@@ -91,18 +91,34 @@ static bool has_cell(const struct check_view *view, int lock) {
     return false;
 }
 
-/* Whether any cell of a control is what it should not be, or what it should. */
+static const struct check_cell *exposing_cell(const struct check_view *view, int lock) {
+    for (int f = 0; f < view->check->fault_count; f++) {
+        if (strcmp(view->check->faults[f].name, CHECK_EXPOSED) == 0) return check_view_cell(view, lock, f);
+    }
+    return NULL;
+}
+
+/* Whether a control is caught is decided by the cell that is made to expose it: what it shows under a fault
+ * says nothing of that. Where there is no such cell, any that broke will do. */
 static void judge_control(struct check_view *view, int lock) {
-    bool missed = false, caught = false;
-    if (!view->check->locks[lock].control) return;
+    const struct check_lock *control = &view->check->locks[lock];
+    const struct check_cell *exposing = exposing_cell(view, lock);
+    bool missed = false, caught = false, silent = false;
+    if (!control->control) return;
     for (int f = 0; f < view->check->fault_count; f++) {
         const struct check_cell *cell = check_view_cell(view, lock, f);
-        if (!cell) continue;
+        if (!cell || (exposing && cell != exposing)) continue;
         missed |= cell->missed;
         caught |= check_broke(cell);
+        silent |= is_silent(cell);
     }
-    if (missed) view->missed[view->missed_count++] = &view->check->locks[lock];
-    view->caught_count += caught && !missed;
+    if (missed) {
+        view->missed[view->missed_count++] = control;
+    } else if (caught) {
+        view->caught_count++;
+    } else if (silent) {
+        view->unshown[view->unshown_count++] = control;
+    }
 }
 
 static void place_rows(struct check_view *view) {
@@ -135,7 +151,9 @@ struct check_view *check_view_make(const struct check *check, struct lb_err *err
     view->finding = calloc(cells, sizeof *view->finding);
     view->silent = calloc(cells, sizeof *view->silent);
     view->missed = calloc(locks, sizeof *view->missed);
-    if (!view->row || !view->column || !view->matrix || !view->finding || !view->silent || !view->missed)
+    view->unshown = calloc(locks, sizeof *view->unshown);
+    if (!view->row || !view->column || !view->matrix || !view->finding || !view->silent || !view->missed ||
+        !view->unshown)
         goto fail;
     place_cells(view);
     place_rows(view);
@@ -154,5 +172,6 @@ void check_view_free(struct check_view *view) {
     free((void *)view->finding);
     free((void *)view->silent);
     free((void *)view->missed);
+    free((void *)view->unshown);
     free(view);
 }

@@ -217,12 +217,20 @@ static int say_controls(const struct check_view *view, struct words *words) {
                       view->missed[i]->name))
             return -1;
     }
+    for (int i = 0; i < view->unshown_count; i++) {
+        if (words_say(words, TONE_WARN,
+                      "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
+                      "was inconclusive",
+                      view->unshown[i]->name))
+            return -1;
+    }
     int all = view->locks[FAMILY_CONTROL], caught = view->caught_count;
     if (caught == all) return words_say(words, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
-    return words_say(
-        words, TONE_PLAIN, "Of %d lock%s broken on purpose %d %s caught%s", all, all == 1 ? "" : "s", caught,
-        caught == 1 ? "was" : "were",
-        view->missed_count > 0 ? "" : "; the others showed nothing under faults that are not made for them");
+    return words_say(words, TONE_PLAIN, "Of %d lock%s broken on purpose %d %s caught%s", all,
+                     all == 1 ? "" : "s", caught, caught == 1 ? "was" : "were",
+                     view->missed_count + view->unshown_count > 0
+                         ? ""
+                         : "; the others showed nothing under faults that are not made for them");
 }
 
 static int say_silent(const struct check_view *view, struct words *words) {

@@ -335,6 +335,38 @@ static void test_a_missed_control_is_said(void **state) {
     check_free(check);
 }
 
+/* A control that broke under a fault is not thereby caught: only the run that is made to expose it says so.
+ */
+static void test_only_the_exposing_run_catches_a_control(void **state) {
+    (void)state;
+    static const struct {
+        const char *verdict, *missed, *said, *not_said;
+    } cases[] = {
+        {"failed", "false", "Whether the control unsafe-x, broken on purpose, is caught is not shown",
+         "purpose was caught"},
+        {"inconclusive", "false", "Of 1 lock broken on purpose 0 were caught", "purpose was caught"},
+        {"safe", "true", "unsafe-x, broken on purpose, was not caught", "purpose was caught"},
+        {"violated", "false", "Every lock broken on purpose was caught: 1", "not shown"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"exposed\"}],"
+                 "\"locks\":[{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":["
+                 "{\"lock\":\"unsafe-x\",\"fault\":\"pause\",\"verdict\":\"violated\"},"
+                 "{\"lock\":\"unsafe-x\",\"fault\":\"exposed\",\"verdict\":\"%s\",\"missed\":%s}]}",
+                 cases[i].verdict, cases[i].missed);
+        struct check *check = check_of(text);
+        char *md = render_check(check, REPORT_MD, false), *html = render_check(check, REPORT_HTML, false);
+        assert_non_null(strstr(md, cases[i].said));
+        assert_null(strstr(md, cases[i].not_said));
+        assert_non_null(strstr(html, cases[i].said));
+        free(md);
+        free(html);
+        check_free(check);
+    }
+}
+
 /* The page and the summary land beside check.json, whole, and nothing else is left there. */
 static void test_files_beside_the_check(void **state) {
     (void)state;
@@ -397,6 +429,7 @@ int main(void) {
         cmocka_unit_test(test_a_huge_matrix),
         cmocka_unit_test(test_the_summary_is_one_page),
         cmocka_unit_test(test_a_missed_control_is_said),
+        cmocka_unit_test(test_only_the_exposing_run_catches_a_control),
         cmocka_unit_test(test_files_beside_the_check),
         cmocka_unit_test(test_a_full_disk),
     };
