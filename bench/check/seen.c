@@ -83,17 +83,54 @@ static char *counts_text(const json_t *stage, char *line, size_t size) {
     return line;
 }
 
-/* The first fault that acted, as time in the window; -1 = none did. What has no word of it did act. */
-static double first_acted_s(const json_t *stage) {
+/* How many fault sections the stage's scenario has, by its ".fault": "wire-cut+server-kill" has two. */
+static int sections_of(const json_t *stage) {
+    int count = 1;
+    for (const char *plus = strchr(text(stage, "fault"), '+'); plus; plus = strchr(plus + 1, '+')) count++;
+    return count;
+}
+
+/* When a section of the scenario first acted, as time in the window; -1 = it never did. What has no word of
+ * it did act. */
+static double first_acted_s(const json_t *stage, const char *section) {
     double first = -1;
     size_t i;
     json_t *fault;
     json_array_foreach(at(stage, "faults"), i, fault) {
+        if (strcmp(text(fault, "section"), section) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
         double from_s = number(fault, "from_s");
         if (first < 0 || from_s < first) first = from_s > 0 ? from_s : 0;
     }
     return first;
+}
+
+/* When the last section of the scenario acted; -1 = not all of them did, and why. Each one is needed: a
+ * promotion without the cut before it shows nothing. */
+static double all_acted_s(const json_t *stage, char *why, size_t size) {
+    double last = -1;
+    int sections = 0;
+    size_t i;
+    json_t *fault;
+    json_array_foreach(at(stage, "faults"), i, fault) {
+        const char *section = text(fault, "section");
+        size_t before = 0;
+        while (before < i &&
+               strcmp(text(json_array_get(at(stage, "faults"), before), "section"), section) != 0)
+            before++;
+        if (before < i) continue;
+        double acted_s = first_acted_s(stage, section);
+        if (acted_s < 0) {
+            snprintf(why, size, "%.40s, %.40s, did not act: %.200s", section, text(fault, "kind"),
+                     text(fault, "sign"));
+            return -1;
+        }
+        last = acted_s > last ? acted_s : last;
+        sections++;
+    }
+    if (sections >= sections_of(stage)) return last;
+    snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage), text(stage, "fault"));
+    return -1;
 }
 
 static bool granted_after(const json_t *stage, double from_s) {
@@ -102,7 +139,8 @@ static bool granted_after(const json_t *stage, double from_s) {
     json_array_foreach(at(stage, "series"), i, second) {
         if (number(second, "t_s") >= from_s && number(second, "ok") > 0) return true;
     }
-    return number(stage, "recovery.count") > 0;
+    /* Of several faults it may be an early one's. */
+    return sections_of(stage) == 1 && number(stage, "recovery.count") > 0;
 }
 
 /* Whether what recovered did so within reason. */
@@ -116,8 +154,8 @@ static bool took_too_long(const json_t *stage, double *ret_max_ns, double *ret_t
 
 static struct judged judge_stage(const json_t *stage, bool needs_fault) {
     struct judged result = {0};
-    char counts[WHY_MAX];
-    double max_ns, theory_ns, acted_s = first_acted_s(stage);
+    char counts[WHY_MAX], not_acted[WHY_MAX];
+    double max_ns, theory_ns, acted_s = all_acted_s(stage, not_acted, sizeof not_acted);
     counts_text(stage, counts, sizeof counts);
     if (is(stage, "exclusion.verdict", "violated") || is(stage, "history.verdict", "violated") ||
         number(stage, "store.stale_accepted_fenced") > 0)
@@ -135,7 +173,7 @@ static struct judged judge_stage(const json_t *stage, bool needs_fault) {
     if (!is(stage, "status", "complete")) return judged(&result, CHECK_FAILED, "%s", text(stage, "error"));
     if (number(stage, "exclusion.grants") == 0)
         return judged(&result, CHECK_INCONCLUSIVE, "nobody was ever granted anything");
-    if (needs_fault && acted_s < 0) return judged(&result, CHECK_INCONCLUSIVE, "no fault acted");
+    if (needs_fault && acted_s < 0) return judged(&result, CHECK_INCONCLUSIVE, "%s", not_acted);
     if (needs_fault && !granted_after(stage, acted_s))
         return judged(&result, CHECK_INCONCLUSIVE, "nobody was granted anything after the fault");
     return result;

@@ -16,12 +16,13 @@
 static json_t *good_run(void) {
     json_t *stage = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:n, s:i},"
-        " s:[{s:s, s:b, s:f, s:f}], s:[{s:f, s:i}, {s:f, s:i}, {s:f, s:i}]}",
+        " s:s, s:[{s:s, s:s, s:b, s:f, s:f, s:s}], s:[{s:f, s:i}, {s:f, s:i}, {s:f, s:i}]}",
         "lock", "redis-setnx", "backend", "redis", "topology", "redis", "durability", "in memory", "status",
         "complete", "clients", 4, "lease_ns", (json_int_t)(2 * S_NS), "exclusion", "verdict", "clean",
         "grants", 300, "double_holders", 0, "expired_holders", 0, "lost_updates", 0, "token_errors", 0,
-        "detected", 0, "detect_ns_max", "stuck", 0, "faults", "kind", "pause", "acted", 1, "from_s", 1.2,
-        "to_s", 8.2, "series", "t_s", 0.0, "ok", 10, "t_s", 1.0, "ok", 3, "t_s", 2.0, "ok", 7);
+        "detected", 0, "detect_ns_max", "stuck", 0, "fault", "pause", "faults", "kind", "pause", "section",
+        "fault", "acted", 1, "from_s", 1.2, "to_s", 8.2, "sign", "it stood still", "series", "t_s", 0.0, "ok",
+        10, "t_s", 1.0, "ok", 3, "t_s", 2.0, "ok", 7);
     json_object_set_new(stage, "recovery",
                         json_pack("{s:[I, I], s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:i, s:i}",
                                   "trials_ns", (json_int_t)(2 * S_NS), (json_int_t)(1 * S_NS), "count", 2,
@@ -43,6 +44,12 @@ static json_t *good_run(void) {
 static json_t *part(json_t *run, const char *name) {
     json_t *stage = json_array_get(json_object_get(run, "stages"), 0);
     return name ? json_object_get(stage, name) : stage;
+}
+
+static void add_fault(json_t *run, const char *section, const char *kind, bool acted, double from_s) {
+    json_array_append_new(part(run, "faults"), json_pack("{s:s, s:s, s:b, s:f, s:n, s:s}", "kind", kind,
+                                                         "section", section, "acted", acted, "from_s", from_s,
+                                                         "to_s", "sign", acted ? "gone" : "nobody held"));
 }
 
 /* Judges and frees the run. */
@@ -148,13 +155,13 @@ static void what_shows_nothing_is_inconclusive(void **state) {
     (void)state;
     json_t *run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
-    assert_seen(judge(run, NULL, true), "inconclusive", "no fault acted");
+    assert_seen(judge(run, NULL, true), "inconclusive", "fault, pause, did not act: it stood still");
     run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
     assert_seen(judge(run, NULL, false), "safe", NULL); /* nothing was to happen */
     run = good_run();
     json_array_clear(part(run, "faults"));
-    assert_seen(judge(run, NULL, true), "inconclusive", "no fault acted");
+    assert_seen(judge(run, NULL, true), "inconclusive", "0 of 1 faults (pause) acted");
     run = good_run();
     json_object_set_new(part(run, "exclusion"), "grants", json_integer(0));
     assert_seen(judge(run, NULL, true), "inconclusive", "ever granted");
@@ -162,11 +169,32 @@ static void what_shows_nothing_is_inconclusive(void **state) {
     json_object_set_new(json_array_get(part(run, "series"), 2), "ok", json_integer(0));
     json_object_set_new(part(run, "recovery"), "count", json_integer(0));
     assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
-    /* One that did not act, and one that did. */
+    /* A section that acted once, and then found nobody. */
     run = good_run();
-    json_array_append_new(part(run, "faults"),
-                          json_pack("{s:s, s:b, s:f}", "kind", "kill", "acted", 0, "from_s", 3.0));
+    add_fault(run, "fault", "pause", false, 3.0);
     assert_seen(judge(run, NULL, true), "safe", NULL);
+}
+
+/* Cut the replication, kill the primary: the cut alone shows nothing, and neither does what came before the
+ * kill. */
+static void all_parts_of_a_scenario_must_act(void **state) {
+    (void)state;
+    json_t *run = good_run();
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
+    assert_seen(judge(run, NULL, true), "inconclusive", "1 of 2 faults (wire-cut+server-kill) acted");
+    run = good_run();
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
+    add_fault(run, "fault.2", "server-kill", false, 1.5);
+    assert_seen(judge(run, NULL, true), "inconclusive", "fault.2, server-kill, did not act: nobody held");
+    run = good_run();
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
+    add_fault(run, "fault.2", "server-kill", false, 1.3);
+    add_fault(run, "fault.2", "server-kill", true, 1.5);
+    assert_seen(judge(run, NULL, true), "safe", NULL);
+    run = good_run();
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
+    add_fault(run, "fault.2", "server-kill", true, 2.5); /* grants until 3 s, recoveries from the first */
+    assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
 }
 
 static void what_did_not_run_has_failed(void **state) {
@@ -324,6 +352,7 @@ int main(void) {
         cmocka_unit_test(the_worst_finding_counts),
         cmocka_unit_test(a_recovery_beyond_reason_is_stuck),
         cmocka_unit_test(what_shows_nothing_is_inconclusive),
+        cmocka_unit_test(all_parts_of_a_scenario_must_act),
         cmocka_unit_test(what_did_not_run_has_failed),
         cmocka_unit_test(nothing_of_a_run_is_believed),
         cmocka_unit_test(verdicts_are_compared_with_what_was_expected),
