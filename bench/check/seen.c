@@ -152,7 +152,34 @@ static bool took_too_long(const json_t *stage, double *ret_max_ns, double *ret_t
     return *ret_max_ns > SEEN_STUCK_TIMES * *ret_theory_ns + SEEN_STUCK_SLACK_NS;
 }
 
-static struct judged judge_stage(const json_t *stage, bool needs_fault) {
+/* Since when the lock has had the servers that a fault left or gave back, as time in the window;
+ * -1 = it should have come back and has not. */
+static double server_settled_s(const json_t *run, const json_t *fault) {
+    const json_t *section = json_object_get(at(run, "plan"), text(fault, "section"));
+    if (json_is_number(at(fault, "to_s"))) return number(fault, "to_s");
+    return json_is_number(at(section, "for_ns")) && number(section, "for_ns") == 0 ? number(fault, "from_s")
+                                                                                   : -1;
+}
+
+/* The servers that were hit are gone for good or back for long, and nobody was granted anything since. */
+static bool stays_away(const json_t *run, const json_t *stage, double acted_s) {
+    bool hit = false;
+    size_t i;
+    json_t *fault;
+    if (acted_s < 0 || !is(stage, "status", "complete") || number(stage, "exclusion.grants") == 0)
+        return false;
+    if (number(stage, "recovery.unrecovered") <= 0 || number(stage, "recovery.count") > 0) return false;
+    json_array_foreach(at(stage, "faults"), i, fault) {
+        if (strncmp(text(fault, "kind"), "server-", 7) != 0) continue;
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        double settled_s = server_settled_s(run, fault);
+        if (settled_s < 0 || number(stage, "duration_s") - settled_s < SEEN_AWAY_S) return false;
+        hit = true;
+    }
+    return hit && !granted_after(stage, acted_s);
+}
+
+static struct judged judge_stage(const json_t *run, const json_t *stage, bool needs_fault) {
     struct judged result = {0};
     char counts[WHY_MAX], not_acted[WHY_MAX];
     double max_ns, theory_ns, acted_s = all_acted_s(stage, not_acted, sizeof not_acted);
@@ -167,6 +194,10 @@ static struct judged judge_stage(const json_t *stage, bool needs_fault) {
     if (took_too_long(stage, &max_ns, &theory_ns)) {
         return judged(&result, CHECK_STUCK, "the next grant came after %.1f s; theory: %.1f s at the most",
                       max_ns / 1e9, theory_ns / 1e9);
+    }
+    if (needs_fault && stays_away(run, stage, acted_s)) {
+        return judged(&result, CHECK_STUCK, "nobody was granted anything after the fault, until %.0f s later",
+                      number(stage, "duration_s") - acted_s);
     }
     if (is(stage, "exclusion.verdict", "expired") || is(stage, "history.verdict", "expired"))
         return judged(&result, CHECK_EXPIRED, "%s", counts);
@@ -224,7 +255,7 @@ static json_t *server_json(const json_t *run, const json_t *stage) {
 }
 
 static json_t *stage_seen(const json_t *run, const json_t *stage, bool needs_fault) {
-    struct judged judged = judge_stage(stage, needs_fault);
+    struct judged judged = judge_stage(run, stage, needs_fault);
     double grants = number(stage, "exclusion.grants");
     bool safe = judged.verdict == CHECK_SAFE && grants > 0;
     double overlaps =

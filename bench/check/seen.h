@@ -16,6 +16,9 @@
 /* A key is stuck when the recovery took longer than SEEN_STUCK_TIMES its theory at the most and a little. */
 #define SEEN_STUCK_TIMES 3
 #define SEEN_STUCK_SLACK_NS (2 * INT64_C(1000000000))
+/* So long before the window's end its servers must have settled, or nobody can say that it does not recover.
+ */
+#define SEEN_AWAY_S 3
 
 /* What one run showed. run: its run.json, NULL = there is none; trouble: why the run itself failed, NULL = it
  * did not; needs_fault: without a fault that acted nothing is shown. New reference, NULL when out of memory.

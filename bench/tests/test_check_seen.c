@@ -197,6 +197,41 @@ static void all_parts_of_a_scenario_must_act(void **state) {
     assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
 }
 
+/* A server was killed at 1.2 s of 9 s, and was back at to_s (0: never); nobody got anything after it. */
+static json_t *deserted_run(double to_s, json_int_t for_ns) {
+    json_t *run = good_run(), *fault = json_array_get(part(run, "faults"), 0);
+    json_object_set_new(part(run, NULL), "duration_s", json_real(9));
+    json_object_set_new(part(run, "recovery"), "count", json_integer(0));
+    json_object_set_new(part(run, "recovery"), "max_ns", json_null());
+    json_object_set_new(part(run, "recovery"), "unrecovered", json_integer(1));
+    json_object_set_new(json_array_get(part(run, "series"), 2), "ok", json_integer(0));
+    json_object_set_new(fault, "kind", json_string("server-kill"));
+    json_object_set_new(fault, "to_s", to_s > 0 ? json_real(to_s) : json_null());
+    json_object_set_new(run, "plan", json_pack("{s:{s:I}}", "fault", "for_ns", for_ns));
+    return run;
+}
+
+static void who_does_not_come_back_with_its_servers_is_stuck(void **state) {
+    (void)state;
+    assert_seen(judge(deserted_run(6, 4 * S_NS), NULL, true), "stuck", "nobody was granted anything");
+    assert_seen(judge(deserted_run(0, 0), NULL, true), "stuck", "nobody was granted anything"); /* for good */
+    /* Back too late for anybody to say, or not back though it should be. */
+    assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
+    assert_seen(judge(deserted_run(0, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
+    /* A client's fault takes no server away. */
+    json_t *run = deserted_run(6, 4 * S_NS);
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "kind", json_string("pause"));
+    assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
+    /* It hides that leases ended, and no violation. */
+    run = deserted_run(6, 4 * S_NS);
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("expired"));
+    assert_seen(judge(run, NULL, true), "stuck", "nobody was granted anything");
+    run = deserted_run(6, 4 * S_NS);
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
+    json_object_set_new(part(run, "exclusion"), "double_holders", json_integer(2));
+    assert_seen(judge(run, NULL, true), "violated", "2 double holders");
+}
+
 static void what_did_not_run_has_failed(void **state) {
     (void)state;
     assert_seen(judge(NULL, "no such server", true), "failed", "no such server");
@@ -353,6 +388,7 @@ int main(void) {
         cmocka_unit_test(a_recovery_beyond_reason_is_stuck),
         cmocka_unit_test(what_shows_nothing_is_inconclusive),
         cmocka_unit_test(all_parts_of_a_scenario_must_act),
+        cmocka_unit_test(who_does_not_come_back_with_its_servers_is_stuck),
         cmocka_unit_test(what_did_not_run_has_failed),
         cmocka_unit_test(nothing_of_a_run_is_believed),
         cmocka_unit_test(verdicts_are_compared_with_what_was_expected),
