@@ -223,7 +223,8 @@ static json_t *recovery_json(const json_t *stage) {
 }
 
 static json_t *recovered_json(const json_t *stage, enum check_verdict verdict) {
-    if (verdict == CHECK_STUCK) return json_false();
+    if (verdict == CHECK_STUCK || number(stage, "exclusion.stuck") > 0) return json_false();
+    if (number(stage, "recovery.unrecovered") > 0) return json_false(); /* though others were */
     return number(stage, "recovery.count") > 0 ? json_true() : json_null();
 }
 

@@ -151,6 +151,22 @@ static void a_recovery_beyond_reason_is_stuck(void **state) {
     assert_seen(judge(run, NULL, true), "safe", NULL);
 }
 
+/* Whatever else did, and whatever the verdict. */
+static void a_key_that_nobody_got_has_not_recovered(void **state) {
+    (void)state;
+    static const struct {
+        const char *part, *name;
+    } counts[] = {{"recovery", "unrecovered"}, {"exclusion", "stuck"}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        json_t *run = good_run();
+        json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
+        json_object_set_new(part(run, counts[i].part), counts[i].name, json_integer(1));
+        json_t *seen = judge(run, NULL, true);
+        assert_true(json_is_false(json_object_get(seen, "recovered")));
+        json_decref(seen);
+    }
+}
+
 static void what_shows_nothing_is_inconclusive(void **state) {
     (void)state;
     json_t *run = good_run();
@@ -386,6 +402,7 @@ int main(void) {
         cmocka_unit_test(each_bad_finding_has_its_verdict),
         cmocka_unit_test(the_worst_finding_counts),
         cmocka_unit_test(a_recovery_beyond_reason_is_stuck),
+        cmocka_unit_test(a_key_that_nobody_got_has_not_recovered),
         cmocka_unit_test(what_shows_nothing_is_inconclusive),
         cmocka_unit_test(all_parts_of_a_scenario_must_act),
         cmocka_unit_test(who_does_not_come_back_with_its_servers_is_stuck),
