@@ -36,8 +36,9 @@ const char *compare_word(enum compare_verdict verdict) {
 
 int compare_exit(const struct compare *compare) {
     if (compare->violated) return LB_EXIT_VIOLATED;
-    if (compare->counts[COMPARE_WORSE] > 0) return LB_EXIT_REGRESSION;
-    return compare->counts[COMPARE_INCONCLUSIVE] > 0 ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
+    if (compare->counts[COMPARE_WORSE] > 0 || compare->stuck) return LB_EXIT_REGRESSION;
+    bool unsure = compare->counts[COMPARE_INCONCLUSIVE] > 0 || compare->missing > 0;
+    return unsure ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 
 /* ---- reading ---- */
@@ -176,8 +177,9 @@ struct pick {
 /* A stage and what it is paired by. */
 struct ref {
     const struct run_stage *stage;
-    const char *lock; /* the base's name of it */
-    char *load;       /* owned */
+    const char *lock;  /* the base's name of it */
+    const char *where; /* its topology and durability, "" when all are compared anyway; in load's memory */
+    char *load;        /* owned */
     bool new;
     int place; /* in the order of reading */
 };
@@ -187,12 +189,19 @@ struct refs {
     int count, room;
 };
 
-static int by_pair(const void *a, const void *b) {
+/* The lock and what is asked of it. */
+static int by_task(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     int order = strcmp(x->lock, y->lock);
     if (!order) order = strcmp(x->load, y->load);
     if (!order) order = (x->stage->clients > y->stage->clients) - (x->stage->clients < y->stage->clients);
     return order;
+}
+
+/* And where it ran: what ran elsewhere answers another question. */
+static int by_pair(const void *a, const void *b) {
+    int order = by_task(a, b);
+    return order ? order : strcmp(((const struct ref *)a)->where, ((const struct ref *)b)->where);
 }
 
 static int by_pair_and_place(const void *a, const void *b) {
@@ -201,7 +210,20 @@ static int by_pair_and_place(const void *a, const void *b) {
     return order ? order : x->place - y->place;
 }
 
-static int add_ref(struct refs *refs, const struct run_stage *stage, const char *lock, bool new) {
+/* load, then where, in one block. */
+static char *task_text(const struct run_stage *stage, bool anyway, const char **ret_where) {
+    char *load = report_load_text(stage), *text = NULL;
+    if (!load) return NULL;
+    const char *topology = stage->topology && !anyway ? stage->topology : "";
+    const char *durability = stage->durability && !anyway ? stage->durability : "";
+    int len = asprintf(&text, "%s%c%s, %s", load, 0, topology, durability);
+    if (len >= 0) *ret_where = text + strlen(load) + 1;
+    free(load);
+    return len >= 0 ? text : NULL;
+}
+
+static int add_ref(struct refs *refs, const struct run_stage *stage, const char *lock, bool new,
+                   bool anyway) {
     if (refs->count == refs->room) {
         int room = refs->room ? 2 * refs->room : 64;
         struct ref *more = realloc(refs->item, (size_t)room * sizeof *more);
@@ -209,9 +231,10 @@ static int add_ref(struct refs *refs, const struct run_stage *stage, const char 
         refs->item = more;
         refs->room = room;
     }
-    char *load = report_load_text(stage);
+    const char *where = "";
+    char *load = task_text(stage, anyway, &where);
     if (!load) return -1;
-    refs->item[refs->count] = (struct ref){stage, lock, load, new, refs->count};
+    refs->item[refs->count] = (struct ref){stage, lock, where, load, new, refs->count};
     refs->count++;
     return 0;
 }
@@ -224,7 +247,8 @@ static int add_refs(struct refs *refs, struct run *const *runs, int run_count, c
         for (int s = 0; s < runs[r]->stage_count; s++) {
             const struct run_stage *stage = &runs[r]->stages[s];
             if (!stage->lock || (wanted && strcmp(stage->lock, wanted) != 0)) continue;
-            if (add_ref(refs, stage, wanted ? ask->base_lock : stage->lock, new) != 0) return -1;
+            const char *lock = wanted ? ask->base_lock : stage->lock;
+            if (add_ref(refs, stage, lock, new, ask->anyway || wanted) != 0) return -1;
         }
     }
     return 0;
@@ -274,6 +298,15 @@ static int fill_side(const struct pick *pick, const struct compare_metric *metri
     return 0;
 }
 
+/* It ran to its end, and granted nothing. */
+static bool is_idle(const struct pick *new) {
+    for (int i = 0; i < new->count; i++) {
+        if (same_text(new->stages[i]->status, "complete") && new->stages[i]->throughput_per_s == 0)
+            return true;
+    }
+    return false;
+}
+
 static int fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
                        const struct pick *base, const struct pick *new) {
     double *x = NULL, *y = NULL;
@@ -281,6 +314,10 @@ static int fill_figure(struct compare_figure *figure, const struct compare_metri
     int failed = fill_side(base, metric, &figure->base, &x);
     if (!failed) failed = fill_side(new, metric, &figure->new, &y);
     figure->p = figure->shift = figure->low = figure->high = NAN;
+    /* Nothing to measure any more, where there was: no grants at all, or stages that failed. */
+    if (!failed && metric == &compare_metrics[0] && figure->base.count > 0 && figure->new.count == 0) {
+        figure->verdict = is_idle(new) ? COMPARE_WORSE : COMPARE_INCONCLUSIVE;
+    }
     if (!failed && figure->base.count > 0 && figure->new.count > 0) {
         figure->p = rank_p(x, figure->base.count, y, figure->new.count);
         failed = rank_shift(x, figure->base.count, y, figure->new.count, LEVEL, &shift);
@@ -328,7 +365,7 @@ static int judge_all(struct compare *compare) {
     int failed = !p || !figures;
     for (int i = 0; !failed && i < room; i++) {
         struct compare_figure *figure = &compare->rows[i / COMPARE_METRICS].figure[i % COMPARE_METRICS];
-        if (figure->verdict == COMPARE_UNKNOWN) continue;
+        if (isnan(figure->p)) continue;
         p[count] = figure->p;
         figures[count++] = figure;
     }
@@ -336,7 +373,9 @@ static int judge_all(struct compare *compare) {
     for (int i = 0; !failed && i < count; i++) figures[i]->p = p[i];
     for (int i = 0; !failed && i < room; i++) {
         struct compare_figure *figure = &compare->rows[i / COMPARE_METRICS].figure[i % COMPARE_METRICS];
-        if (figure->verdict != COMPARE_UNKNOWN) {
+        if (isnan(figure->p)) {
+            figure->wanted = WANTED_FEW;
+        } else {
             judge(figure, &compare_metrics[i % COMPARE_METRICS], compare->min_effect, compare->alpha);
         }
         compare->counts[figure->verdict]++;
@@ -348,11 +387,34 @@ static int judge_all(struct compare *compare) {
 
 /* ---- rows ---- */
 
-static bool is_violated(const struct pick *new) {
+/* Whether a lock that is not broken on purpose came out so. */
+static bool is_any(const struct pick *new, enum lock_state state) {
     for (int i = 0; i < new->count; i++) {
-        if (!new->stages[i]->control && report_stage_state(new->stages[i]) == LOCK_VIOLATED) return true;
+        if (!new->stages[i]->control && report_stage_state(new->stages[i]) == state) return true;
     }
     return false;
+}
+
+static bool is_violated(const struct pick *new) {
+    return is_any(new, LOCK_VIOLATED) || is_any(new, LOCK_TOKENS);
+}
+
+static bool is_stuck(const struct pick *new) {
+    return is_any(new, LOCK_STUCK);
+}
+
+/* A lock under a load that one side lacks: said, and no reason to be content. */
+static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
+    char *line = NULL;
+    char **more = realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
+    if (more) compare->alone = more;
+    if (!more ||
+        asprintf(&line, "only in the %s runs: %s, %.0f client%s, %s", ref->new ? "new" : "base",
+                 ref->stage->lock, ref->stage->clients, ref->stage->clients == 1 ? "" : "s", ref->load) < 0)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    more[compare->alone_count++] = line;
+    compare->missing += !ref->new;
+    return 0;
 }
 
 /* One lock under one load: refs of both sides. Adds a row if both have stages. */
@@ -369,9 +431,15 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
         if (refs[i].new) new.stages[new.count++] = refs[i].stage;
     }
     int failed = 0;
-    if (base.count == 0 || new.count == 0) goto out;
+    compare->violated |= is_violated(&new);
+    if (base.count == 0 || new.count == 0) {
+        failed = add_alone(compare, &refs[0], err);
+        goto out;
+    }
     bool itself = strcmp(base.stages[0]->lock, new.stages[0]->lock) == 0;
-    if (itself && !ask->anyway) failed = check_alike(base.stages[0], new.stages[0], err);
+    for (int i = 1; i < count && itself && !ask->anyway && !failed; i++) {
+        failed = check_alike(base.stages[0], stages[i], err);
+    }
     if (failed) goto out;
     struct compare_row *more = realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
     failed = more ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -385,9 +453,10 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
                                 .place = refs[0].place,
                                 .base_count = base.count,
                                 .new_count = new.count,
-                                .violated = is_violated(&new)};
+                                .violated = is_violated(&new),
+                                .stuck = is_stuck(&new)};
     refs[0].load = NULL; /* the row's now */
-    compare->violated |= row->violated;
+    compare->stuck |= row->stuck;
     for (int m = 0; m < COMPARE_METRICS && !failed; m++) {
         failed = fill_figure(&row->figure[m], &compare_metrics[m], &base, &new);
         if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -395,6 +464,23 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
 out:
     free(stages);
     return failed;
+}
+
+/* What both sides have, but nowhere in the same place, is refused: sorted as they are, such refs stand
+ * together. */
+static int check_places(const struct refs *refs, struct lb_err *err) {
+    for (int from = 0, to; from < refs->count; from = to) {
+        const struct ref *base = NULL, *new = NULL;
+        bool paired = false;
+        for (to = from; to < refs->count && by_task(&refs->item[from], &refs->item[to]) == 0; to++) {
+            const struct ref *ref = &refs->item[to];
+            if (to > from && ref->new != ref[-1].new) paired |= by_pair(ref, ref - 1) == 0;
+            if (ref->new) new = ref;
+            if (!ref->new) base = ref;
+        }
+        if (!paired && base && new &&check_alike(base->stage, new->stage, err) != 0) return -1;
+    }
+    return 0;
 }
 
 static int by_row_place(const void *a, const void *b) {
@@ -407,6 +493,7 @@ static int add_rows(struct compare *compare, const struct compare_ask *ask, stru
     if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, ask, true);
     if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (!failed && refs.count > 0) qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
+    if (!failed) failed = check_places(&refs, err);
     for (int from = 0, to; !failed && from < refs.count; from = to) {
         for (to = from + 1; to < refs.count && by_pair(&refs.item[from], &refs.item[to]) == 0;) to++;
         failed = add_row(compare, ask, &refs.item[from], to - from, err);
@@ -454,6 +541,8 @@ void compare_free(struct compare *compare) {
     for (int i = 0; i < compare->base_count; i++) run_free(compare->base[i]);
     for (int i = 0; i < compare->new_count; i++) run_free(compare->new[i]);
     for (int i = 0; i < compare->difference_count; i++) free(compare->differences[i]);
+    for (int i = 0; i < compare->alone_count; i++) free(compare->alone[i]);
+    free(compare->alone);
     free(compare->rows);
     free(compare->base);
     free(compare->new);

@@ -54,7 +54,7 @@ struct compare_row {
     double clients;
     int place;                 /* rows stand in the order of the base's stages */
     int base_count, new_count; /* stages */
-    bool violated;             /* exclusion, in the new ones, by a lock that is not broken on purpose */
+    bool violated, stuck;      /* in the new ones, a lock that is not broken on purpose */
     struct compare_figure figure[COMPARE_METRICS];
 };
 
@@ -66,8 +66,10 @@ struct compare {
     int row_count;
     char **differences; /* of plans and environments, a line each; owned */
     int difference_count;
+    char **alone;                  /* what only one side has, a line each; owned */
+    int alone_count, missing;      /* missing: of them, those that only the base has */
     int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
-    bool violated;
+    bool violated, stuck;          /* any lock of the new runs, also one that the base has not */
 };
 
 struct compare_ask {
@@ -87,7 +89,8 @@ void compare_free(struct compare *compare);
 /* "better", "worse", "no change shown", "inconclusive", "unknown". */
 const char *compare_word(enum compare_verdict verdict);
 
-/* 3 violated, 4 worse, 5 inconclusive, 0: for continuous integration, the worst first. */
+/* 3 violated, 4 worse (or stuck), 5 inconclusive (or missing in the new runs), 0: for continuous integration,
+ * the worst first. */
 int compare_exit(const struct compare *compare);
 
 enum compare_format {

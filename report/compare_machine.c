@@ -29,7 +29,10 @@ static json_t *figure_json(const struct compare_figure *figure) {
 }
 
 int compare_write_json(const struct compare *compare, FILE *out) {
-    json_t *rows = json_array(), *differences = json_array();
+    json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
+    for (int i = 0; i < compare->alone_count; i++) {
+        json_array_append_new(alone, json_string(compare->alone[i]));
+    }
     for (int i = 0; i < compare->difference_count; i++) {
         json_array_append_new(differences, json_string(compare->differences[i]));
     }
@@ -44,9 +47,10 @@ int compare_write_json(const struct compare *compare, FILE *out) {
                                               row->new_lock, "load", row->load, "clients", row->clients,
                                               "violated", row->violated, "figures", figures));
     }
-    json_t *json = json_pack("{s:s, s:i, s:f, s:f, s:o, s:o}", "schema", "lockbench.compare/1", "exit_code",
-                             compare_exit(compare), "min_effect", compare->min_effect, "alpha",
-                             compare->alpha, "differences", differences, "rows", rows);
+    json_t *json =
+        json_pack("{s:s, s:i, s:f, s:f, s:o, s:o, s:o}", "schema", "lockbench.compare/1", "exit_code",
+                  compare_exit(compare), "min_effect", compare->min_effect, "alpha", compare->alpha,
+                  "differences", differences, "only_one_side", alone, "rows", rows);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
     fputc('\n', out);
     json_decref(json);

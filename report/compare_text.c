@@ -66,7 +66,10 @@ static char *row_title(const struct compare_row *row) {
     bool itself = strcmp(row->lock, row->new_lock) == 0;
     if (asprintf(&text, "%s%s%s, %.0f client%s, %s (%d and %d runs)%s", row->lock, itself ? "" : " -> ",
                  itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s", row->load,
-                 row->base_count, row->new_count, row->violated ? ": EXCLUSION VIOLATED" : "") < 0)
+                 row->base_count, row->new_count,
+                 row->violated ? ": EXCLUSION VIOLATED"
+                 : row->stuck  ? ": STUCK"
+                               : "") < 0)
         return NULL;
     return text;
 }
@@ -127,6 +130,9 @@ int compare_write_table(const struct compare *compare, bool color, FILE *out) {
         screen_say(&screen, 2, TONE_WARN, "... and %d more differences of plan or environment",
                    compare->difference_count - DIFFERENCES_SHOWN);
     }
+    for (int i = 0; i < compare->alone_count; i++) {
+        screen_say(&screen, 2, TONE_WARN, "%s", compare->alone[i]);
+    }
     fprintf(out, "\n  %-18s%11s%11s%10s  %-20s\n", "median of runs", "base", "new", "shift", "95 % interval");
     for (int i = 0; i < compare->row_count; i++) table_row(&screen, &compare->rows[i]);
     screen_say(
@@ -170,7 +176,12 @@ int compare_write_md(const struct compare *compare, FILE *out) {
         escape_md(out, compare->differences[i]);
         fputc('\n', out);
     }
-    if (compare->difference_count > 0) fputc('\n', out);
+    for (int i = 0; i < compare->alone_count; i++) {
+        fputs("- ", out);
+        escape_md(out, compare->alone[i]);
+        fputc('\n', out);
+    }
+    if (compare->difference_count + compare->alone_count > 0) fputc('\n', out);
     fputs("| lock, clients | figure | base | new | shift, 95 % interval | verdict | "
           "|\n|---|---|---|---|---|---|---|\n",
           out);

@@ -16,9 +16,16 @@
 #include "report/compare.h"
 #include "report/tests/run_text.inc"
 
+#define OTHER(lock, verdict, rate)                                                                           \
+    "{\"lock\":\"" lock                                                                                      \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\",\"processes\":1,"            \
+    "\"threads\":1,\"topology\":\"redis\",\"throughput_per_s\":" #rate                                       \
+    ",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
+
 /* A run's stages: one lock, so many repeats. */
 struct made {
     const char *lock, *topology, *verdict, *more;
+    const char *others; /* stages of other locks, with commas between */
     int repeats;
     double faster; /* throughput, against 1000/s */
     double slower; /* latencies */
@@ -74,6 +81,7 @@ static char *make_run(const struct made *made, uint64_t seed) {
     rng_seed(&rng, seed, 7);
     fputs("{\"schema\":\"lockbench.run/1\",\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[", out);
     for (int i = 0; i < made->repeats; i++) write_stage(out, made, &rng, i);
+    if (made->others) fprintf(out, ",%s", made->others);
     fputs("]}", out);
     assert_int_equal(fclose(out), 0);
     return path;
@@ -229,6 +237,36 @@ static void what_answers_other_questions_is_refused(void **state) {
     for (int i = 0; i < 3; i++) free(files_of[i]);
 }
 
+/* What one side lacks is said, and is no reason to be content; nor is a lock that grants nothing any more. */
+static void what_is_missing_or_idle_is_no_success(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01, .others = OTHER("b", "clean", 5)};
+    struct made new = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->row_count, 1);
+    assert_int_equal(compare->missing, 1);
+    has(compare->alone[0], "only in the base runs: b, 4 clients");
+    assert_int_equal(compare_exit(compare), 5);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "only in the base runs: b");
+    free(text);
+    compare_free(compare);
+    new.others = OTHER("b", "violated", 5) "," OTHER("c", "clean", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 3);
+    compare_free(compare);
+    new.others = OTHER("b", "clean", 0);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->rows[1].figure[0].verdict, COMPARE_WORSE);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    new.others = OTHER("b", "stuck", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_true(compare->stuck);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+}
+
 static void bad_input_is_one_clear_line(void **state) {
     (void)state;
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
@@ -302,6 +340,7 @@ int main(void) {
         cmocka_unit_test(noise_asks_for_more_repeats),
         cmocka_unit_test(two_holders_are_worse_than_any_figure),
         cmocka_unit_test(what_answers_other_questions_is_refused),
+        cmocka_unit_test(what_is_missing_or_idle_is_no_success),
         cmocka_unit_test(bad_input_is_one_clear_line),
         cmocka_unit_test(outputs_say_it),
     };
