@@ -78,13 +78,13 @@ static void write_families(FILE *out, const struct check_view *view) {
         out);
     for (int f = 0; f < FAMILIES; f++) {
         const struct check_counts *counts = &view->families[f];
+        const char *bold = counts->worse && f != FAMILY_CONTROL ? "**" : "";
         if (counts->cells == 0) continue;
         const int *seen = counts->verdict;
         fprintf(out, "| %s | %d | %d | %d | %d | %d | %d | %d | %s%d%s |\n",
                 check_family_title((enum check_family)f), view->locks[f], counts->cells, seen[CHECK_SAFE],
                 seen[CHECK_EXPIRED], seen[CHECK_STUCK], seen[CHECK_VIOLATED],
-                seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED], counts->worse ? "**" : "", counts->worse,
-                counts->worse ? "**" : "");
+                seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED], bold, counts->worse, bold);
     }
     fputc('\n', out);
 }

@@ -32,11 +32,12 @@ struct check_counts {
 };
 
 struct check_view {
-    const struct check *check;         /* borrowed */
-    int *row, row_count;               /* locks that have a cell, by family, in the file's order within one */
-    int *column, column_count;         /* faults that have a cell */
-    const struct check_cell **matrix;  /* lock * fault_count + fault; NULL: not run */
-    const struct check_cell **finding; /* every cell that does worse than its lock claims, gravest first */
+    const struct check *check;        /* borrowed */
+    int *row, row_count;              /* locks that have a cell, by family, in the file's order within one */
+    int *column, column_count;        /* faults that have a cell */
+    const struct check_cell **matrix; /* lock * fault_count + fault; NULL: not run */
+    const struct check_cell *
+        *finding; /* cells that do worse than their lock claims, gravest first; no controls */
     int finding_count;
     const struct check_cell **silent; /* failed and inconclusive ones */
     int silent_count;

@@ -77,7 +77,7 @@ static void place_cells(struct check_view *view) {
         count_cell(&view->families[check_family_of(lock)], cell);
         if (is_silent(cell)) {
             view->silent[view->silent_count++] = cell;
-        } else if (cell->compared == CHECK_WORSE) {
+        } else if (cell->compared == CHECK_WORSE && !lock->control) {
             view->finding[view->finding_count++] = cell;
         }
     }

@@ -165,24 +165,14 @@ static char *names_of(const struct check_view *view, const struct check_cell *co
     return NULL;
 }
 
-static int real_findings(const struct check_view *view, const struct check_cell **cells) {
-    int count = 0;
-    for (int i = 0; i < view->finding_count; i++) {
-        if (!check_lock_of(view, view->finding[i])->control) cells[count++] = view->finding[i];
-    }
-    return count;
-}
-
 static int say_findings(const struct check_view *view, struct words *words) {
     int real_locks = 0;
     for (int f = 0; f < FAMILY_CONTROL; f++) real_locks += view->locks[f];
-    const struct check_cell **cells = calloc((size_t)view->finding_count + 1, sizeof *cells);
-    if (!cells) return -1;
-    int rc = 0, count = real_findings(view, cells);
+    int rc = 0, count = view->finding_count;
     int judged = view->real.cells - view->real.verdict[CHECK_INCONCLUSIVE] - view->real.verdict[CHECK_FAILED];
     words->headline = words->count;
     if (count > 0) {
-        char *names = names_of(view, cells, count);
+        char *names = names_of(view, view->finding, count);
         rc = names ? words_say(words, TONE_BAD, "%d of %d cells show%s worse than the lock claims: %s", count,
                                view->real.cells, count == 1 ? "s" : "", names)
                    : -1;
@@ -194,7 +184,6 @@ static int say_findings(const struct check_view *view, struct words *words) {
                        judged, real_locks, real_locks == 1 ? "" : "s", view->column_count,
                        view->column_count == 1 ? "" : "s");
     }
-    free((void *)cells);
     return rc;
 }
 

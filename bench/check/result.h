@@ -35,7 +35,7 @@ struct result {
     struct result_cell *cells; /* one for each of the matrix */
 };
 
-/* What a finished check amounts to. */
+/* What a finished check amounts to. worse: findings; the others count controls too. */
 struct result_sum {
     int verdicts[CHECK_VERDICTS];
     int tried, as_expected, worse, better, failed, missed;
@@ -51,6 +51,10 @@ int result_add(struct result *result, int cell, uint64_t seed, const char *run, 
 
 /* Writes what is there. partial: why it is not all; NULL = it is. */
 int result_end(struct result *result, const char *partial, struct lb_err *err);
+
+/* Whether a cell that was tried shows a real lock worse than its driver states. Controls are broken on
+ * purpose: what they show under a fault is no finding, only `missed` is. */
+bool result_is_finding(const struct result *result, int cell);
 
 struct result_sum result_sum(const struct result *result);
 

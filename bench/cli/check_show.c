@@ -203,7 +203,7 @@ static void show_findings(const struct result *result, FILE *out) {
         for (int i = 0; i < result->ask.matrix->cell_count; i++) {
             const struct result_cell *cell = &result->cells[i];
             if (!cell->seen) continue;
-            const bool is[] = {cell->compared == CHECK_WORSE, cell->missed, is_trouble(cell->verdict),
+            const bool is[] = {result_is_finding(result, i), cell->missed, is_trouble(cell->verdict),
                                cell->compared == CHECK_BETTER && !cell->missed};
             if (is[kind]) show_line(result, i, titles[kind], out);
         }

@@ -367,6 +367,29 @@ static void test_only_the_exposing_run_catches_a_control(void **state) {
     }
 }
 
+/* Controls are broken on purpose: under a fault they are shown, and are neither headline nor finding. */
+static void test_a_control_under_a_fault_is_no_finding(void **state) {
+    (void)state;
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"}],\"locks\":[{\"name\":\"l\"},"
+        "{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":[{\"lock\":\"l\",\"fault\":\"pause\","
+        "\"verdict\":\"safe\",\"compared\":\"as expected\"},{\"lock\":\"unsafe-x\",\"fault\":\"pause\","
+        "\"verdict\":\"violated\",\"expected\":\"expired\",\"compared\":\"worse\"}]}");
+    char *table = render_check(check, REPORT_TABLE, false), *md = render_check(check, REPORT_MD, false),
+         *html = render_check(check, REPORT_HTML, false);
+    assert_non_null(strstr(md, "No lock did worse than it claims: 1 cells, 1 lock, 1 fault"));
+    assert_non_null(strstr(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |"));
+    assert_null(strstr(md, "unsafe-x under pause"));
+    assert_non_null(strstr(table, "No lock did worse"));
+    assert_null(strstr(table, "Worse than claimed"));
+    assert_non_null(strstr(html, "<p>None.</p>"));
+    assert_non_null(strstr(html, "unsafe-x under pause: violated, worse than claimed"));
+    free(table);
+    free(md);
+    free(html);
+    check_free(check);
+}
+
 /* The page and the summary land beside check.json, whole, and nothing else is left there. */
 static void test_files_beside_the_check(void **state) {
     (void)state;
@@ -430,6 +453,7 @@ int main(void) {
         cmocka_unit_test(test_the_summary_is_one_page),
         cmocka_unit_test(test_a_missed_control_is_said),
         cmocka_unit_test(test_only_the_exposing_run_catches_a_control),
+        cmocka_unit_test(test_a_control_under_a_fault_is_no_finding),
         cmocka_unit_test(test_files_beside_the_check),
         cmocka_unit_test(test_a_full_disk),
     };

@@ -1,0 +1,75 @@
+/* What a check amounts to, from hand-made cells: what its exit code counts must be what its report says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/check/result.h"
+
+static const struct lb_backend backend = {.name = "memory"};
+static const struct lb_lock real = {.name = "a-lock", .backend = &backend};
+static const struct lb_lock control = {.name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
+
+static struct matrix_column columns[] = {{.name = "pause", .fault = LB_FAULT_PAUSE},
+                                         {.name = MATRIX_EXPOSED, .fault = LB_FAULTS}};
+
+/* One cell of a lock that showed a verdict where another was expected, as a finished check sums it up. */
+static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_expect expected,
+                                const char *verdict) {
+    struct matrix_cell cell = {.lock = lock, .column = column, .expected = {.worst = expected}};
+    struct matrix matrix = {.columns = columns, .column_count = 2, .cells = &cell, .cell_count = 1};
+    struct lb_err err = {0};
+    struct result result;
+    char folder[] = "/tmp/lockbench-result-XXXXXX", file[64];
+    assert_non_null(mkdtemp(folder));
+    struct result_ask ask = {
+        .matrix = &matrix, .folder = folder, .version = "1", .command = "lockbench check", .tour = "short"};
+    assert_int_equal(result_init(&result, &ask, &err), 0);
+    assert_int_equal(result_add(&result, 0, 1, "cells/x", json_pack("{s:s}", "verdict", verdict), &err), 0);
+    struct result_sum sum = result_sum(&result);
+    assert_int_equal(result_is_finding(&result, 0), sum.worse);
+    result_done(&result);
+    snprintf(file, sizeof file, "%s/check.json", folder);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(folder), 0);
+    return sum;
+}
+
+static void a_real_lock_that_is_worse_counts(void **state) {
+    (void)state;
+    assert_int_equal(sum_of(&real, 0, LB_EXPECT_SAFE, "violated").worse, 1);
+    assert_int_equal(sum_of(&real, 0, LB_EXPECT_VIOLATED, "violated").worse, 0);
+}
+
+/* Broken on purpose: what it shows under a fault is shown, and decides nothing. */
+static void a_control_under_a_fault_does_not(void **state) {
+    (void)state;
+    struct result_sum sum = sum_of(&control, 0, LB_EXPECT_SAFE, "violated");
+    assert_int_equal(sum.worse, 0);
+    assert_int_equal(sum.missed, 0);
+    assert_int_equal(sum.verdicts[CHECK_VIOLATED], 1);
+    assert_int_equal(sum_of(&control, 0, LB_EXPECT_VIOLATED, "safe").missed, 0);
+}
+
+static void a_control_counts_by_being_missed(void **state) {
+    (void)state;
+    assert_int_equal(sum_of(&control, 1, LB_EXPECT_VIOLATED, "safe").missed, 1);
+    struct result_sum sum = sum_of(&control, 1, LB_EXPECT_EXPIRED, "violated");
+    assert_int_equal(sum.missed, 0);
+    assert_int_equal(sum.worse, 0);
+    sum = sum_of(&control, 1, LB_EXPECT_VIOLATED, "failed");
+    assert_int_equal(sum.failed, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_real_lock_that_is_worse_counts),
+        cmocka_unit_test(a_control_under_a_fault_does_not),
+        cmocka_unit_test(a_control_counts_by_being_missed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
