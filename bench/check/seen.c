@@ -179,6 +179,15 @@ static bool stays_away(const json_t *run, const json_t *stage, double acted_s) {
     return hit && !granted_after(stage, acted_s);
 }
 
+/* Whether a history that the plan asks for is missing. What nobody holds has none, and neither has a control
+ * that ran by another plan than the run's. */
+static bool lacks_history(const json_t *run, const json_t *stage) {
+    bool holds = !is(stage, "primitive", "latch") && !is(stage, "primitive", "optimistic");
+    bool own = !json_is_string(at(stage, "workload"));
+    return holds && own && json_is_true(at(run, "plan.check.history")) &&
+           !json_is_object(at(stage, "history"));
+}
+
 static struct judged judge_stage(const json_t *run, const json_t *stage, bool needs_fault) {
     struct judged result = {0};
     char counts[WHY_MAX], not_acted[WHY_MAX];
@@ -207,6 +216,12 @@ static struct judged judge_stage(const json_t *run, const json_t *stage, bool ne
     if (needs_fault && acted_s < 0) return judged(&result, CHECK_INCONCLUSIVE, "%s", not_acted);
     if (needs_fault && !granted_after(stage, acted_s))
         return judged(&result, CHECK_INCONCLUSIVE, "nobody was granted anything after the fault");
+    if (lacks_history(run, stage)) return judged(&result, CHECK_INCONCLUSIVE, "the history was not judged");
+    if (number(stage, "history.dropped") > 0) {
+        return judged(&result, CHECK_SAFE,
+                      "%.0f records of the history were lost: the disk was too slow for them",
+                      number(stage, "history.dropped"));
+    }
     return result;
 }
 

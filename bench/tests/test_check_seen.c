@@ -248,6 +248,27 @@ static void who_does_not_come_back_with_its_servers_is_stuck(void **state) {
     assert_seen(judge(run, NULL, true), "violated", "2 double holders");
 }
 
+static void without_its_history_nothing_is_safe(void **state) {
+    (void)state;
+    static const struct {
+        bool asked;
+        const char *primitive, *verdict, *why;
+    } cases[] = {{true, "mutex", "inconclusive", "history was not judged"},
+                 {false, "mutex", "safe", NULL},
+                 {true, "latch", "safe", NULL},
+                 {true, "optimistic", "safe", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *run = good_run();
+        json_object_set_new(run, "plan", json_pack("{s:{s:b}}", "check", "history", (int)cases[i].asked));
+        json_object_set_new(part(run, NULL), "primitive", json_string(cases[i].primitive));
+        json_object_set_new(part(run, NULL), "history", json_null());
+        assert_seen(judge(run, NULL, true), cases[i].verdict, cases[i].why);
+    }
+    json_t *run = good_run();
+    json_object_set_new(part(run, "history"), "dropped", json_integer(12));
+    assert_seen(judge(run, NULL, true), "safe", "12 records of the history were lost");
+}
+
 static void what_did_not_run_has_failed(void **state) {
     (void)state;
     assert_seen(judge(NULL, "no such server", true), "failed", "no such server");
@@ -406,6 +427,7 @@ int main(void) {
         cmocka_unit_test(what_shows_nothing_is_inconclusive),
         cmocka_unit_test(all_parts_of_a_scenario_must_act),
         cmocka_unit_test(who_does_not_come_back_with_its_servers_is_stuck),
+        cmocka_unit_test(without_its_history_nothing_is_safe),
         cmocka_unit_test(what_did_not_run_has_failed),
         cmocka_unit_test(nothing_of_a_run_is_believed),
         cmocka_unit_test(verdicts_are_compared_with_what_was_expected),
