@@ -160,11 +160,11 @@ static void released(struct book *book, struct book_client *client, const struct
     }
 }
 
-/* A stall that was said to last is over. */
+/* A stall or a cut that was said to last is over. */
 static bool was_open(struct book *book, const struct history_record *record) {
-    for (size_t i = 0; record->kind == HISTORY_STALL && i < book->mishap_count; i++) {
+    for (size_t i = 0; record->kind != HISTORY_DEATH && i < book->mishap_count; i++) {
         struct mishap *mishap = &book->mishaps[i];
-        if (mishap->kind != HISTORY_STALL || mishap->end_ns != LB_NEVER) continue;
+        if (mishap->kind != record->kind || mishap->end_ns != LB_NEVER) continue;
         if (mishap->first != record->client || mishap->begin_ns != record->begin_ns) continue;
         mishap->end_ns = record->end_ns;
         return true;
@@ -261,8 +261,10 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
             mishap->end_ns - mishap->begin_ns > rules->session_ns) {
             at_ns = lb_after(mishap->begin_ns, rules->session_ns);
         }
-        if (mishap->kind == HISTORY_CUT && rules->cut_ns != LB_NEVER && mishap->begin_ns >= hold->called_ns) {
-            at_ns = lb_after(mishap->begin_ns, rules->cut_ns);
+        if (mishap->kind == HISTORY_CUT && rules->cut_ns != LB_NEVER && mishap->end_ns >= hold->called_ns) {
+            /* What was granted while it lasted was cut off after that. */
+            at_ns =
+                lb_after(mishap->begin_ns > hold->from_ns ? mishap->begin_ns : hold->from_ns, rules->cut_ns);
         }
         if (at_ns < end_ns) end_ns = at_ns;
     }

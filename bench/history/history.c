@@ -91,8 +91,8 @@ void history_stall(struct history *history, uint32_t first, uint32_t count, int6
     supervise(history, HISTORY_STALL, first, count, from_ns, to_ns);
 }
 
-void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t at_ns) {
-    supervise(history, HISTORY_CUT, first, count, at_ns, at_ns);
+void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns) {
+    supervise(history, HISTORY_CUT, first, count, from_ns, to_ns);
 }
 
 void history_death(struct history *history, uint32_t first, uint32_t count, int64_t at_ns) {

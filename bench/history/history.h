@@ -23,7 +23,7 @@ enum history_kind {
     HISTORY_RENEWAL,     /* returned at end_ns; lease_end_ns is the new one of all that the client holds */
     HISTORY_TOLD,        /* the holder learned at begin_ns that its grants are lost (outcome), or in doubt */
     HISTORY_STALL,       /* a thread or process stood still from begin_ns to end_ns */
-    HISTORY_CUT,         /* connections were ended or cut off by a fault at begin_ns */
+    HISTORY_CUT,         /* connections were ended or cut off by a fault from begin_ns to end_ns */
     HISTORY_DEATH        /* a process was killed at begin_ns; its clients' last stamps are their ends */
 };
 
@@ -95,8 +95,9 @@ void history_note(struct history_ring *ring, const struct history_record *record
  * when it is over. */
 void history_stall(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
 /* Their connections were ended, or cut off, or their server stood still or went away: from then on their
- * sessions live on borrowed time. */
-void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t at_ns);
+ * sessions live on borrowed time, and so do those that begin until to_ns. To be said again when it is over,
+ * as of a stall. */
+void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
 /* Their process was killed. */
 void history_death(struct history *history, uint32_t first, uint32_t count, int64_t at_ns);
 

@@ -43,8 +43,9 @@ void fault_history_stall(struct faults *faults, const struct fault_act *act, int
     if (history) history_stall(history, act->first_client, act->client_count, from_ns, to_ns);
 }
 
-void fault_history_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t at_ns) {
-    if (faults->shared->history) history_cut(faults->shared->history, first, count, at_ns);
+void fault_history_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                       int64_t to_ns) {
+    if (faults->shared->history) history_cut(faults->shared->history, first, count, from_ns, to_ns);
 }
 
 void fault_history_death(struct faults *faults, uint32_t first, uint32_t count) {

@@ -68,7 +68,7 @@ void fault_cut_over(struct faults *faults, uint32_t first, uint32_t count, int64
 
 /* The history's share of it: nothing where none is kept. act: its clients. */
 void fault_history_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns, int64_t to_ns);
-void fault_history_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t at_ns);
+void fault_history_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
 void fault_history_death(struct faults *faults, uint32_t first, uint32_t count);
 
 /* ---- by kind; the first tries, the second undoes ---- */

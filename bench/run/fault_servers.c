@@ -83,8 +83,9 @@ static void pause_node(struct faults *faults, struct fault_section *section, int
     struct fault_act *act = fault ? fault_lasting(faults, section) : NULL;
     if (!act) return;
     fault->node = act->node = node;
-    act->cut_open = fault_cut_silent(faults, 0, (uint32_t)faults->shared->clients, fault->begin_ns);
-    if (act->cut_open) fault_history_cut(faults, 0, (uint32_t)faults->shared->clients, fault->begin_ns);
+    uint32_t clients = (uint32_t)faults->shared->clients;
+    act->cut_open = fault_cut_silent(faults, 0, clients, fault->begin_ns);
+    if (act->cut_open) fault_history_cut(faults, 0, clients, fault->begin_ns, LB_NEVER);
     act->stood = topo_signal(topo, node, SIGSTOP) == 0 && proc_stands(topo_pid(topo, node));
 }
 
@@ -108,7 +109,11 @@ static void end_pause(struct faults *faults, struct fault_act *act) {
     fault->end_ns = lb_now();
     fault_sign(fault, stood, "all threads of the server %s for %.3f s",
                stood ? "stood still" : "did not stand still", (double)(now_ns - fault->begin_ns) / 1e9);
-    if (act->cut_open) fault_cut_over(faults, 0, (uint32_t)faults->shared->clients, fault->end_ns);
+    if (act->cut_open) {
+        uint32_t clients = (uint32_t)faults->shared->clients;
+        fault_cut_over(faults, 0, clients, fault->end_ns);
+        fault_history_cut(faults, 0, clients, fault->begin_ns, fault->end_ns);
+    }
 }
 
 static void kill_node(struct faults *faults, struct fault_section *section, int node) {
@@ -123,8 +128,9 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     /* Before it dies, so that whoever gets what that frees is judged by it. */
     fault_cut_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
     bool killed = topo_kill(topo, node, &err) == 0;
-    fault_cut_over(faults, 0, clients, lb_now());
-    fault_history_cut(faults, 0, clients, fault->begin_ns);
+    int64_t over_ns = lb_now();
+    fault_cut_over(faults, 0, clients, over_ns);
+    fault_history_cut(faults, 0, clients, fault->begin_ns, over_ns);
     if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;
     fault->acted = killed && (wiped || !empties);
     fault_sign(fault, fault->acted, "%s%s", err.code ? err.text : "its process was killed and is gone",
@@ -262,7 +268,7 @@ static enum fault_tried terminate(struct faults *faults, struct fault_section *s
         }
         fault->end_ns = lb_now();
         fault_cut_over(faults, victim.first, count, fault->end_ns);
-        fault_history_cut(faults, victim.first, count, fault->begin_ns);
+        fault_history_cut(faults, victim.first, count, fault->begin_ns, fault->end_ns);
     }
     if (!all) workers_pause(faults->workers, victim.process, false);
     if (!fault) return FAULT_DONE;

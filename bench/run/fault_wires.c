@@ -92,7 +92,7 @@ static void set(struct faults *faults, struct fault_section *section, const stru
         act->first_client = victim->first;
         act->client_count = count;
         act->cut_open = ends || silent;
-        if (silent) fault_history_cut(faults, victim->first, count, fault->begin_ns);
+        if (silent) fault_history_cut(faults, victim->first, count, fault->begin_ns, LB_NEVER);
         return;
     }
     fault->end_ns = lb_now();
@@ -101,7 +101,7 @@ static void set(struct faults *faults, struct fault_section *section, const stru
         fault_sign(fault, false, "%s", err.text);
         return;
     }
-    if (ends) fault_history_cut(faults, victim->first, count, fault->begin_ns);
+    if (ends) fault_history_cut(faults, victim->first, count, fault->begin_ns, fault->end_ns);
     sign(faults, number, fault);
     wire_lift(faults->ask->wire, number, &err);
 }
@@ -126,7 +126,7 @@ bool fault_wires_look(struct faults *faults, struct fault_act *act) {
     wire_sign(faults->ask->wire, act->wire_fault, &seen);
     if (seen.struck == 0) return false;
     if (!act->cut_told && ends_connections(act->plan)) {
-        fault_history_cut(faults, act->first_client, act->client_count, seen.first_ns);
+        fault_history_cut(faults, act->first_client, act->client_count, seen.first_ns, LB_NEVER);
         act->cut_told = true;
     }
     /* One message was asked for, and it is gone; or the connections, each of them. */
@@ -147,6 +147,14 @@ void fault_wires_undo(struct faults *faults, struct fault_act *act) {
     if (resets || act->cut_open) {
         fault_cut_over(faults, act->first_client, act->client_count, fault->end_ns);
     }
-    if (resets) fault_history_cut(faults, act->first_client, act->client_count, begin_ns);
+    uint32_t first = act->first_client, count = act->client_count;
+    if (resets) fault_history_cut(faults, first, count, begin_ns, fault->end_ns);
+    if (of_clients && ends_connections(act->plan)) {
+        struct wire_sign seen;
+        wire_sign(faults->ask->wire, act->wire_fault, &seen);
+        if (seen.struck > 0) fault_history_cut(faults, first, count, seen.first_ns, fault->end_ns);
+    } else if (act->cut_open) {
+        fault_history_cut(faults, first, count, fault->begin_ns, fault->end_ns);
+    }
     sign(faults, act->wire_fault, fault);
 }

@@ -320,6 +320,24 @@ static void test_a_cut_connection(void **state) {
     assert_witnesses(1600, 2000);
 }
 
+/* A cut that lasts: who asked for it while it lasted, too, was cut off, but not before it was granted. */
+static void test_a_cut_that_lasts(void **state) {
+    (void)state;
+    happened(HISTORY_CUT, 0, 1, 1000, LB_NEVER);
+    got(0, 1100, 1200);
+    left(0, 5000, 5001, HISTORY_LOST, 0);
+    got(1, 1300, 1400);
+    released(1, 1500, 1501);
+    happened(HISTORY_CUT, 0, 1, 1000, 2000);
+    got(0, 6000, 6100); /* it is over */
+    left(0, 7000, 7001, HISTORY_LOST, 0);
+    got(1, 6200, 6300);
+    released(1, 6400, 6401);
+    assert_verdict(HISTORY_VIOLATED, 1, 1, 0);
+    assert_int_equal(book.mishap_count, 1);
+    assert_witnesses(6100, 6300);
+}
+
 static void test_killed_while_it_held(void **state) {
     (void)state;
     got(0, 10, 20);
@@ -595,6 +613,7 @@ int main(void) {
         KNOWN(test_a_short_stall_is_none),
         KNOWN(test_a_lock_that_did_not_notice),
         KNOWN(test_a_cut_connection),
+        KNOWN(test_a_cut_that_lasts),
         KNOWN(test_killed_while_it_held),
         KNOWN(test_never_released),
         KNOWN(test_a_file_cut_off),
