@@ -28,19 +28,31 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
     return when_ns >= lb_after(alive_ns, findings->session_ns) ? FOUND_STALLED : FOUND_DOUBLED;
 }
 
+/* One that is free, or else the oldest of those that are over; NULL: they all last. */
+static struct cut *place_for_cut(struct found *found) {
+    struct cut *oldest = NULL;
+    for (int i = 0; i < FOUND_CUTS; i++) {
+        struct cut *cut = &found->cuts[i];
+        if (atomic_load(&cut->from_ns) == 0) return cut;
+        if (atomic_load(&cut->to_ns) == LB_NEVER) continue;
+        if (!oldest || atomic_load(&cut->from_ns) < atomic_load(&oldest->from_ns)) oldest = cut;
+    }
+    return oldest;
+}
+
 void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns) {
-    struct found *found = &findings->holders[client];
-    struct cut *cut = &found->cuts[found->cut_count++ % FOUND_CUTS];
+    struct cut *cut = place_for_cut(&findings->holders[client]);
+    if (!cut) return;
     atomic_store(&cut->from_ns, 0);
     atomic_store(&cut->to_ns, to_ns);
     atomic_store(&cut->from_ns, from_ns);
 }
 
-void findings_cut_over(struct findings *findings, uint32_t client, int64_t to_ns) {
+void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns) {
     for (int i = 0; i < FOUND_CUTS; i++) {
         struct cut *cut = &findings->holders[client].cuts[i];
         int64_t lasts = LB_NEVER;
-        if (atomic_load(&cut->from_ns)) atomic_compare_exchange_strong(&cut->to_ns, &lasts, to_ns);
+        if (atomic_load(&cut->from_ns) == from_ns) atomic_compare_exchange_strong(&cut->to_ns, &lasts, to_ns);
     }
 }
 

@@ -58,7 +58,6 @@ struct found {
     const struct pulse *pulse;   /* its thread's, if its grants end with its session; else NULL */
     _Atomic bool gone;           /* it was killed, or is about to be: being found no more accuses the lock */
     struct cut cuts[FOUND_CUTS]; /* if its grants end with its session; the supervisor writes */
-    uint32_t cut_count;
 };
 
 /* What was found, over all cells; shared. */
@@ -96,9 +95,11 @@ void findings_note(struct findings *findings, enum how how, uint32_t key, const 
                    const struct holding *intruder);
 
 /* A client is cut off from from_ns on (to_ns = LB_NEVER: until findings_cut_over), or its connections ended
- * between the two. By the supervisor, before anybody else can get what that frees. */
+ * between the two. By the supervisor, before anybody else can get what that frees. More than FOUND_CUTS that
+ * last at the same time are not kept. */
 void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
-void findings_cut_over(struct findings *findings, uint32_t client, int64_t to_ns);
+/* The one that began at from_ns. */
+void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
 
 void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder);

@@ -34,8 +34,10 @@ bool fault_cut_silent(struct faults *faults, uint32_t first, uint32_t count, int
     return true;
 }
 
-void fault_cut_over(struct faults *faults, uint32_t first, uint32_t count, int64_t to_ns) {
-    for (uint32_t i = first; i < first + count; i++) findings_cut_over(&faults->shared->findings, i, to_ns);
+void fault_cut_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns) {
+    for (uint32_t i = first; i < first + count; i++) {
+        findings_cut_over(&faults->shared->findings, i, from_ns, to_ns);
+    }
 }
 
 void fault_history_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns, int64_t to_ns) {

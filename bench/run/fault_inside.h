@@ -64,7 +64,8 @@ void fault_cut_ended(struct faults *faults, uint32_t first, uint32_t count, int6
 /* They hear nothing from their servers, from now on until fault_cut_over: their sessions run out. False:
  * their grants do not end by this. */
 bool fault_cut_silent(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns);
-void fault_cut_over(struct faults *faults, uint32_t first, uint32_t count, int64_t to_ns);
+/* That which began at from_ns. */
+void fault_cut_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
 
 /* The history's share of it: nothing where none is kept. act: its clients. */
 void fault_history_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns, int64_t to_ns);

@@ -111,7 +111,7 @@ static void end_pause(struct faults *faults, struct fault_act *act) {
                stood ? "stood still" : "did not stand still", (double)(now_ns - fault->begin_ns) / 1e9);
     if (act->cut_open) {
         uint32_t clients = (uint32_t)faults->shared->clients;
-        fault_cut_over(faults, 0, clients, fault->end_ns);
+        fault_cut_over(faults, 0, clients, fault->begin_ns, fault->end_ns);
         fault_history_cut(faults, 0, clients, fault->begin_ns, fault->end_ns);
     }
 }
@@ -129,7 +129,7 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     fault_cut_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
     bool killed = topo_kill(topo, node, &err) == 0;
     int64_t over_ns = lb_now();
-    fault_cut_over(faults, 0, clients, over_ns);
+    fault_cut_over(faults, 0, clients, fault->begin_ns, over_ns);
     fault_history_cut(faults, 0, clients, fault->begin_ns, over_ns);
     if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;
     fault->acted = killed && (wiped || !empties);
@@ -267,7 +267,7 @@ static enum fault_tried terminate(struct faults *faults, struct fault_section *s
             ended = end_connections(faults, victim.process, text, sizeof text, &err);
         }
         fault->end_ns = lb_now();
-        fault_cut_over(faults, victim.first, count, fault->end_ns);
+        fault_cut_over(faults, victim.first, count, fault->begin_ns, fault->end_ns);
         fault_history_cut(faults, victim.first, count, fault->begin_ns, fault->end_ns);
     }
     if (!all) workers_pause(faults->workers, victim.process, false);

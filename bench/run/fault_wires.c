@@ -96,7 +96,7 @@ static void set(struct faults *faults, struct fault_section *section, const stru
         return;
     }
     fault->end_ns = lb_now();
-    if (ends || silent) fault_cut_over(faults, victim->first, count, fault->end_ns);
+    if (ends || silent) fault_cut_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
     if (number < 0) {
         fault_sign(fault, false, "%s", err.text);
         return;
@@ -144,10 +144,9 @@ void fault_wires_undo(struct faults *faults, struct fault_act *act) {
     if (resets) fault_cut_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
     wire_lift(faults->ask->wire, act->wire_fault, &err);
     fault->end_ns = lb_now();
-    if (resets || act->cut_open) {
-        fault_cut_over(faults, act->first_client, act->client_count, fault->end_ns);
-    }
     uint32_t first = act->first_client, count = act->client_count;
+    if (resets) fault_cut_over(faults, first, count, begin_ns, fault->end_ns);
+    if (act->cut_open) fault_cut_over(faults, first, count, fault->begin_ns, fault->end_ns);
     if (resets) fault_history_cut(faults, first, count, begin_ns, fault->end_ns);
     if (of_clients && ends_connections(act->plan)) {
         struct wire_sign seen;

@@ -241,7 +241,7 @@ static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int6
     findings.holders = holders;
     findings.cut_grace_ns = grace_ns;
     findings_cut(&findings, 0, from_ns, LB_NEVER);
-    if (to_ns != LB_NEVER) findings_cut_over(&findings, 0, to_ns);
+    if (to_ns != LB_NEVER) findings_cut_over(&findings, 0, from_ns, to_ns);
     struct holding holder = {0, acquired_ns, LB_NEVER, 0}, intruder = {1, met_ns, LB_NEVER, 0};
     enum how how = findings_how(&findings, &holder, &intruder);
     findings.holders = NULL;
@@ -269,6 +269,18 @@ static void test_who_was_cut_off(void **state) {
     holder.acquired_ns = 506;
     intruder.acquired_ns = 520;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
+    /* Only the one that is over ends, and those that last are not forgotten for others. */
+    memset(holders, 0, sizeof holders);
+    for (int64_t from_ns = 100; from_ns <= 500; from_ns += 100)
+        findings_cut(&findings, 0, from_ns, from_ns == 100 ? LB_NEVER : from_ns + 5);
+    findings_cut_over(&findings, 0, 500, 505);
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    findings_cut_over(&findings, 0, 100, 105);
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
+    for (int64_t from_ns = 600; from_ns <= 1000; from_ns += 100)
+        findings_cut(&findings, 0, from_ns, LB_NEVER);
+    for (int i = 0; i < FOUND_CUTS; i++)
+        assert_true(atomic_load(&holders[0].cuts[i].from_ns) < 1000);
     holder.client = 1; /* which was not cut */
     holder.acquired_ns = 50;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
