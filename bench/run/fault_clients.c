@@ -26,10 +26,10 @@ static bool has_pulse(const struct shared *shared) {
 
 static enum fault_tried pause_one(struct faults *faults, struct fault_section *section) {
     struct victim victim;
-    int64_t begin_ns = lb_now();
     if (!fault_catch(faults, section->plan->target, false, &victim)) {
         return section->plan->target == TARGET_ANY ? FAULT_DONE : FAULT_LATER;
     }
+    int64_t begin_ns = lb_now(); /* after it was caught: by then it holds what it was caught with */
     struct stage_fault *fault = fault_log(faults, section, begin_ns);
     struct fault_act *act = fault ? fault_lasting(faults, section) : NULL;
     if (fault) fault_log_victim(fault, &victim);
