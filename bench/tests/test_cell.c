@@ -279,8 +279,7 @@ static void test_who_was_cut_off(void **state) {
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     for (int64_t from_ns = 600; from_ns <= 1000; from_ns += 100)
         findings_cut(&findings, 0, from_ns, LB_NEVER);
-    for (int i = 0; i < FOUND_CUTS; i++)
-        assert_true(atomic_load(&holders[0].cuts[i].from_ns) < 1000);
+    for (int i = 0; i < FOUND_CUTS; i++) assert_true(atomic_load(&holders[0].cuts[i].from_ns) < 1000);
     holder.client = 1; /* which was not cut */
     holder.acquired_ns = 50;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
