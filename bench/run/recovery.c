@@ -90,6 +90,7 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
     const struct hold *hold = at(sum, place);
     for (int i = 0; i < sum->stage->fault_count; i++) {
         const struct stage_fault *fault = &sum->stage->faults[i];
+        if (!fault->acted) continue;
         uint32_t first, last;
         bool held =
             hold->from_ns <= fault->begin_ns &&
