@@ -26,7 +26,7 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
 
 /* It was killed when it had left its cell: what it held it was about to release, or had. */
 static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
-    bool cells = shared->guard == GUARD_CELL || shared->guard == GUARD_CELLS || shared->guard == GUARD_SLOT;
+    bool cells = shared->guard != GUARD_READERS && shared->guard != GUARD_PERMITS;
     if (!cells || client->inside > 0) return;
     struct history_record record = {
         .kind = HISTORY_RELEASE, .outcome = HISTORY_UNKNOWN, .client = index, .lease_end_ns = LB_NEVER};
