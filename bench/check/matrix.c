@@ -112,15 +112,23 @@ static bool is_named(const struct matrix_wish *wish, const struct lb_lock *lock)
 
 /* ---- cells ---- */
 
-__attribute__((format(printf, 5, 6))) static void skip(struct matrix *matrix, const struct lb_lock *lock,
-                                                       const char *fault, const char *install,
-                                                       const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static struct matrix_skip *
+skip(struct matrix *matrix, const struct lb_lock *lock, const char *fault, const char *format, ...) {
     struct matrix_skip *entry = &matrix->skips[matrix->skip_count++];
-    *entry = (struct matrix_skip){.lock = lock, .fault = fault, .install = install};
+    *entry = (struct matrix_skip){.lock = lock, .fault = fault};
     va_list args;
     va_start(args, format);
     vsnprintf(entry->reason, sizeof entry->reason, format, args);
     va_end(args);
+    return entry;
+}
+
+/* The same for what this machine lacks. install may be NULL. */
+static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, const char *fault,
+                         const char *install, const char *reason) {
+    struct matrix_skip *entry = skip(matrix, lock, fault, "%s", reason);
+    entry->unavailable = true;
+    entry->install = install;
 }
 
 /* What must be told of a lock that can't do what the scenario (as `plan` has it) asks, though it can go
@@ -188,19 +196,19 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
     plan_free(base);
     struct plan *plan = plan_load(&plan_wish, &unfit);
     if (!plan) {
-        skip(matrix, cell->lock, fault, NULL, "%s", unfit.text);
+        skip(matrix, cell->lock, fault, "%s", unfit.text);
         return 0;
     }
     const char *reason = why_not(wish, plan, cell->lock, &install);
     if (lacks_topology(plan, cell->lock)) {
-        skip(matrix, cell->lock, fault, NULL, "it can't run on the servers that this takes");
+        skip(matrix, cell->lock, fault, "it can't run on the servers that this takes");
     } else if (reason && is_named(wish, cell->lock)) {
         err_set(err, LB_EXIT_MACHINE, "%s can't run: %s%s%s", cell->lock->name, reason,
                 install ? "; install: " : "", install ? install : "");
         plan_free(plan);
         return -1;
     } else if (reason) {
-        skip(matrix, cell->lock, fault, install, "%s", reason);
+        skip_missing(matrix, cell->lock, fault, install, reason);
     } else {
         cell->topology = topologies_of(plan, cell->lock, 0);
         cell->weight = matrix_weight(cell->topology);
@@ -245,7 +253,7 @@ static int add_lock(struct matrix *matrix, const struct lb_lock *lock, const str
                        lock->backend->unavailable, lock->backend->install);
     }
     if (lock->backend->unavailable) {
-        skip(matrix, lock, NULL, lock->backend->install, "%s", lock->backend->unavailable);
+        skip_missing(matrix, lock, NULL, lock->backend->install, lock->backend->unavailable);
         return 0;
     }
     for (int column = 0; column < matrix->column_count; column++) {

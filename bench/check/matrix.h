@@ -39,7 +39,8 @@ struct matrix_skip {
     const struct lb_lock *lock;
     const char *fault;   /* NULL = under all of them */
     char reason[300];    /* as a phrase */
-    const char *install; /* NULL: nothing is missing, it can't do what the workload asks; borrowed */
+    bool unavailable;    /* this machine lacks something; else it can't do what the workload asks */
+    const char *install; /* what would bring it in; NULL = nobody knows; borrowed */
 };
 
 struct matrix {

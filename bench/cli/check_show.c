@@ -66,7 +66,7 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         const struct lb_lock *last = skip->lock;
         bool said = false;
         int more = 0;
-        if (!skip->install) continue; /* it can't do what is asked: nothing is missing */
+        if (!skip->unavailable) continue; /* it can't do what is asked: nothing is missing */
         for (int j = 0; j < matrix->skip_count; j++) {
             if (strcmp(matrix->skips[j].reason, skip->reason) != 0) continue;
             said |= j < i;
@@ -76,7 +76,8 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         if (said) continue;
         fprintf(out, "lockbench: left out: %s", skip->lock->name);
         if (more > 0) fprintf(out, " and %d more", more);
-        fprintf(out, ": %s; install: %s\n", skip->reason, skip->install);
+        fprintf(out, ": %s%s%s\n", skip->reason, skip->install ? "; install: " : "",
+                skip->install ? skip->install : "");
     }
 }
 

@@ -230,10 +230,38 @@ static void what_this_machine_lacks_is_said(void **state) {
     assert_true(matrix.skip_count > 10);
     assert_string_equal(matrix.skips[0].reason, "toyd not found");
     assert_string_equal(matrix.skips[0].install, "toyd");
+    assert_true(matrix.skips[0].unavailable);
     matrix_done(&matrix);
     assert_refused(
         (struct matrix_wish){.locks = named, .lock_count = 1, .faults = "pause", .why_not = nothing_here},
         LB_EXIT_MACHINE, "install: toyd");
+}
+
+static const char *no_script(void *context, const struct lb_lock *lock, const char *topology,
+                             const char *durability, const char **ret_install) {
+    (void)context, (void)topology, (void)durability;
+    *ret_install = NULL;
+    return lock->backend->topologies ? "its script does not answer" : NULL;
+}
+
+/* Nobody need know what to install; what does not fit is missing nowhere. */
+static void what_is_lacking_is_told_from_what_does_not_fit(void **state) {
+    (void)state;
+    static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {"servers.topology=redis"};
+    if (registry_backend("redis")->unavailable) skip();
+    struct matrix matrix =
+        make((struct matrix_wish){.locks = group, .lock_count = 2, .faults = "pause", .why_not = no_script});
+    assert_true(matrix.skip_count > 10);
+    for (int i = 0; i < matrix.skip_count; i++) {
+        assert_true(matrix.skips[i].unavailable);
+        assert_null(matrix.skips[i].install);
+    }
+    matrix_done(&matrix);
+    matrix = make((struct matrix_wish){
+        .locks = group, .lock_count = 2, .faults = "pause", .sets = sets, .set_count = 1});
+    for (int i = 0; i < matrix.skip_count; i++) assert_false(matrix.skips[i].unavailable);
+    assert_true(matrix.skip_count > 1);
+    matrix_done(&matrix);
 }
 
 int main(void) {
@@ -249,6 +277,7 @@ int main(void) {
         cmocka_unit_test(who_has_no_holder_is_hit_anyhow),
         cmocka_unit_test(what_is_asked_for_must_be_there),
         cmocka_unit_test(what_this_machine_lacks_is_said),
+        cmocka_unit_test(what_is_lacking_is_told_from_what_does_not_fit),
     };
     return cmocka_run_group_tests_name("check_matrix", tests, find_workloads, NULL);
 }
