@@ -147,7 +147,11 @@ static int write_findings(FILE *out, const struct check_view *view, const struct
 int check_html_findings(FILE *out, const struct check_view *view) {
     int rc = 0;
     html_section(out, "findings", "Findings: worse than claimed");
-    if (view->finding_count == 0) fputs("<p>None.</p>\n", out);
+    if (view->finding_count == 0)
+        fputs(view->real.cells > view->real.verdict[CHECK_INCONCLUSIVE] + view->real.verdict[CHECK_FAILED]
+                  ? "<p>None.</p>\n"
+                  : "<p>Nothing was judged.</p>\n",
+              out);
     if (view->finding_count > 0) rc = write_findings(out, view, view->finding, view->finding_count);
     if (rc == 0 && view->silent_count > 0) {
         fprintf(out, "<details class=\"fold\"><summary>Without a verdict (%d)</summary>\n",

@@ -59,7 +59,8 @@ enum check_family check_family_of(const struct check_lock *lock);
 const char *check_family_title(enum check_family family); /* "one server" */
 const struct check_lock *check_lock_of(const struct check_view *view, const struct check_cell *cell);
 const struct check_fault *check_fault_of(const struct check_view *view, const struct check_cell *cell);
-bool check_broke(const struct check_cell *cell); /* expired, stuck or violated */
+bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
+bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
 
 /* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse than
  * claimed or a control was not caught, "+" where it is better, else "". */

@@ -17,7 +17,7 @@ static double less(double a, double b) {
 }
 
 static void add(struct check_sums *sums, const struct check_cell *cell) {
-    if (cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED) return;
+    if (check_silent(cell)) return;
     sums->judged++;
     sums->safe += cell->verdict == CHECK_SAFE;
     sums->broke += check_broke(cell);
@@ -66,7 +66,9 @@ void check_recovery_of(const struct check_view *view, const char *backend, int f
     for (int r = 0; r < view->row_count; r++) {
         const struct check_lock *lock = &view->check->locks[view->row[r]];
         const struct check_cell *cell = check_view_cell(view, view->row[r], fault);
-        if (!cell || lock->control || !lock->backend || strcmp(lock->backend, backend) != 0) continue;
+        if (!cell || check_silent(cell) || lock->control || !lock->backend ||
+            strcmp(lock->backend, backend) != 0)
+            continue;
         recovery->never += cell->recovered == 0;
         if (!(cell->recovery_count > 0)) continue;
         recovery->trials += cell->recovery_count;
@@ -92,7 +94,8 @@ int check_backends(const struct check_view *view, const char **ret_backends, int
 static bool recovers(const struct check_view *view, int fault) {
     for (int r = 0; r < view->row_count; r++) {
         const struct check_cell *cell = check_view_cell(view, view->row[r], fault);
-        if (cell && is_real(view, view->row[r]) && (cell->recovery_count > 0 || cell->recovered == 0))
+        if (cell && !check_silent(cell) && is_real(view, view->row[r]) &&
+            (cell->recovery_count > 0 || cell->recovered == 0))
             return true;
     }
     return false;

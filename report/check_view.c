@@ -48,7 +48,7 @@ bool check_broke(const struct check_cell *cell) {
     return cell->verdict == CHECK_EXPIRED || cell->verdict == CHECK_STUCK || cell->verdict == CHECK_VIOLATED;
 }
 
-static bool is_silent(const struct check_cell *cell) {
+bool check_silent(const struct check_cell *cell) {
     return cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED;
 }
 
@@ -75,7 +75,7 @@ static void place_cells(struct check_view *view) {
         view->matrix[(size_t)cell->lock * (size_t)check->fault_count + (size_t)cell->fault] = cell;
         count_cell(lock->control ? &view->controls : &view->real, cell);
         count_cell(&view->families[check_family_of(lock)], cell);
-        if (is_silent(cell)) {
+        if (check_silent(cell)) {
             view->silent[view->silent_count++] = cell;
         } else if (cell->compared == CHECK_WORSE && !lock->control) {
             view->finding[view->finding_count++] = cell;
@@ -110,7 +110,7 @@ static void judge_control(struct check_view *view, int lock) {
         if (!cell || (exposing && cell != exposing)) continue;
         missed |= cell->missed;
         caught |= check_broke(cell);
-        silent |= is_silent(cell);
+        silent |= check_silent(cell);
     }
     if (missed) {
         view->missed[view->missed_count++] = control;

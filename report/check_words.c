@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/check_parts.h"
+#include "report/check_sums.h"
 
 #define NAMES_SHOWN 3
 
@@ -31,7 +32,7 @@ const char *check_mark(const struct check_cell *cell) {
 }
 
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell) {
-    if (cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED) return TONE_PLAIN;
+    if (check_silent(cell)) return TONE_PLAIN;
     if (check_lock_of(view, cell)->control)
         return TONE_PLAIN; /* broken on purpose: whether it is caught counts */
     if (cell->verdict == CHECK_SAFE) return TONE_GOOD;
@@ -119,14 +120,16 @@ char *check_recovery_sentence(const struct check_cell *cell) {
     size_t size;
     FILE *out = open_memstream(&all, &size);
     if (!out) return NULL;
+    /* A run that failed, or whose fault did not act, does not tell. */
+    bool never = cell->recovered == 0 && !check_silent(cell);
     if (cell->recovery_count > 0) {
         fprintf(out, "recovered in %s at p50, %s at most, of %s trial%s",
                 number_time_text(cell->recovery_p50, p50), number_time_text(cell->recovery_max, max),
                 number_count_text(cell->recovery_count, text), cell->recovery_count == 1 ? "" : "s");
-    } else if (cell->recovered == 0) {
+    } else if (never) {
         fputs("did not recover", out);
     }
-    if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || cell->recovered == 0)) {
+    if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || never)) {
         fprintf(out, "; theory: %s", check_range_text(cell->theory_min, cell->theory_max, range));
         if (cell->theory) fprintf(out, " (%s)", cell->theory);
     }
@@ -165,24 +168,46 @@ static char *names_of(const struct check_view *view, const struct check_cell *co
     return NULL;
 }
 
+struct judged {
+    int cells, locks, faults; /* of real locks, with a verdict */
+};
+
+static struct judged judged_of(const struct check_view *view) {
+    struct judged judged = {0};
+    for (int r = 0; r < view->row_count; r++) {
+        bool any = false;
+        if (view->check->locks[view->row[r]].control) continue;
+        for (int c = 0; c < view->column_count; c++) {
+            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
+            any |= cell && !check_silent(cell);
+        }
+        judged.locks += any;
+    }
+    for (int c = 0; c < view->column_count; c++) {
+        struct check_sums sums;
+        check_sum_fault(view, view->column[c], &sums);
+        judged.cells += sums.judged;
+        judged.faults += sums.judged > 0;
+    }
+    return judged;
+}
+
 static int say_findings(const struct check_view *view, struct words *words) {
-    int real_locks = 0;
-    for (int f = 0; f < FAMILY_CONTROL; f++) real_locks += view->locks[f];
+    struct judged judged = judged_of(view);
     int rc = 0, count = view->finding_count;
-    int judged = view->real.cells - view->real.verdict[CHECK_INCONCLUSIVE] - view->real.verdict[CHECK_FAILED];
     words->headline = words->count;
     if (count > 0) {
         char *names = names_of(view, view->finding, count);
         rc = names ? words_say(words, TONE_BAD, "%d of %d cells show%s worse than the lock claims: %s", count,
-                               view->real.cells, count == 1 ? "s" : "", names)
+                               judged.cells, count == 1 ? "s" : "", names)
                    : -1;
         free(names);
-    } else if (judged == 0) {
+    } else if (judged.cells == 0) {
         rc = words_say(words, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
         rc = words_say(words, TONE_GOOD, "No lock did worse than it claims: %d cells, %d lock%s, %d fault%s",
-                       judged, real_locks, real_locks == 1 ? "" : "s", view->column_count,
-                       view->column_count == 1 ? "" : "s");
+                       judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
+                       judged.faults == 1 ? "" : "s");
     }
     return rc;
 }
@@ -224,7 +249,9 @@ static int say_controls(const struct check_view *view, struct words *words) {
 
 static int say_silent(const struct check_view *view, struct words *words) {
     const struct check *check = view->check;
-    int rc = 0;
+    int rc = 0, half = 0;
+    for (int i = 0; i < check->cell_count; i++)
+        half += !check_silent(&check->cells[i]) && check->cells[i].failed_runs > 0;
     if (view->silent_count > 0) {
         char *names = names_of(view, view->silent, view->silent_count);
         rc = names ? words_say(words, TONE_WARN, "%d cell%s say%s nothing (inconclusive or failed): %s",
@@ -232,6 +259,11 @@ static int say_silent(const struct check_view *view, struct words *words) {
                                view->silent_count == 1 ? "s" : "", names)
                    : -1;
         free(names);
+    }
+    if (rc == 0 && half > 0) {
+        rc = words_say(words, TONE_WARN,
+                       "%d cell%s on a part of %s runs: the others failed or were inconclusive", half,
+                       half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
     }
     if (rc == 0 && check->partial) {
         rc = words_say(words, TONE_WARN, "Not finished: %s",

@@ -390,6 +390,37 @@ static void test_a_control_under_a_fault_is_no_finding(void **state) {
     check_free(check);
 }
 
+/* What has no verdict is in no sum: neither its lock nor its fault was judged, nor that it never recovers. */
+static void test_what_has_no_verdict_is_in_no_sum(void **state) {
+    (void)state;
+    static const char *const silent[] = {"failed", "inconclusive"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[1400];
+        snprintf(
+            text, sizeof text,
+            "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"holder-kill\"},"
+            "{\"name\":\"exposed\"}],\"locks\":[{\"name\":\"l\",\"backend\":\"b\"},"
+            "{\"name\":\"m\",\"backend\":\"b\"},{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":["
+            "{\"lock\":\"l\",\"fault\":\"pause\",\"verdict\":\"safe\",\"compared\":\"as expected\","
+            "\"failed_runs\":1},"
+            "{\"lock\":\"m\",\"fault\":\"holder-kill\",\"verdict\":\"%s\",\"recovered\":false,"
+            "\"recovery_ns\":{\"count\":0,\"theory_min\":0,\"theory_max\":2000000000}},"
+            "{\"lock\":\"unsafe-x\",\"fault\":\"exposed\",\"verdict\":\"violated\"}]}",
+            silent[i]);
+        struct check *check = check_of(text);
+        char *md = render_check(check, REPORT_MD, false), *html = render_check(check, REPORT_HTML, false);
+        assert_non_null(strstr(md, "No lock did worse than it claims: 1 cells, 1 lock, 1 fault"));
+        assert_non_null(strstr(md, "1 cell rests on a part of its runs"));
+        assert_null(strstr(md, "never"));
+        assert_null(strstr(md, "did not recover"));
+        assert_null(strstr(html, "1 never"));
+        assert_null(strstr(html, "did not recover"));
+        free(md);
+        free(html);
+        check_free(check);
+    }
+}
+
 /* The page and the summary land beside check.json, whole, and nothing else is left there. */
 static void test_files_beside_the_check(void **state) {
     (void)state;
@@ -454,6 +485,7 @@ int main(void) {
         cmocka_unit_test(test_a_missed_control_is_said),
         cmocka_unit_test(test_only_the_exposing_run_catches_a_control),
         cmocka_unit_test(test_a_control_under_a_fault_is_no_finding),
+        cmocka_unit_test(test_what_has_no_verdict_is_in_no_sum),
         cmocka_unit_test(test_files_beside_the_check),
         cmocka_unit_test(test_a_full_disk),
     };
