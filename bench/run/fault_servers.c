@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -218,9 +219,10 @@ static int choose_replica(struct faults *faults, const struct plan_fault *plan) 
 
 /* ---- connections that the server ends ---- */
 
-/* How many of the process's connections are there no more. */
+/* How many of the process's connections are there no more; 0 if that can't be known. */
 static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int count) {
-    int left[FAULT_PORTS_MAX], still = fault_peer_ports(pid, topo, left), ended = count > 0 ? count : 0;
+    int left[FAULT_PORTS_MAX], still = fault_peer_ports(pid, topo, left), ended = count;
+    if (count < 0 || still < 0) return 0;
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < still; j++) ended -= left[j] == ports[i];
     }
@@ -261,7 +263,9 @@ static enum fault_tried terminate(struct faults *faults, struct fault_section *s
         uint32_t count = victim.end - victim.first;
         fault_cut_ended(faults, victim.first, count, fault->begin_ns, LB_NEVER);
         if (all) {
-            ended = topo_act(faults->ask->topo, "terminate", NULL, text, sizeof text, &err) == 0;
+            /* Its answer: "3 ended". */
+            if (topo_act(faults->ask->topo, "terminate", NULL, text, sizeof text, &err) == 0)
+                ended = atoi(text);
         } else {
             fault_log_victim(fault, &victim);
             ended = end_connections(faults, victim.process, text, sizeof text, &err);
@@ -275,7 +279,7 @@ static enum fault_tried terminate(struct faults *faults, struct fault_section *s
     if (err.code) {
         fault_sign(fault, false, "%s", err.text);
     } else if (all) {
-        fault_sign(fault, true, "the server ended all connections: %s", text);
+        fault_sign(fault, ended > 0, "the server was told to end all connections: %s", text);
     } else {
         fault_sign(fault, ended > 0, "%d of its connections ended: %s", ended, text);
     }
