@@ -202,11 +202,6 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
     const char *reason = why_not(wish, plan, cell->lock, &install);
     if (lacks_topology(plan, cell->lock)) {
         skip(matrix, cell->lock, fault, "it can't run on the servers that this takes");
-    } else if (reason && is_named(wish, cell->lock)) {
-        err_set(err, LB_EXIT_MACHINE, "%s can't run: %s%s%s", cell->lock->name, reason,
-                install ? "; install: " : "", install ? install : "");
-        plan_free(plan);
-        return -1;
     } else if (reason) {
         skip_missing(matrix, cell->lock, fault, install, reason);
     } else {
@@ -246,8 +241,10 @@ static bool describe(const struct matrix *matrix, struct matrix_cell *cell, cons
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
 
+/* Who was named must run somewhere; that one fault's servers are missing is only told. */
 static int add_lock(struct matrix *matrix, const struct lb_lock *lock, const struct matrix_wish *wish,
                     struct lb_err *err) {
+    int cells = matrix->cell_count, skips = matrix->skip_count;
     if (lock->backend->unavailable && is_named(wish, lock)) {
         return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
                        lock->backend->unavailable, lock->backend->install);
@@ -259,6 +256,13 @@ static int add_lock(struct matrix *matrix, const struct lb_lock *lock, const str
     for (int column = 0; column < matrix->column_count; column++) {
         struct matrix_cell cell = {.lock = lock, .column = column};
         if (describe(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err)) return -1;
+    }
+    if (!is_named(wish, lock) || matrix->cell_count > cells) return 0;
+    for (int i = skips; i < matrix->skip_count; i++) {
+        const struct matrix_skip *skip = &matrix->skips[i];
+        if (!skip->unavailable) continue;
+        return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s%s%s", lock->name, skip->reason,
+                       skip->install ? "; install: " : "", skip->install ? skip->install : "");
     }
     return 0;
 }

@@ -68,7 +68,7 @@ struct matrix_wish {
 };
 
 /* 0, or -1 with err: an unknown lock or fault with the nearest name, a wrong workload, a lock that was named
- * and can't run here (LB_EXIT_MACHINE), no cell at all. matrix_done in any case. */
+ * and can't run here under any of them (LB_EXIT_MACHINE), no cell at all. matrix_done in any case. */
 int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err);
 void matrix_done(struct matrix *matrix);
 

@@ -60,6 +60,15 @@ void check_show_news(void *arg, const struct tour_news *news) {
     fflush(stderr);
 }
 
+/* " x leader-kill, minority-lost": the faults that one lock is spared for this reason; others it may meet. */
+static void show_skipped_faults(const struct matrix *matrix, int first, FILE *out) {
+    for (int i = first; i < matrix->skip_count; i++) {
+        const struct matrix_skip *skip = &matrix->skips[i];
+        if (!skip->fault || strcmp(skip->reason, matrix->skips[first].reason) != 0) continue;
+        fprintf(out, "%s%s", i == first ? " x " : ", ", skip->fault);
+    }
+}
+
 void check_show_skips(const struct matrix *matrix, FILE *out) {
     for (int i = 0; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
@@ -76,6 +85,7 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         if (said) continue;
         fprintf(out, "lockbench: left out: %s", skip->lock->name);
         if (more > 0) fprintf(out, " and %d more", more);
+        if (more == 0 && skip->fault) show_skipped_faults(matrix, i, out);
         fprintf(out, ": %s%s%s\n", skip->reason, skip->install ? "; install: " : "",
                 skip->install ? skip->install : "");
     }

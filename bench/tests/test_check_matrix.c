@@ -244,6 +244,33 @@ static const char *no_script(void *context, const struct lb_lock *lock, const ch
     return lock->backend->topologies ? "its script does not answer" : NULL;
 }
 
+static const char *one_server_only(void *context, const struct lb_lock *lock, const char *topology,
+                                   const char *durability, const char **ret_install) {
+    (void)context, (void)lock, (void)durability;
+    *ret_install = "more";
+    return strcmp(topology, "redis") == 0 ? NULL : "replicas not found";
+}
+
+/* One column's servers are missing: the others are run. */
+static void who_was_named_runs_where_it_can(void **state) {
+    (void)state;
+    static const char *const named[] = {"redis-setnx"};
+    if (registry_backend("redis")->unavailable) skip();
+    struct matrix matrix = make((struct matrix_wish){
+        .locks = named, .lock_count = 1, .faults = "pause,primary-lost", .why_not = one_server_only});
+    assert_int_equal(matrix.cell_count, 1);
+    assert_string_equal(name_of(&matrix, 0), "pause");
+    assert_int_equal(matrix.skip_count, 1);
+    assert_true(matrix.skips[0].unavailable);
+    assert_string_equal(matrix.skips[0].fault, "primary-lost");
+    assert_string_equal(matrix.skips[0].reason, "replicas not found");
+    matrix_done(&matrix);
+    assert_refused(
+        (struct matrix_wish){
+            .locks = named, .lock_count = 1, .faults = "primary-lost", .why_not = one_server_only},
+        LB_EXIT_MACHINE, "redis-setnx can't run: replicas not found; install: more");
+}
+
 /* Nobody need know what to install; what does not fit is missing nowhere. */
 static void what_is_lacking_is_told_from_what_does_not_fit(void **state) {
     (void)state;
@@ -277,6 +304,7 @@ int main(void) {
         cmocka_unit_test(who_has_no_holder_is_hit_anyhow),
         cmocka_unit_test(what_is_asked_for_must_be_there),
         cmocka_unit_test(what_this_machine_lacks_is_said),
+        cmocka_unit_test(who_was_named_runs_where_it_can),
         cmocka_unit_test(what_is_lacking_is_told_from_what_does_not_fit),
     };
     return cmocka_run_group_tests_name("check_matrix", tests, find_workloads, NULL);
