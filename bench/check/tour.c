@@ -31,6 +31,7 @@ struct tour {
     int next, count, room;
     int done;
     int *runs; /* of each cell: wanted so far */
+    int *open; /* of each cell: wanted, and not ended */
     bool asked_to_end;
 };
 
@@ -44,6 +45,7 @@ static int want(struct tour *tour, struct wanted wanted, struct lb_err *err) {
     }
     tour->queue[tour->count++] = wanted;
     tour->runs[wanted.cell] += !wanted.again;
+    tour->open[wanted.cell]++;
     return 0;
 }
 
@@ -155,6 +157,7 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     json_decref(run);
     if (!seen) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     tour->done++;
+    tour->open[of.cell]--;
     /* Machines that are shared stand still for seconds now and then: what showed nothing is tried once more.
      * What showed anything is not. */
     enum check_verdict verdict = seen_verdict(seen);
@@ -170,8 +173,9 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     json_incref(seen);
     int failed = result_add(ask->result, of.cell, of.seed, folder, seen, err);
     int so_far = failed ? 0 : seen_trials(result_cell_json(ask->result, of.cell));
-    /* A run without any would not be the last one without. */
-    if (!failed && !tour->asked_to_end && trials > 0 && so_far < cell->trials &&
+    /* A further run without any would not be the last one without. */
+    bool fruitful = trials > 0 || (so_far > 0 && tour->runs[of.cell] == ask->seed_count);
+    if (!failed && !tour->asked_to_end && fruitful && so_far < cell->trials && tour->open[of.cell] == 0 &&
         tour->runs[of.cell] < TRIAL_RUNS_MAX) {
         uint64_t last = ask->seeds[ask->seed_count - 1];
         uint64_t seed = last + (uint64_t)(tour->runs[of.cell] - ask->seed_count + 1);
@@ -221,7 +225,8 @@ int tour_run(const struct tour_ask *ask, struct lb_err *err) {
     snprintf(folder, sizeof folder, "%s/cells", ask->folder);
     if (make_folder(folder, err)) return -1;
     tour.runs = calloc((size_t)ask->matrix->cell_count + 1, sizeof *tour.runs);
-    if (!tour.runs) {
+    tour.open = calloc((size_t)ask->matrix->cell_count + 1, sizeof *tour.open);
+    if (!tour.runs || !tour.open) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
     }
@@ -236,5 +241,6 @@ int tour_run(const struct tour_ask *ask, struct lb_err *err) {
 out:
     free(tour.queue);
     free(tour.runs);
+    free(tour.open);
     return result;
 }
