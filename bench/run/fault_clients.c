@@ -24,10 +24,17 @@ static bool has_pulse(const struct shared *shared) {
     return !(shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD);
 }
 
+/* Nobody could be caught. Where anybody would do it is not waited for. */
+static enum fault_tried nobody(struct faults *faults, const struct fault_section *section) {
+    if (section->plan->target != TARGET_ANY) return FAULT_LATER;
+    fault_log_not(faults, section, "no client is left that could be hit");
+    return FAULT_DONE;
+}
+
 static enum fault_tried pause_one(struct faults *faults, struct fault_section *section) {
     struct victim victim;
     if (!fault_catch(faults, section->plan->target, false, &victim)) {
-        return section->plan->target == TARGET_ANY ? FAULT_DONE : FAULT_LATER;
+        return nobody(faults, section);
     }
     int64_t begin_ns = lb_now(); /* after it was caught: by then it holds what it was caught with */
     struct stage_fault *fault = fault_log(faults, section, begin_ns);
@@ -75,7 +82,7 @@ static void end_pause(struct faults *faults, struct fault_act *act) {
 static enum fault_tried kill_one(struct faults *faults, struct fault_section *section) {
     struct victim victim;
     if (!fault_catch(faults, section->plan->target, true, &victim)) {
-        return section->plan->target == TARGET_ANY ? FAULT_DONE : FAULT_LATER;
+        return nobody(faults, section);
     }
     struct stage_fault *fault = fault_log(faults, section, lb_now());
     int status = workers_kill(faults->workers, victim.process);

@@ -147,6 +147,19 @@ static void test_nobody_to_be_found(void **state) {
     stage_free(stage);
 }
 
+/* All but the last one are dead: that it is spared is said. */
+static void test_the_last_one_is_spared(void **state) {
+    (void)state;
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
+                           "fault.first=50ms", "fault.every=100ms", "fault.times=2", "run.duration=600ms")));
+    assert_int_equal(stage->fault_count, 2);
+    assert_sign(&stage->faults[0], true, "ended by signal 9");
+    assert_sign(&stage->faults[1], false, "no client is left");
+    stage_free(stage);
+}
+
 static struct stage *starve(const char *renew, const char *target) {
     char text[64];
     snprintf(text, sizeof text, "fault.target=%s", target);
@@ -257,6 +270,7 @@ int main(void) {
         cmocka_unit_test(test_a_waiter_is_killed),
         cmocka_unit_test(test_a_killed_holder_leaves_its_lease),
         cmocka_unit_test(test_nobody_to_be_found),
+        cmocka_unit_test(test_the_last_one_is_spared),
         cmocka_unit_test(test_renewals_are_held_back),
         cmocka_unit_test(test_what_is_not_there_is_said),
         cmocka_unit_test(test_the_order_of_sections_stays),
