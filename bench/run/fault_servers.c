@@ -67,7 +67,8 @@ static struct nodes choose(struct faults *faults, const struct plan_fault *plan)
         break;
     case TARGET_ANY:
         if (all > 1 && topo_offers(topo_about(topo), "leader")) take_leader(faults, &nodes);
-        if (nodes.count == 0) take_some(faults, &nodes, 1);
+        /* None where who leads could not be found out: hitting another one is another fault. */
+        if (nodes.count == 0 && !nodes.err.code) take_some(faults, &nodes, 1);
         break;
     default:
         take_some(faults, &nodes, 1);
