@@ -196,6 +196,13 @@ void faults_end(struct faults *faults) {
     }
 }
 
+bool faults_returning(const struct faults *faults) {
+    for (int i = 0; i < FAULT_ACTS_MAX; i++) {
+        if (faults->acts[i].plan && faults->acts[i].returning) return true;
+    }
+    return false;
+}
+
 void faults_done(struct faults *faults) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         if (faults->acts[i].plan && faults->acts[i].returning) {

@@ -75,6 +75,9 @@ bool faults_acting(const struct faults *faults);
  * on with faults_turn. */
 void faults_end(struct faults *faults);
 
+/* Whether a server that was started again is still on its way; it has 30 s. */
+bool faults_returning(const struct faults *faults);
+
 /* The load is over: what the signs are, at last. */
 void faults_done(struct faults *faults);
 

@@ -317,6 +317,13 @@ static void supervise_load(struct supervisor *sup) {
             break;
         }
     }
+    int64_t drained_ns = lb_now();
+    /* Clients may be through before a server that was started again at the window's end. */
+    while (faults_returning(&sup->faults) && sup->stage->status == STAGE_COMPLETE) {
+        go_on_with_faults(sup, lb_now());
+        sleep_to(lb_now() + LOOK_NS);
+        watch(sup);
+    }
     faults_done(&sup->faults);
     int adrift = atomic_load(&shared->adrift);
     if (adrift > 0 && !sup->stage->servers_lost) { /* a server that is not ours to watch */
@@ -326,7 +333,6 @@ static void supervise_load(struct supervisor *sup) {
                  shared->clients, err ? ": " : "", err ? err->text : "");
         spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
     }
-    int64_t drained_ns = lb_now();
     sup->cut = drained_ns >= atomic_load(&shared->cutoff_ns);
     sup->stage->window_begin_ns = begin_ns;
     end_ns = atomic_load(&shared->window_end_ns);
