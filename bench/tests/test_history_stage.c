@@ -153,6 +153,21 @@ static void test_a_paused_holder(void **state) {
     stage_free(stage);
 }
 
+/* Of counted permits nobody can say which one the next grant is, so it measures no recovery. */
+static void test_a_paused_holder_of_a_permit(void **state) {
+    (void)state;
+    struct stage *stage =
+        run_toy(&toy_semaphore, (struct toy_faults){0}, (struct stage_wish){.bound = 3},
+                SETS(PROCESSES, "load.keys=1", "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                     "fault.for=300ms", "load.hold=20ms", "acquire.lease=100ms", "run.duration=1s"));
+    const struct stage_history *history = judged(stage);
+    assert_int_equal(stage->fault_count, 1);
+    assert_true(stage->faults[0].acted);
+    assert_int_equal(history->recovery.trial_count, 0);
+    assert_int_equal(history->recovery.unrecovered, 0);
+    stage_free(stage);
+}
+
 /* A session that ends in a pause excuses; unless the release says that all was well. */
 static void test_a_session_in_a_pause(void **state) {
     (void)state;
@@ -188,10 +203,15 @@ static void test_where_there_is_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_ones_are_clean), cmocka_unit_test(test_wrong_ones_are_violated),
-        cmocka_unit_test(test_what_was_learned),     cmocka_unit_test(test_unknown_outcomes),
-        cmocka_unit_test(test_a_killed_holder),      cmocka_unit_test(test_a_paused_holder),
-        cmocka_unit_test(test_a_session_in_a_pause), cmocka_unit_test(test_where_there_is_none),
+        cmocka_unit_test(test_right_ones_are_clean),
+        cmocka_unit_test(test_wrong_ones_are_violated),
+        cmocka_unit_test(test_what_was_learned),
+        cmocka_unit_test(test_unknown_outcomes),
+        cmocka_unit_test(test_a_killed_holder),
+        cmocka_unit_test(test_a_paused_holder),
+        cmocka_unit_test(test_a_paused_holder_of_a_permit),
+        cmocka_unit_test(test_a_session_in_a_pause),
+        cmocka_unit_test(test_where_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
