@@ -188,8 +188,12 @@ static void step_clock(struct faults *faults, struct fault_section *section, int
     faults->stage->servers_touched = true;
     bool stepped = topo_clock(faults->ask->topo, node, section->plan->by_ns, &err) == 0;
     fault->end_ns = lb_now();
-    fault_sign(fault, stepped, "%s%.3f s", stepped ? "its wall clock jumped by " : err.text,
-               (double)section->plan->by_ns / 1e9);
+    double by_s = (double)section->plan->by_ns / 1e9;
+    if (stepped) {
+        fault_sign(fault, true, "its wall clock jumped by %.3f s", by_s);
+    } else {
+        fault_sign(fault, false, "its wall clock did not jump by %.3f s: %s", by_s, err.text);
+    }
 }
 
 /* An act of the script on a node. */
