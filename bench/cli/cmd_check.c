@@ -10,9 +10,9 @@
 #include "bench/cli/check_show.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/shell.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
-#include "drivers/url.h"
 #include "report/check.h"
 
 #define LOCKS_MAX 128
@@ -190,29 +190,6 @@ static int usual_jobs(void) {
     return jobs < JOBS_USUAL_MAX ? jobs : JOBS_USUAL_MAX;
 }
 
-/* The command line without passwords and --out, and the part of it that each cell's own command needs. */
-static void command_text(int argc, char **argv, const struct wish *wish, char *text, size_t size, char *more,
-                         size_t more_size) {
-    size_t used = (size_t)snprintf(text, size, "lockbench"), used_more = 0;
-    for (int i = 0; i < argc && used < size; i++) {
-        char shown[2048];
-        if (strcmp(argv[i], "--out") == 0) {
-            i++;
-            continue;
-        }
-        if (strncmp(argv[i], "--out=", 6) == 0) continue;
-        url_public(argv[i], shown, sizeof shown);
-        bool plain = !strpbrk(shown, " '\"$`\\;&|<>()*?[]#~!");
-        used += (size_t)snprintf(text + used, size - used, plain ? " %s" : " '%s'", shown);
-    }
-    more[0] = '\0';
-    for (int i = 0; i < wish->set_count && used_more < more_size; i++) {
-        bool plain = !strpbrk(wish->sets[i], " '\"$`\\;&|<>()*?[]#~!");
-        used_more += (size_t)snprintf(more + used_more, more_size - used_more,
-                                      plain ? " --set %s" : " --set '%s'", wish->sets[i]);
-    }
-}
-
 /* In CI what the machine lacks is a failure: nobody reads the list of what was skipped there. */
 static bool missed_in_ci(const struct matrix *matrix) {
     const char *ci = getenv("CI");
@@ -318,8 +295,7 @@ out:
 int cmd_check(int argc, char **argv) {
     struct lb_err err = {0};
     static struct wish wish;
-    static char command[16384], more[8192];
-    char workloads[512], topologies[512];
+    char *command = NULL, *more = NULL, workloads[512], topologies[512];
     struct available available = {0};
     struct matrix matrix = {0};
     int code = -1;
@@ -344,15 +320,23 @@ int cmd_check(int argc, char **argv) {
                                       .why_not = available_for_plan,
                                       .why_not_context = &available};
     if (matrix_make(&matrix_wish, &matrix, &err) != 0) goto out;
-    command_text(argc, argv, &wish, command, sizeof command, more, sizeof more);
     if (wish.dry_run) {
         check_show_plan(&matrix, wish.seeds, wish.seed_count, stdout);
         code = LB_EXIT_OK;
         goto out;
     }
+    /* What is shown, and what each cell's own command needs of it. */
+    command = shell_command(argc, argv);
+    more = shell_sets(wish.sets, wish.set_count);
+    if (!command || !more) {
+        err_set(&err, LB_EXIT_MACHINE, "out of memory");
+        goto out;
+    }
     check_show_skips(&matrix, stderr);
     code = run_cells(&wish, &matrix, command, more, &err);
 out:
+    free(command);
+    free(more);
     matrix_done(&matrix);
     available_done(&available);
     for (int i = 0; i < wish.word_count; i++) free(wish.words[i]);

@@ -10,9 +10,9 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/progress.h"
+#include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
 #include "bench/run/run.h"
-#include "drivers/url.h"
 
 #define SETS_MAX 128
 #define FILES_SPARE 256 /* descriptors for everything that is not a client's */
@@ -82,41 +82,6 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
             wish->sets[wish->set_count++] = value;
             break;
         }
-    }
-}
-
-/* As a shell takes it for one word. quoted: four times the text's size. */
-static const char *shell_quote(const char *text, char *quoted) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
-    if (*text && text[strspn(text, plain)] == '\0') return text;
-    char *at = quoted;
-    *at++ = '\'';
-    for (; *text; text++) {
-        if (*text == '\'') {
-            memcpy(at, "'\\''", 4);
-            at += 4;
-        } else {
-            *at++ = *text;
-        }
-    }
-    *at++ = '\'';
-    *at = '\0';
-    return quoted;
-}
-
-/* The command line as it can be repeated, without passwords and without --out. Quoted for a shell. */
-static void command_text(int argc, char **argv, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "lockbench");
-    for (int i = 0; i < argc && used < size; i++) {
-        if (strcmp(argv[i], "--out") == 0) {
-            i++;
-            continue;
-        }
-        if (strncmp(argv[i], "--out=", 6) == 0) continue;
-        char shown[2048];
-        url_public(argv[i], shown, sizeof shown);
-        char quoted[4 * sizeof shown];
-        used += (size_t)snprintf(text + used, size - used, " %s", shell_quote(shown, quoted));
     }
 }
 
@@ -224,7 +189,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
 int cmd_run(int argc, char **argv) {
     struct lb_err err = {0};
     struct wish wish = {0};
-    char workloads[512], topologies[512], command[16384];
+    char workloads[512], topologies[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
     int result = -1;
@@ -253,10 +218,12 @@ int cmd_run(int argc, char **argv) {
     if (wish.dry_run) {
         result = print_plan(plan, wish.json, &err);
     } else {
-        command_text(argc, argv, command, sizeof command);
-        result = run_plan(&wish, plan, command, &err);
+        command = shell_command(argc, argv);
+        result =
+            command ? run_plan(&wish, plan, command, &err) : err_set(&err, LB_EXIT_MACHINE, "out of memory");
     }
 out:
+    free(command);
     plan_free(plan);
     available_done(&available);
     return result < 0 ? args_fail(&err) : result;

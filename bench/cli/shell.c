@@ -1,0 +1,78 @@
+/* shell: see shell.h. */
+#include "bench/cli/shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/url.h"
+
+#define HIDDEN_MAX 8 /* what a hidden password may be longer than the real one */
+
+/* As a shell takes it for one word. */
+static void put_quoted(FILE *out, const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
+    if (*text && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*text, out);
+        }
+    }
+    fputc('\'', out);
+}
+
+static int put_word(FILE *out, const char *text) {
+    size_t size = strlen(text) + HIDDEN_MAX;
+    char *shown = malloc(size);
+    if (!shown) return -1;
+    url_public(text, shown, size);
+    fputc(' ', out);
+    put_quoted(out, shown);
+    free(shown);
+    return 0;
+}
+
+/* Closes a memory stream; what it holds, or NULL. */
+static char *finish(FILE *out, char **text, int failed) {
+    failed |= ferror(out);
+    failed |= fclose(out);
+    if (!failed) return *text;
+    free(*text);
+    return NULL;
+}
+
+char *shell_command(int argc, char **argv) {
+    char *text = NULL;
+    size_t size;
+    int failed = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fputs("lockbench", out);
+    for (int i = 0; i < argc && !failed; i++) {
+        if (strcmp(argv[i], "--out") == 0) {
+            i++;
+        } else if (strncmp(argv[i], "--out=", 6) != 0) {
+            failed = put_word(out, argv[i]);
+        }
+    }
+    return finish(out, &text, failed);
+}
+
+char *shell_sets(const char *const *sets, int count) {
+    char *text = NULL;
+    size_t size;
+    int failed = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    for (int i = 0; i < count && !failed; i++) {
+        fputs(" --set", out);
+        failed = put_word(out, sets[i]);
+    }
+    return finish(out, &text, failed);
+}

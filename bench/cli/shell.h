@@ -1,0 +1,11 @@
+/* shell: command lines as a shell takes them again, quoted, without passwords. */
+#ifndef BENCH_CLI_SHELL_H
+#define BENCH_CLI_SHELL_H
+
+/* "lockbench" and the arguments, but --out. Owned by the caller; NULL when out of memory. */
+char *shell_command(int argc, char **argv);
+
+/* " --set VALUE" for each. Owned by the caller; NULL when out of memory. */
+char *shell_sets(const char *const *sets, int count);
+
+#endif

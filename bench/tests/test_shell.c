@@ -1,0 +1,61 @@
+/* test_shell: command lines that a result shows can be repeated, and show no password. bench/cli is not
+ * linked with tests, so its file is included. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/cli/shell.c"
+
+static void test_a_command_can_be_repeated(void **state) {
+    (void)state;
+    char *argv[] = {"check", "redis-setnx", "--out", "here", "--out=there", "--set", "x=it's $HOME", ""};
+    char *text = shell_command(sizeof argv / sizeof *argv, argv);
+    assert_string_equal(text, "lockbench check redis-setnx --set 'x=it'\\''s $HOME' ''");
+    free(text);
+}
+
+static void test_passwords_are_hidden(void **state) {
+    (void)state;
+    char *argv[] = {"run", "redis=redis://me:a'secret@host:1"};
+    const char *const sets[] = {"redis.url=redis://:p@host", "a.b=1s"};
+    char *text = shell_command(2, argv);
+    assert_string_equal(text, "lockbench run 'redis=redis://me:***@host:1'");
+    free(text);
+    text = shell_sets(sets, 2);
+    assert_string_equal(text, " --set 'redis.url=redis://:***@host' --set a.b=1s");
+    free(text);
+    text = shell_sets(NULL, 0);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void test_nothing_is_cut(void **state) {
+    (void)state;
+    enum { LONG = 5000, WORDS = 20 };
+    static char word[LONG + 1];
+    const char *sets[WORDS];
+    memset(word, 'a', LONG);
+    for (int i = 0; i < WORDS; i++) sets[i] = word;
+    char *text = shell_sets(sets, WORDS);
+    assert_int_equal(strlen(text), WORDS * (LONG + strlen(" --set ")));
+    free(text);
+    memset(word, '\'', LONG);
+    char *argv[] = {word};
+    text = shell_command(1, argv);
+    assert_int_equal(strlen(text), strlen("lockbench ''") + 4 * LONG);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_command_can_be_repeated),
+        cmocka_unit_test(test_passwords_are_hidden),
+        cmocka_unit_test(test_nothing_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
