@@ -57,12 +57,13 @@ static bool ends_connections(const struct plan_fault *plan) {
     return plan->kind == FAULT_WIRE_RESET || plan->kind == FAULT_WIRE_MIDWAY;
 }
 
-static void sign(struct faults *faults, int number, struct stage_fault *fault) {
+/* lift: what went wrong when it was lifted. */
+static void sign(struct faults *faults, int number, struct stage_fault *fault, const struct lb_err *lift) {
     struct wire_sign seen;
     wire_sign(faults->ask->wire, number, &seen);
-    fault_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections",
+    fault_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections%s%s",
                (unsigned long long)seen.struck, (unsigned long long)seen.bytes,
-               (unsigned long long)seen.matched);
+               (unsigned long long)seen.matched, lift->code ? "; not lifted: " : "", lift->text);
 }
 
 /* Sets it, for the victim's process or for everybody. */
@@ -102,8 +103,8 @@ static void set(struct faults *faults, struct fault_section *section, const stru
         return;
     }
     if (ends) fault_history_cut(faults, victim->first, count, fault->begin_ns, fault->end_ns);
-    sign(faults, number, fault);
     wire_lift(faults->ask->wire, number, &err);
+    sign(faults, number, fault, &err);
 }
 
 enum fault_tried fault_wires_hit(struct faults *faults, struct fault_section *section) {
@@ -155,5 +156,5 @@ void fault_wires_undo(struct faults *faults, struct fault_act *act) {
     } else if (act->cut_open) {
         fault_history_cut(faults, first, count, fault->begin_ns, fault->end_ns);
     }
-    sign(faults, act->wire_fault, fault);
+    sign(faults, act->wire_fault, fault, &err);
 }
