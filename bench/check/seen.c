@@ -129,6 +129,10 @@ static double all_acted_s(const json_t *stage, char *why, size_t size) {
         sections++;
     }
     if (sections >= sections_of(stage)) return last;
+    if (sections == 0) {
+        snprintf(why, size, "no fault acted");
+        return -1;
+    }
     snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage), text(stage, "fault"));
     return -1;
 }
