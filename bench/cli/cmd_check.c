@@ -74,7 +74,8 @@ static void help(void) {
     }
     printf(
         "\nExit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing, or a "
-        "control was\nnot caught; 3 a cell worse than its driver states; 130 interrupted (what was found is "
+        "control was\nnot caught; 3 a cell worse than its driver states (controls aside); 130 interrupted "
+        "(what was found is "
         "saved).\n");
 }
 
