@@ -31,10 +31,22 @@ static void signal_tree(const struct proc *tree, int count, int signal) {
     }
 }
 
+/* The node's processes, to be freed. stand: its head is stopped first, so that it has no children that we do
+ * not see. NULL with errno: /proc can't be read, and it goes on. */
+static struct proc *tree_of(const struct node *node, bool stand, int *ret_count) {
+    const struct proc head = {.pid = node->pid};
+    if (stand) signal_tree(&head, 1, SIGSTOP);
+    struct proc *tree = proc_tree(&node->pid, 1, ret_count);
+    int error = errno;
+    if (!tree && stand) kill(node->pid, SIGCONT);
+    errno = error;
+    return tree;
+}
+
 int topo_signal(struct topo *topo, int node, int signal) {
     if (!topo_node_runs(&topo->nodes[node])) return -1;
     int count = 0;
-    struct proc *tree = proc_tree(&topo->nodes[node].pid, 1, &count);
+    struct proc *tree = tree_of(&topo->nodes[node], signal == SIGSTOP, &count);
     if (!tree) return -1;
     signal_tree(tree, count, signal);
     free(tree);
@@ -75,11 +87,8 @@ int topo_kill(struct topo *topo, int n, struct lb_err *err) {
     if (!topo_node_runs(node))
         return err_set(err, LB_EXIT_MACHINE, "%s has ended by itself",
                        topo_node_name(topo, n, name, sizeof name));
-    /* First its head stands still, so that it has no children that we do not see. */
-    kill(node->pid, SIGSTOP);
-    for (int64_t limit_ns = lb_now() + LB_S_NS; !proc_stands(node->pid) && lb_now() < limit_ns;) nap_us(100);
     int count = 0;
-    struct proc *tree = proc_tree(&node->pid, 1, &count);
+    struct proc *tree = tree_of(node, true, &count);
     if (!tree) return err_set(err, LB_EXIT_MACHINE, "/proc: %s", strerror(errno));
     node->killed = true; /* before it is: topo_check shall not report it */
     signal_tree(tree, count, SIGKILL);
