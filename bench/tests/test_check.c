@@ -79,13 +79,14 @@ static void known_cells_come_out(void **state) {
     const json_t *cell = check_cell(check, "redis-setnx", "pause");
     assert_string_equal(cli_text_at(cell, "compared"), "as expected");
     assert_string_equal(cli_text_at(cell, "command"), "lockbench check redis-setnx --fault pause --seed 7");
-    assert_string_equal(cli_text_at(cell, "run"), "cells/redis-setnx.pause.7");
+    const char *place = cli_text_at(cell, "run"); /* ".again" after it, when the first run showed nothing */
+    assert_int_equal(strncmp(place, "cells/redis-setnx.pause.7", strlen("cells/redis-setnx.pause.7")), 0);
     assert_has(cli_text_at(cell, "server"), "redis ");
     assert_int_equal(cli_number_at(cell, "seeds.0"), 7);
     assert_true(json_is_true(cli_get(cell, "faults.0.acted")));
     assert_true(cli_number_at(cell, "overlaps") > 0);
     /* The evidence is an ordinary run's, with the same seed. */
-    json_t *run = cli_json(cli_path("known/cells/redis-setnx.pause.7/run.json"));
+    json_t *run = cli_json(cli_path("known/%s/run.json", place));
     assert_int_equal(cli_number_at(run, "plan.load.seed"), 7);
     json_decref(run);
     json_decref(check);

@@ -144,6 +144,10 @@ static int read_verdict(struct tree_place *place, struct check_cell *cell) {
     return 0;
 }
 
+static bool is_called(const char *name, const char *wanted) {
+    return name && strcmp(name, wanted) == 0;
+}
+
 /* The indices of its lock and fault; the writer goes by lock, so the last lock is tried first. */
 static int read_names(struct tree_place *place, const struct check *check, int last_lock,
                       struct check_cell *cell) {
@@ -151,14 +155,14 @@ static int read_names(struct tree_place *place, const struct check *check, int l
     if (!lock) return tree_bad(place, "lock", "is missing");
     if (!fault) return tree_bad(place, "fault", "is missing");
     cell->lock = last_lock;
-    if (strcmp(check->locks[cell->lock].name, lock) != 0) {
+    if (last_lock >= check->lock_count || !is_called(check->locks[last_lock].name, lock)) {
         cell->lock = 0;
-        while (cell->lock < check->lock_count && strcmp(check->locks[cell->lock].name, lock) != 0)
+        while (cell->lock < check->lock_count && !is_called(check->locks[cell->lock].name, lock))
             cell->lock++;
     }
     if (cell->lock == check->lock_count) return bad_word(place, "lock", lock, "not in .locks");
     cell->fault = 0;
-    while (cell->fault < check->fault_count && strcmp(check->faults[cell->fault].name, fault) != 0)
+    while (cell->fault < check->fault_count && !is_called(check->faults[cell->fault].name, fault))
         cell->fault++;
     if (cell->fault == check->fault_count) return bad_word(place, "fault", fault, "not in .faults");
     return 0;
