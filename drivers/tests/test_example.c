@@ -86,7 +86,8 @@ static void one_file_and_one_line_make_a_lock(void **state) {
     /* What was built comes along, programs excepted, so that make has little to do. */
     int code_of_copy =
         shell(root,
-              "{ find Makefile bench drivers workloads compose results/format report -name node_modules "
+              "{ find Makefile bench drivers workloads compose results/format results/stats report -name "
+              "node_modules "
               "-prune -o -type f -print; find .build/%s -type f ! -perm -100; } | tar -cf - -T - | "
               "tar -xf - -C '%s'",
               variant, copy);
