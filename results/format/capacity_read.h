@@ -1,0 +1,92 @@
+/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs, for reports and planners.
+ *
+ * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked, and the
+ * first thing that is wrong is named with its path. Members that the schema does not know are ignored. A file
+ * of a search that was cut off (partial) is as readable as a whole one. It computes nothing.
+ */
+#ifndef RESULTS_FORMAT_CAPACITY_READ_H
+#define RESULTS_FORMAT_CAPACITY_READ_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "bench/base/err.h"
+#include "results/format/run_read.h"
+
+#define CAPACITY_SCHEMA "lockbench.capacity/1"
+#define CAPACITY_FILE "capacity.json"
+
+/* What a probe says of its load. */
+enum capacity_verdict {
+    CAPACITY_KEPT,   /* the promise was kept, with confidence */
+    CAPACITY_BROKEN, /* it was not */
+    CAPACITY_UNSURE  /* too few or too noisy samples to say, or the generator was the limit */
+};
+
+enum capacity_by { CAPACITY_BY_RATE, CAPACITY_BY_CLIENTS };
+
+/* What kept the answer from being greater. */
+enum capacity_limit {
+    CAPACITY_LIMIT_NONE,      /* there is no answer */
+    CAPACITY_LIMIT_SLO,       /* beyond it the promise is broken */
+    CAPACITY_LIMIT_GENERATOR, /* beyond it the load generator was too slow: the lock may carry more */
+    CAPACITY_LIMIT_RANGE      /* the greatest load that was allowed keeps the promise */
+};
+
+/* Texts are borrowed from the file; NULL = not there. Figures are NAN where they are not known; times in
+ * ns. */
+struct capacity_probe {
+    const char *stage; /* of the run.json in the same folder */
+    const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
+    enum capacity_verdict verdict;
+    double value;                         /* the load: arrivals a second, or clients */
+    double quantile_ns, low_ns, high_ns;  /* the SLO's quantile and its interval; high_ns NAN: no upper end */
+    double samples, missed;               /* operations due in the window; of these never started in it */
+    double over_share;                    /* of the samples, those over the limit, with all that failed */
+};
+
+struct capacity_lock {
+    const char *lock, *backend, *primitive, *topology, *durability, *guarantee, *server;
+    const char *by_word, *hold, *think, *keys, *key_distribution, *limited_by_word, *why;
+    const char *slo, *metric; /* "acquire_due.p99<=20ms"; "acquire_due" or "acquire" */
+    enum capacity_by by;
+    enum capacity_limit limited_by;
+    double threads, processes, clients; /* clients: of the pool when searched by rate */
+    double quantile, limit_ns;
+    bool answered;
+    double value, low, high, level; /* the answer: arrivals a second, or clients; high NAN: not bounded */
+    bool modelled;                  /* the figures below are there */
+    double handoff_ns, hold_ns, capacity_per_s; /* 1 / (hold + handoff), of one key */
+    double wait_predicted_ns, wait_measured_ns, at_per_s; /* M/D/1's mean wait beside the measured one */
+    struct capacity_probe *probes; /* in the order they ran */
+    int probe_count;
+};
+
+struct capacity {
+    char *path; /* of the file, for messages */
+    char *dir;  /* its folder, which has the run.json of the probes */
+    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
+    bool partial;
+    const json_t *environment; /* NULL when absent */
+    struct capacity_lock *locks;
+    int lock_count;
+    json_t *root; /* owns every text and json_t above */
+};
+
+/* Whether a folder has a capacity.json, or a file says that it is one. No error is one that is not. */
+bool capacity_is(const char *path);
+
+/* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE): which file, where in it,
+ * what is wrong. The caller capacity_frees. */
+struct capacity *capacity_read(const char *path, struct lb_err *err);
+
+/* The same from text; path is only for messages and capacity->path. */
+struct capacity *capacity_parse(const char *text, size_t length, const char *path, struct lb_err *err);
+
+/* Takes NULL. Everything borrowed from it is gone with it. */
+void capacity_free(struct capacity *capacity);
+
+const char *capacity_verdict_name(enum capacity_verdict verdict); /* "kept", as in capacity.json */
+const char *capacity_limit_name(enum capacity_limit limit);       /* "slo"; NULL for none */
+
+#endif
