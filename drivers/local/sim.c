@@ -47,8 +47,9 @@ static bool serve(struct sim_shared *shared, const struct sim_options *options) 
     return !lb_stopping();
 }
 
+/* The lease's end is rounded up: it must not be over here before its holder's lease is. */
 static uint64_t held_word(const struct lb_session *session, int64_t lease_end_ns) {
-    return ((uint64_t)(lease_end_ns / LB_US_NS) << 20) | (session->client & 0xfffff);
+    return ((uint64_t)((lease_end_ns + LB_US_NS - 1) / LB_US_NS) << 20) | (session->client & 0xfffff);
 }
 
 static bool is_over(uint64_t held, int64_t now_ns) {
