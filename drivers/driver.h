@@ -360,5 +360,7 @@ const char *const *lb_topologies(const struct lb_lock *lock);
 
 const char *lb_outcome_name(enum lb_outcome outcome);
 const char *lb_primitive_name(enum lb_primitive primitive);
+/* "node", "majority", ...: as in run.json, check.json and capacity.json. */
+const char *lb_guarantee_name(enum lb_guarantee guarantee);
 
 #endif

@@ -1,4 +1,4 @@
-/* outcome: names of outcomes and primitives, how a driver fails an operation or tells that its session is
+/* outcome: names of outcomes, primitives and guarantees, how a driver fails an operation or tells that its session is
  * lost, and what follows from a lock's tables. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +14,11 @@ const char *lb_outcome_name(enum lb_outcome outcome) {
 const char *lb_primitive_name(enum lb_primitive primitive) {
     static const char *const names[] = {"mutex", "rwlock", "semaphore", "latch", "optimistic", "none"};
     return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
+}
+
+const char *lb_guarantee_name(enum lb_guarantee guarantee) {
+    static const char *const names[] = {"host", "node", "async-replica", "majority", "none"};
+    return (unsigned)guarantee < sizeof names / sizeof *names ? names[guarantee] : "?";
 }
 
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format, ...) {

@@ -74,6 +74,14 @@ const struct column columns_fairness[] = {
          "the longest wait of any client, granted or not"),
     NUMBER("fairness.longest_run", "longest run", "run", -1, longest_run,
            "grants of one key to one client in a row, while others may have waited"),
+    NUMBER("fairness.lwss", "working set", "LWSS", 0, lwss,
+           "LWSS: different clients among the grants of a window of one key; all of them: fair also in the short "
+           "run"),
+    NUMBER("fairness.lwss_window", "its window", "window", 0, lwss_window,
+           "grants of one key in such a window"),
+    NUMBER("fairness.mttr", "to reacquire", "MTTR", 0, mttr,
+           "MTTR: grants to others until a client got the key again, median; in strict order one less than the "
+           "clients"),
     END,
 };
 
@@ -228,6 +236,32 @@ bool column_is_best(const struct column *column, const struct report_group *grou
         worse += value != mine;
     }
     return worse > 0;
+}
+
+double column_ratio(const struct column *column, const struct report_group *group, int row) {
+    double mine = column_value(column, &group->rows[row]), best = NAN;
+    enum durability durability = words_durability(group->rows[row].typical);
+    if (column->better == 0 || isnan(mine) || !group->rows[row].candidate) return NAN;
+    for (int r = 0; r < group->row_count; r++) {
+        double value = column_value(column, &group->rows[r]);
+        if (isnan(value) || !group->rows[r].candidate) continue;
+        if (words_durability(group->rows[r].typical) != durability) continue;
+        if (isnan(best) || column->better * value > column->better * best) best = value;
+    }
+    if (!(best > 0 && mine > 0)) return NAN;
+    return column->better > 0 ? best / mine : mine / best;
+}
+
+double column_ratio_mean(const struct report_group *group, int row) {
+    double sum = 0;
+    int count = 0;
+    for (const struct column *column = columns_compare; column->key; column++) {
+        double ratio = column->replaces ? NAN : column_ratio(column, group, row);
+        if (isnan(ratio)) continue;
+        sum += log(ratio);
+        count++;
+    }
+    return count ? exp(sum / count) : NAN;
 }
 
 static bool is_special(const struct column *column, const struct report_group *group) {

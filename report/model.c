@@ -228,6 +228,7 @@ struct report *report_make(struct run **runs, int run_count, struct lb_err *err)
 void report_free(struct report *report) {
     if (!report) return;
     for (int g = 0; g < report->group_count; g++) {
+        for (int r = 0; r < report->groups[g].row_count; r++) free(report->groups[g].rows[r].stages);
         free(report->groups[g].load);
         free(report->groups[g].rows);
     }

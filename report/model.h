@@ -46,6 +46,7 @@ struct report_row {
     int lock;                        /* index in report->locks */
     struct run_stage figures;        /* medians and sums; texts are the typical repeat's */
     const struct run_stage *typical; /* the repeat of median throughput: its curves are shown */
+    const struct run_stage **stages; /* all repeats; the list is owned */
     int repeats, incomplete;         /* stages; those that are partial or failed */
     bool limited;                    /* one of them was generator-limited */
     bool candidate;                  /* may be called best: a real lock that excluded wherever it was tried */

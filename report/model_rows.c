@@ -173,6 +173,9 @@ static int fill_row(struct report_row *row, const struct ref *refs, int count) {
         if (report_incomplete(refs[i].stage)) row->incomplete++;
         row->limited |= report_limited(refs[i].stage);
     }
+    row->stages = malloc((size_t)count * sizeof *row->stages);
+    if (!row->stages) return -1;
+    for (int i = 0; i < count; i++) row->stages[i] = refs[i].stage;
     row->typical = refs[count / 2].stage;
     row->figures = *row->typical;
     if (fill_medians(row, refs, count)) return -1;

@@ -418,6 +418,18 @@ enum durability words_durability(const struct run_stage *stage) {
     return DURABLE_UNKNOWN;
 }
 
+const char *words_guarantee(const struct run_stage *stage) {
+    static const char *const words[][2] = {{"host", "one host"},
+                                           {"node", "one server"},
+                                           {"async-replica", "async replicas"},
+                                           {"majority", "a majority"},
+                                           {"none", "none"}};
+    for (size_t i = 0; stage->guarantee && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(stage->guarantee, words[i][0]) == 0) return words[i][1];
+    }
+    return "not stated";
+}
+
 char *words_durability_full(const struct run_stage *stage) {
     const char *server = stage->durability ? stage->durability : "not stated", *note = stage->durability_note;
     char *text;

@@ -79,6 +79,7 @@ struct findings {
 /* What an entry saw, for the client's own figures. */
 struct entry {
     uint64_t seen;        /* the counter */
+    uint64_t turn;        /* grants of the cell before this one, but those that were given back */
     int64_t releasing_ns; /* the previous holder's; 0 = there was none */
     uint32_t run;         /* grants in a row to this client, with this one */
 };
@@ -109,8 +110,9 @@ static inline struct entry cell_enter(struct cell *cell, struct findings *findin
                                       const struct holding *me) {
     uint64_t owner = atomic_exchange_explicit(&cell->owner, (uint64_t)me->client + 1, memory_order_acq_rel);
     if (__builtin_expect(owner != 0, 0)) cell_overlap(cell, findings, key, owner, me);
-    atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
+    uint64_t turn = atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
     struct entry entry = {
+        .turn = turn,
         .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),
         .seen = atomic_load_explicit(&cell->counter, memory_order_relaxed),
         .run = 1,

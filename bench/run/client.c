@@ -31,6 +31,10 @@ int client_init(struct client *client, struct worker *worker, struct session *se
     client->index = index;
     client->stats = &shared->client[index];
     client->stats->guest = index != session->lb.client;
+    if (shared->turns) {
+        char *turns = shared->turns;
+        client->turns = (struct turns *)(void *)(turns + index * turns_bytes(shared->turn_keys));
+    }
     client->guard = shared->guard;
     rng_seed(&client->rng, shared->seed, 2 * (uint64_t)index + 1);
     client->grant.data = calloc(1, lock->grant_bytes + 1);
@@ -168,6 +172,15 @@ static void enter_more(struct client *client, int64_t started_ns, int64_t acquir
     if (client->sold_out) sell_look(client);
 }
 
+/* Who held the key when, for short-term fairness: by the moment of the grant, so that numbers follow upon each
+ * other. */
+static void note_turn(struct client *client, int64_t acquired_ns) {
+    const struct shared *shared = client->worker->shared;
+    if (client->key_index >= shared->turn_keys || client->request.shared) return;
+    if (acquired_ns < stage_begin_ns(shared)) return;
+    turns_note(client->turns, client->worker->stats->between, client->key_index, client->entry.turn);
+}
+
 /* Granted: guard, hold, release, record. Returns how the attempt ended. */
 static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t started_ns, int64_t acquired_ns,
                            bool measured) {
@@ -203,6 +216,7 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
     int64_t released_ns = lb_now();
     client->ended_ns = released_ns;
     if (__builtin_expect(client->recorded, 0)) trace_released(client, releasing_ns, released_ns, outcome);
+    if (client->turns) note_turn(client, acquired_ns);
     if (measured) {
         struct recorder *recorder = &client->worker->stats->recorder;
         client_granted(client, acquired_ns - started_ns);

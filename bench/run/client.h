@@ -34,6 +34,7 @@ struct client_keys {
 struct client {
     struct worker *worker;
     struct client_stats *stats;
+    struct turns *turns; /* NULL = not kept */
     struct session *session;
     uint32_t index; /* over all threads and processes */
     struct lb_request request;

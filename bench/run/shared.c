@@ -58,10 +58,12 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (shape->has_store) parts.store = carve(carver, cells * sizeof *parts.store);
     if (shape->store_backend) parts.store_values = carve(carver, cells * sizeof *parts.store_values);
     if (fair) parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
+    if (shape->turn_keys) parts.turns = carve(carver, clients * turns_bytes(shape->turn_keys));
     parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
     if (trace_applies(plan, lock)) parts.history = carve(carver, history_bytes(shape->threads));
     if (!shared) {
         carve(carver, (size_t)shape->threads * recorder_bytes());
+        if (shape->turn_keys) carve(carver, (size_t)shape->threads * turns_hist_bytes());
         return;
     }
     *shared = *shape;
@@ -74,12 +76,25 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->store = parts.store;
     shared->store_values = parts.store_values;
     shared->latest_started = parts.latest_started;
+    shared->turns = parts.turns;
     shared->worker = parts.worker;
     if (parts.history) shared->history = history_init(parts.history, shape->threads);
     shared->more_to_enter = shared->latest_started || shared->stock || shared->history;
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
     }
+    for (int i = 0; i < shape->threads && shape->turn_keys; i++) {
+        shared->worker[i].between = carve(carver, turns_hist_bytes());
+        hist_init(shared->worker[i].between, HIST_DIGITS, TURNS_HIGHEST);
+    }
+}
+
+/* Turns are of one holder after the other; of readers and writers, the writers'. */
+static uint32_t turn_keys(const struct shared *shape) {
+    bool ordered =
+        shape->guard == GUARD_CELL || shape->guard == GUARD_STORE || shape->guard == GUARD_READERS;
+    if (!ordered) return 0;
+    return shape->key_count < TURNS_KEYS ? shape->key_count : TURNS_KEYS;
 }
 
 /* Where a grant ends with its session, and a session for want of a sign of life, a thread that stands still
@@ -125,6 +140,7 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
     if (plan->careful && !shape.own_cells) shape.no_hold = false; /* it ends with a look at the clock */
     store_shape(&shape);
+    shape.turn_keys = turn_keys(&shape);
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);
     size_t bytes = carver.at;

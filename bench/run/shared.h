@@ -19,6 +19,7 @@
 #include "bench/measure/recorder.h"
 #include "bench/measure/stock.h"
 #include "bench/measure/store.h"
+#include "bench/measure/turns.h"
 #include "bench/measure/versions.h"
 #include "bench/plan/keys.h"
 #include "bench/plan/plan.h"
@@ -77,6 +78,7 @@ struct client_stats {
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
     struct pulse pulse;
+    struct hist *between;                   /* grants to others between two of a client; NULL = not kept */
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
     uint64_t due, started, missed; /* open loop: slots of the window */
@@ -110,6 +112,7 @@ struct shared {
     bool no_hold;        /* nothing passes between the grant and the release */
     uint32_t slots;      /* cells of a key */
     uint32_t cell_count; /* key_count * slots */
+    uint32_t turn_keys;  /* keys whose turns are kept; 0: who is next to whom has no order here */
     char key_prefix[48];
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
@@ -153,6 +156,7 @@ struct shared {
     _Atomic int64_t
         *latest_started;         /* a key each: the latest start among those granted; NULL = not watched */
     struct client_stats *client; /* clients */
+    void *turns;                 /* clients, turns_bytes(turn_keys) apart */
     struct worker_stats *worker; /* threads */
 };
 

@@ -13,6 +13,7 @@
 #include "bench/measure/recorder.h"
 #include "bench/measure/stock.h"
 #include "bench/measure/store.h"
+#include "bench/measure/turns.h"
 #include "bench/plan/plan.h"
 #include "bench/servers/topo.h"
 
@@ -83,6 +84,7 @@ struct stage {
     double connect_mean_ns;
     int64_t connect_max_ns, connected;
     double jain, min_share;
+    struct turns_sum turns; /* window 0 = not kept */
     int64_t max_wait_ns;
     uint64_t longest_run;
     uint64_t commands, wakeups;

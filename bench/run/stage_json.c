@@ -1,5 +1,6 @@
 /* stage_json: a stage as run.json has it; results/README.md documents each path. It computes quantiles and
  * quotients, and nothing else. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,11 @@ static json_t *residue_json(const struct stage *stage) {
                      count > 0 ? json_string(stage->residue.example) : json_null());
 }
 
+/* NAN is not known. */
+static json_t *figure(double value, bool known) {
+    return known && !isnan(value) ? json_real(value) : json_null();
+}
+
 static json_t *fairness_json(const struct stage *stage, const struct lb_lock *lock) {
     json_t *each = json_array();
     for (int i = 0; i < stage->clients && stage->grants_per_client; i++) {
@@ -127,12 +133,15 @@ static json_t *fairness_json(const struct stage *stage, const struct lb_lock *lo
     }
     bool any = stage->grants > 0;
     bool ordered = (lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE;
-    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:o}", "inversions",
+    bool turns = stage->turns.window > 0 && !(lock->caps & LB_CAP_BASELINE);
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "inversions",
                      ordered ? json_integer((json_int_t)stage->inversions) : json_null(), "jain",
                      any ? json_real(stage->jain) : json_null(), "min_share",
                      any ? json_real(stage->min_share) : json_null(), "max_wait_ns",
-                     (json_int_t)stage->max_wait_ns, "longest_run", (json_int_t)stage->longest_run,
-                     "grants_per_client", each);
+                     (json_int_t)stage->max_wait_ns, "longest_run", (json_int_t)stage->longest_run, "lwss",
+                     figure(stage->turns.lwss, turns), "lwss_window",
+                     turns ? json_integer((json_int_t)stage->turns.window) : json_null(), "mttr",
+                     figure(stage->turns.mttr, turns), "grants_per_client", each);
 }
 
 static json_t *series_json(const struct stage *stage) {
@@ -295,6 +304,7 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     bool optimistic = lock->primitive == LB_OPTIMISTIC, latch = lock->primitive == LB_LATCH;
     json_object_set_new(json, "retries", optimistic ? json_integer((json_int_t)stage->retries) : json_null());
     json_object_set_new(json, "rounds", latch ? json_integer((json_int_t)stage->rounds) : json_null());
+    json_object_set_new(json, "guarantee", json_string(lb_guarantee_name(lock->about.guarantee)));
     json_object_set_new(json, "shared_grants", json_integer((json_int_t)stage->shared_grants));
     json_object_set_new(json, "stock", stock_json(stage));
     json_object_set_new(json, "store", store_json(stage));

@@ -68,6 +68,14 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     if (stage->grants_per_client) stage->jain = jain_index(stage->grants_per_client, shared->clients);
 }
 
+static void sum_turns(struct stage *stage, const struct shared *shared) {
+    struct hist *between = shared->turns ? hist_new(HIST_DIGITS, TURNS_HIGHEST) : NULL;
+    if (!between) return;
+    for (int i = 0; i < shared->threads; i++) hist_add(between, shared->worker[i].between);
+    stage->turns = turns_sum(shared->turns, shared->clients, shared->turn_keys, between);
+    hist_free(between);
+}
+
 /* What killed clients left undone is no fault of the lock's. */
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
@@ -100,6 +108,7 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
+    sum_turns(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stuck;
     judge_others(stage, shared);

@@ -13,7 +13,7 @@
 #define STAGES_MAX                                                                                           \
     20000 /* forty locks, twenty loads and twenty repeats fit; keeps what a report does with them quick */
 #define CLIENTS_MAX 1e7
-#define OPERATIONS_MAX 10000 /* of a counter-example */
+#define OPERATIONS_MAX 10000 /* of a counter-example, a timeline, a list of faults */
 
 static int read_latency_hdr(struct tree_place *place, json_t *stage, const char *path,
                             struct run_latency *latency) {
@@ -72,6 +72,9 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
     if (tree_numbers(place, object, "fairness.grants_per_client", &stage->grants_per_client)) return -1;
     if (tree_objects(place, object, "history.counterexample", OPERATIONS_MAX, &stage->counterexample))
         return -1;
+    if (tree_objects(place, object, "history.timeline", OPERATIONS_MAX, &stage->timeline)) return -1;
+    if (tree_objects(place, object, "faults", OPERATIONS_MAX, &stage->faults)) return -1;
+    if (tree_numbers(place, object, "recovery.trials_ns", &stage->trials)) return -1;
     if (tree_branch(place, object, "series", JSON_ARRAY, &stage->series)) return -1;
     return tree_branch(place, object, "warnings", JSON_ARRAY, &stage->warnings);
 }

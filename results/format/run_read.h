@@ -47,6 +47,7 @@ struct run_holder {
 struct run_stage {
     const char *id, *lock, *backend, *primitive, *topology, *durability, *durability_class, *durability_note,
         *waits;
+    const char *guarantee; /* "host", "node", "async-replica", "majority", "none": where the truth lives */
     const char *keys, *key_distribution, *arrival, *hold, *think, *mode; /* keys: "own" or a number as text */
     const char *session, *fault;     /* "keep" or "each"; "none", "pause" or "kill" */
     const char *workload, *expected; /* of a control that ran in another workload: its name, and what it
@@ -61,10 +62,17 @@ struct run_stage {
     double attempts, grants, throughput_per_s;
     double ok, busy, timeout, lost, unknown, refused, broken;
     double due, started, missed;
+    double offered_per_s;                           /* open loop: what was asked for */
+    const char *sweep_by, *sweep_order, *sweep_leg; /* "rate" or "clients"; "up", "down", "shuffled", "mirror" */
+    double sweep_step;
+    bool steady_asked, steady_reached; /* whether it was to wait for a steady state, and came to it */
+    double steady_after_s;
+    const char *limited_by; /* "generator", or NULL */
     double retries, shared_grants, inversions, rounds;
     struct run_latency latency[RUN_METRICS];
     struct run_latency hiccup;
     double jain, min_share, max_wait_ns, longest_run;
+    double lwss, lwss_window, mttr; /* short-term fairness; in windows of so many grants */
     double commands_per_grant, wakeups_per_grant, retries_per_grant, bytes_per_grant, client_cpu_ns_per_grant,
         server_cpu_ns_per_grant;
     const char *verdict;
@@ -97,6 +105,9 @@ struct run_stage {
     const json_t *series;            /* array of objects, or NULL */
     const json_t *warnings;          /* array of texts, or NULL */
     const json_t *counterexample;    /* of the history: array of objects, or NULL */
+    const json_t *timeline;          /* of the history: holds, array of objects, or NULL */
+    const json_t *faults;            /* what was done: array of objects, or NULL */
+    const json_t *trials;            /* times to recover in ns: array of numbers, or NULL */
 };
 
 struct run_server {
