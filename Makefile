@@ -37,7 +37,7 @@ DEFS += -DLB_HAVE_ZOOKEEPER
 LIBS += -lzookeeper_st
 endif
 
-SRC := $(sort $(wildcard bench/base/*.c bench/check/*.c bench/engine/*.c bench/history/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
+SRC := $(sort $(wildcard bench/base/*.c bench/capacity/*.c bench/check/*.c bench/engine/*.c bench/history/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
          bench/servers/*.c drivers/*.c results/format/*.c results/stats/*.c report/*.c) $(filter-out drivers/tests/%,$(wildcard drivers/*/*.c)))
 SRC := $(filter-out bench/servers/clock_shim.c,$(SRC))
 CLI := $(sort $(wildcard bench/cli/*.c))

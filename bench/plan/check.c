@@ -8,6 +8,8 @@
 #include "bench/plan/fields.h"
 #include "bench/plan/keys.h"
 
+#define STEADY_LEAST_NS (10 * LB_S_NS)
+
 static int greatest(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++) {
@@ -129,6 +131,19 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
     if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
         return wrong(draft, err, "acquire", "timeout", "acquire.mode = timed needs one: timeout = 50ms, say");
     }
+    if (plan->rates_count > 0 && plan->arrival.kind == ARRIVAL_CLOSED) {
+        return wrong(
+            draft, err, "load", "rates",
+            "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace");
+    }
+    if (plan->rates_count > 0 && plan->clients_count > 1) {
+        return wrong(draft, err, "load", "rates", "one ladder at a time: load.clients has %d steps",
+                     plan->clients_count);
+    }
+    if (plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS) {
+        return wrong(draft, err, "run", "steady",
+                     "that takes ten seconds to tell at the least: set run.duration = 60s, say");
+    }
     if (plan->arrival.kind != ARRIVAL_CLOSED && plan->think.mean_ns > 0) {
         return wrong(draft, err, "load", "think",
                      "with open arrival the schedule alone says when a client goes on; set think = 0");
@@ -141,12 +156,15 @@ static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
     if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode == MODE_TRY) return;
     double keys = keys_count(&plan->keys, greatest(plan));
-    double busy = plan->arrival.rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
+    double rate_per_s = plan->rates_count > 0 ? 0 : plan->arrival.rate_per_s;
+    for (int i = 0; i < plan->rates_count; i++) {
+        if (plan->rates[i] > rate_per_s) rate_per_s = plan->rates[i];
+    }
+    double busy = rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
     if (busy >= 1) {
-        warn(
-            draft,
-            "load.arrival and load.hold ask for %.2g times the time that the keys have: the queue only grows",
-            busy);
+        warn(draft,
+             "%.6g/s and load.hold ask for %.2g times the time that the keys have: the queue only grows",
+             rate_per_s, busy);
     }
 }
 
@@ -156,6 +174,9 @@ static void warn_odd(struct draft *draft) {
     for (int i = 0; i < plan->lock_count; i++) {
         leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
         any |= !(plan->locks[i].lock->caps & LB_CAP_BASELINE);
+    }
+    if (plan->sweep != SWEEP_LISTED && plan->rates_count < 2 && plan->clients_count < 2) {
+        warn(draft, "load.sweep has no effect: neither load.rates nor load.clients is a ladder");
     }
     if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
         warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed", mode_text(plan->mode));

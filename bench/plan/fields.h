@@ -26,6 +26,8 @@ enum field_type {
     FIELD_CHOICE_TEXT, /* const char *: one of choices */
     FIELD_EITHER,      /* bool, false for the first of two choices */
     FIELD_LADDER,      /* int[PLAN_LADDER_MAX], min to max, and their count */
+    FIELD_RATES,       /* the same, or "none": count 0 */
+    FIELD_PERCENT,     /* double, min to max, "1%"; 0 = "no" */
     FIELD_TOPOLOGY,    /* plan->topologies and topology_count */
     FIELD_KEYS,        /* struct keyspace */
     FIELD_ARRIVAL,     /* struct arrival */

@@ -9,6 +9,19 @@
 
 #define NAME_MAX_BYTES 40
 
+static int read_percent(const struct field *field, const char *text, double *ret, struct lb_err *err) {
+    char number[32];
+    size_t length = strlen(text);
+    if (strcmp(text, "no") == 0) {
+        *ret = 0;
+        return 0;
+    }
+    if (length > 0 && text[length - 1] == '%') length--;
+    if (text_trim(text, length, number, sizeof number))
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a number of per cent", text);
+    return text_real(number, field->min, field->max, ret, err);
+}
+
 /* How many steps a ladder has. */
 static int *count_at(const struct field *field, struct plan *plan) {
     return (int *)((char *)plan + field->count_offset);
@@ -86,6 +99,13 @@ int field_read(const struct field *field, const char *text, struct plan *plan, s
         if (text_choice(text, field->choices, &index, err)) return -1;
         *(bool *)at = index == 1;
         return 0;
+    case FIELD_PERCENT:
+        return read_percent(field, text, at, err);
+    case FIELD_RATES:
+        if (strcmp(text, "none") == 0) {
+            *count_at(field, plan) = 0;
+            return 0;
+        } /* fall through */
     case FIELD_LADDER:
         return ladder_parse(text, (int)min, (int)max, at, count_at(field, plan), err);
     case FIELD_TOPOLOGY:
@@ -138,8 +158,18 @@ char *field_text(const struct field *field, const struct plan *plan, char *text,
     case FIELD_EITHER:
         text_choice_name(field->choices, *(const bool *)at, text, size);
         break;
+    case FIELD_PERCENT:
+        real_text(*(const double *)at, text, size);
+        if (*(const double *)at > 0) {
+            snprintf(text + strlen(text), size - strlen(text), "%%");
+        } else {
+            snprintf(text, size, "no");
+        }
+        break;
+    case FIELD_RATES:
     case FIELD_LADDER:
         ladder_text(at, count_of(field, plan), text, size);
+        if (count_of(field, plan) == 0) snprintf(text, size, "none");
         break;
     case FIELD_TOPOLOGY:
         topologies_text(plan, text, size);
@@ -229,6 +259,7 @@ int field_json(const struct field *field, const struct plan *plan, json_t *secti
     case FIELD_BOOL:
         value = json_boolean(*(const bool *)at);
         break;
+    case FIELD_RATES:
     case FIELD_LADDER:
         value = ladder_json(at, count_of(field, plan));
         break;

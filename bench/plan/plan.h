@@ -105,6 +105,9 @@ struct span {
     int64_t from_ns, to_ns; /* the same = not drawn */
 };
 
+/* In which order the ladder of rates, or of clients, is climbed; sweep.h. */
+enum sweep_order { SWEEP_LISTED, SWEEP_UP, SWEEP_DOWN, SWEEP_SHUFFLED, SWEEP_MIRROR };
+
 struct plan_fault {
     enum fault_kind kind;
     enum fault_target target;
@@ -144,6 +147,9 @@ struct plan {
     int threads; /* over all processes; 0 = one for each two processors. A stage uses at most one a client */
     struct keyspace keys;
     struct arrival arrival;
+    int rates[PLAN_LADDER_MAX]; /* arrivals a second in place of load.arrival's, one stage each */
+    int rates_count;            /* 0 = load.arrival's own */
+    enum sweep_order sweep;
     struct dist hold, think;
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE */
@@ -164,6 +170,7 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
+    double steady_percent; /* a stage ends when it changes by less from second to second; 0 = not asked */
 
     enum check_gap gap;
     int64_t gap_ns;

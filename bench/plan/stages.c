@@ -22,16 +22,20 @@ static bool makes_sense(const struct lb_lock *lock, int clients) {
 static void add_lock(struct building *building, const struct plan_lock *lock, const char *topology,
                      int repeat) {
     const struct plan *plan = lock->plan ? lock->plan : building->plan;
-    for (int c = 0; c < plan->clients_count; c++) {
+    struct rung rungs[SWEEP_RUNGS_MAX];
+    int count = sweep_rungs(plan, repeat, rungs);
+    for (int i = 0; i < count; i++) {
         for (int r = 0; r < plan->readers_count; r++) {
-            if (!makes_sense(lock->lock, plan->clients[c])) continue;
+            if (!makes_sense(lock->lock, rungs[i].clients)) continue;
             if (building->stage) {
                 building->stage[building->count] = (struct plan_stage){.plan = plan,
                                                                        .lock = lock,
                                                                        .topology = topology,
-                                                                       .clients = plan->clients[c],
+                                                                       .clients = rungs[i].clients,
                                                                        .readers = plan->readers[r],
-                                                                       .repeat = repeat};
+                                                                       .repeat = repeat,
+                                                                       .rate_per_s = rungs[i].rate_per_s,
+                                                                       .sweep = rungs[i].at};
             }
             building->count++;
         }
@@ -107,10 +111,12 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
 
 char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     const struct plan *plan = stage->plan;
-    char where[48] = "", shared[16] = "";
+    char where[48] = "", shared[16] = "", rate[24] = "";
     if (topologies_of(plan, stage->lock->lock, 1)) snprintf(where, sizeof where, "-%.46s", stage->topology);
     if (plan->readers_count > 1) snprintf(shared, sizeof shared, "-rd%d", stage->readers);
-    snprintf(text, size, "%s%s-c%d%s-r%d", stage->lock->lock->name, where, stage->clients, shared,
+    if (stage->rate_per_s > 0)
+        snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps", stage->rate_per_s);
+    snprintf(text, size, "%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, stage->clients, shared, rate,
              stage->repeat);
     return text;
 }

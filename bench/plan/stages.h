@@ -3,12 +3,15 @@
 #define BENCH_PLAN_STAGES_H
 
 #include "bench/plan/plan.h"
+#include "bench/plan/sweep.h"
 
 struct plan_stage {
     const struct plan *plan; /* the lock's own, or the whole plan */
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
     int clients, readers, repeat;
+    double rate_per_s; /* of an open arrival; 0 = the plan's */
+    struct sweep_at sweep;
 };
 
 /* All stages: those of one backend on one topology stand together, so that its servers start once. Within
@@ -22,7 +25,7 @@ static inline bool stages_share(const struct plan_stage *a, const struct plan_st
 }
 
 /* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology and the readers' share only where
- * the lock has several. Returns text. */
+ * the lock has several, the rate ("-512ps") where it is not the plan's own. Returns text. */
 char *stage_name(const struct plan_stage *stage, char *text, size_t size);
 
 #endif

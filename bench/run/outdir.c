@@ -90,15 +90,20 @@ void outdir_latest(const struct outdir *out) {
     if (symlink(name, fresh) != 0 || rename(fresh, link) != 0) unlink(fresh);
 }
 
-int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err) {
-    char path[600], fresh[620];
-    snprintf(path, sizeof path, "%s/run.json", out->path);
-    snprintf(fresh, sizeof fresh, "%s.new", path);
-    if (dump(run, fresh, err) != 0) {
+int outdir_write_file(const json_t *json, const char *path, struct lb_err *err) {
+    char fresh[720];
+    snprintf(fresh, sizeof fresh, "%.700s.new", path);
+    if (dump(json, fresh, err) != 0) {
         unlink(fresh);
         return -1;
     }
-    if (rename(fresh, path) != 0) return cannot(err, "write", path);
+    return rename(fresh, path) != 0 ? cannot(err, "write", path) : 0;
+}
+
+int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/run.json", out->path);
+    if (outdir_write_file(run, path, err) != 0) return -1;
     outdir_latest(out);
     return 0;
 }

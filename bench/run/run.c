@@ -21,7 +21,8 @@ struct run {
     int64_t written_ns;
     int number; /* of the next stage */
     struct judge judge;
-    struct lb_err err; /* the first thing that went wrong */
+    struct stage_promise promise; /* that the next stage is asked about */
+    struct lb_err err;            /* the first thing that went wrong */
 };
 
 static json_t *date_json(void) {
@@ -169,6 +170,12 @@ static void add_stage(struct run *run, const struct place *place, const struct s
     if (!json || json_array_append_new(run->stages, json) != 0) trouble(run, &err);
 }
 
+static void tell(const struct run *run, const struct plan_stage *of, const struct stage_ask *ask,
+                 const struct stage *stage, const struct place *place) {
+    struct run_took took = {.of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
+    if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
+}
+
 /* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
 static bool run_stage(struct run *run, struct place *place, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
@@ -182,10 +189,13 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_st
                                   .peer_ends = place->peer_ends,
                                   .clients = of->clients,
                                   .readers = of->readers,
+                                  .rate_per_s = of->rate_per_s,
+                                  .sweep = of->sweep,
+                                  .promise = run->promise,
                                   .repeat = of->repeat,
                                   .hlog_path = hlog,
                                   .version = ask->version,
-                                  .seed = ask->plan->seed + (uint64_t)of->repeat,
+                                  .seed = of->plan->seed + (uint64_t)of->repeat,
                                   .interrupts = ask->interrupts,
                                   .news = ask->news,
                                   .news_arg = ask->arg};
@@ -196,6 +206,7 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_st
     struct stage *stage = stage_run(&stage_ask, &err);
     if (!stage) {
         trouble(run, &err);
+        tell(run, of, NULL, NULL, NULL);
         return false;
     }
     say_stage(run, stage, &stage_ask);
@@ -207,6 +218,7 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_st
         trouble(run, &err);
     }
     if (stage->log_err.code) warn(run, &stage->log_err);
+    tell(run, of, &stage_ask, stage, place);
     bool spent = is_spent(place, stage);
     place->in_use |= stage->stuck;
     stage_free(stage);
@@ -297,6 +309,27 @@ static void run_all(struct run *run, const struct plan_stage *stages, int count)
     }
 }
 
+/* Stages that are asked for one by one. */
+static void run_asked(struct run *run) {
+    struct plan_stage of = {0}, at = {0}; /* at: one of those that the place was opened for */
+    struct place *place = NULL;
+    while (*run->ask->interrupts == 0 && run->ask->next(run->ask->next_arg, &of, &run->promise)) {
+        if (place && !same_place(&at, &of)) {
+            place_close(place);
+            place = NULL;
+        }
+        if (!place) place = open_place(run, &of);
+        at = of;
+        if (!place) {
+            tell(run, &of, NULL, NULL, NULL);
+        } else if (!run_stage(run, place, &of)) {
+            place_close(place);
+            place = NULL;
+        }
+    }
+    place_close(place);
+}
+
 static void conclude(struct run *run, struct run_end *end) {
     const char *verdict = judge_verdict(&run->judge), *missed = judge_missed(&run->judge);
     if (*run->ask->interrupts > 0) {
@@ -367,7 +400,11 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
     result = begin(&run, err);
     if (result != 0) goto out;
-    run_all(&run, stages, keep_reachable(&run, stages, count));
+    if (ask->next) {
+        run_asked(&run);
+    } else {
+        run_all(&run, stages, keep_reachable(&run, stages, count));
+    }
     conclude(&run, &end);
     save(&run, &end);
     *ret_end = end;

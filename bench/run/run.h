@@ -10,8 +10,18 @@
 #include <signal.h>
 
 #include "bench/plan/plan.h"
+#include "bench/plan/stages.h"
 #include "bench/run/place.h"
 #include "bench/run/stage.h"
+
+/* What became of a stage that run_ask.next asked for. */
+struct run_took {
+    const struct plan_stage *of;
+    const struct stage_ask *ask; /* NULL: it could not be begun, and why has been said */
+    const struct stage *stage;   /* NULL likewise */
+    const struct place *place;   /* that it ran on; NULL likewise */
+    const char *folder;          /* of the run */
+};
 
 struct run_ask {
     const struct plan *plan;
@@ -23,6 +33,12 @@ struct run_ask {
     const char *version;
     const char *command; /* what repeats the run; no password */
     const volatile sig_atomic_t *interrupts;
+    /* Instead of the plan's stages in their order: each as the last one's result makes it. next fills in the
+     * stage, of the plan's locks, by the plan or a changed copy of it that lives until `took`; false: there
+     * are no more. Neighbours on the same servers keep them. Both NULL: the plan's stages. */
+    bool (*next)(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
+    void (*took)(void *arg, const struct run_took *took);
+    void *next_arg;
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
     void (*done)(void *arg, const char *line);              /* after each stage, its figures; never NULL */
     void (*say)(void *arg, const char *line);               /* trouble, when it comes; never NULL */

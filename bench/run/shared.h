@@ -99,6 +99,7 @@ struct shared {
     const struct plan *plan;
     const struct plan_lock *lock;
     struct lb_server *server;
+    struct arrival arrival; /* the plan's, with the stage's own rate */
     struct keypicker keys;
     int clients, threads, processes;
     int readers; /* per cent of attempts */

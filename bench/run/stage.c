@@ -9,9 +9,11 @@
 #include <time.h>
 
 #include "bench/run/fault.h"
+#include "bench/run/promise.h"
 #include "bench/run/shared.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_sum.h"
+#include "bench/run/steady.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
 #include "bench/run/worker.h"
@@ -200,6 +202,8 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
     struct stage *stage = sup->stage;
     write_log(sup, begin_ns, end_ns);
     const struct hist *acquire = sup->interval[METRIC_ACQUIRE];
+    const struct stage_promise *promise = &sup->ask->promise;
+    const struct hist *promised = sup->interval[promise->metric], *due = sup->interval[METRIC_ACQUIRE_DUE];
     int64_t window_begin_ns = atomic_load(&sup->shared->window_begin_ns);
     struct stage_second *grown =
         realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *stage->seconds);
@@ -210,6 +214,9 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
             .ok = acquire->count,
             .acquire_p50_ns = hist_quantile(acquire, 0.5),
             .acquire_p99_ns = hist_quantile(acquire, 0.99),
+            .due_mean_ns = hist_mean(due),
+            .counted = (uint64_t)promised->count + (uint64_t)promised->over,
+            .within = promise->limit_ns ? promise_within(promised, promise->limit_ns) : 0,
         };
     }
     if (sup->ask->news) {
@@ -268,6 +275,12 @@ static const struct lb_err *first_err(const struct shared *shared) {
     return NULL;
 }
 
+/* What may end a stage before its time because nothing more is to be learned. */
+static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
+    sup->stage->hopeless = promise_is_hopeless(sup->stage, sup->ask, elapsed_ns);
+    if (steady_look(sup->stage, sup->ask->plan, elapsed_ns) || sup->stage->hopeless) end_early(sup);
+}
+
 /* Warm-up, window and drain. */
 static void supervise_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
@@ -294,6 +307,7 @@ static void supervise_load(struct supervisor *sup) {
         /* A window's last bit shorter than half a second goes with the interval before it, drained. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
             harvest(sup, sup->harvested_ns, tick_ns, false);
+            look_at_seconds(sup, tick_ns - begin_ns);
         }
         pass_time(sup, end_ns);
         if (sold_out(shared)) atomic_store(&shared->window_end_ns, lb_now());
@@ -403,6 +417,10 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     struct shared *shared = sup->shared;
     shared->server = ask->server;
     shared->seed = ask->seed;
+    shared->arrival = ask->plan->arrival;
+    if (ask->rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)
+        shared->arrival.rate_per_s = ask->rate_per_s;
+    sup->stage->offered_per_s = shared->arrival.rate_per_s;
     shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
     shared->one_key &= shared->readers == 0;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS;

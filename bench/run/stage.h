@@ -15,6 +15,7 @@
 #include "bench/measure/store.h"
 #include "bench/measure/turns.h"
 #include "bench/plan/plan.h"
+#include "bench/plan/sweep.h"
 #include "bench/servers/topo.h"
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
@@ -28,6 +29,13 @@ struct stage_news {
     uint64_t violations;
 };
 
+/* What is promised of a metric: so large a part of it within the limit. */
+struct stage_promise {
+    enum metric metric;
+    double quantile;
+    int64_t limit_ns; /* 0 = nothing is */
+};
+
 struct stage_ask {
     const struct plan *plan;
     const struct plan_lock *lock;
@@ -36,7 +44,10 @@ struct stage_ask {
     struct wire *wire; /* that clients' connections, and servers' own, lead through; NULL = there is none */
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
     int clients, repeat;
-    int readers; /* per cent of the attempts that are shared */
+    int readers;       /* per cent of the attempts that are shared */
+    double rate_per_s; /* of an open arrival; 0 = the plan's */
+    struct sweep_at sweep;
+    struct stage_promise promise; /* ends the stage early once it is broken for good */
     char id[96];
     const char *hlog_path, *version;
     uint64_t seed;
@@ -48,6 +59,15 @@ struct stage_ask {
 struct stage_second {
     double t_s;
     int64_t ok, acquire_p50_ns, acquire_p99_ns;
+    double due_mean_ns;       /* of acquire_due; 0 = none */
+    uint64_t counted, within; /* of the promised metric's values; those within the limit */
+};
+
+/* Whether it came to rest; steady.h. */
+struct stage_steady {
+    bool asked, reached;
+    double after_s; /* from the window's begin, when reached */
+    double slope; /* change a second, up or down, as a part of the mean, over the last seconds; 0 = too few */
 };
 
 /* Something that was done to clients, servers or wires. */
@@ -77,7 +97,10 @@ struct stage {
     int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
     uint64_t attempts, outcomes[LB_OUTCOMES];
+    double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
     uint64_t due, started, missed;
+    struct stage_steady steady;
+    bool hopeless; /* it ended early: its promise was broken for good */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client; /* clients */
     uint64_t grants;
@@ -128,6 +151,10 @@ void stage_free(struct stage *stage);
  * words. */
 json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
                    const char *durability, struct lb_err *err);
+
+/* "generator" when the load generator itself was the limit, so that the figures are partly its own; NULL when
+ * it was not. The words are in stage_warning. */
+const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask);
 
 /* A warning to be read beside the figures, or NULL; index 0, 1, ... until NULL. text: where to write it. */
 const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,

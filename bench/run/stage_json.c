@@ -9,8 +9,13 @@
 #include "bench/run/fault.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
+#include "bench/run/steady.h"
 #include "bench/run/store.h"
 #include "results/format/hdr.h"
+#include "results/stats/queue.h"
+
+#define BUSY_SHARE 0.95
+#define HANDOFFS_MIN 30 /* fewer say little of their mean */
 
 /* value / count, or null when either is not known. */
 static json_t *per(double value, uint64_t count) {
@@ -173,6 +178,49 @@ static json_t *arrivals_json(const struct stage *stage, const struct plan *plan)
                      "missed", (json_int_t)stage->missed);
 }
 
+/* The engine's own timers were late. A driver that blocks its thread by design makes them so. */
+static bool is_late(const struct stage *stage, const struct lb_lock *lock) {
+    return hist_quantile(stage->hist[METRIC_HICCUP], 0.99) > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD);
+}
+
+/* Of the window, for which the threads ran; -1 = not known. */
+static double busy_share(const struct stage *stage) {
+    double have_ns = (double)stage->window_ns * stage->threads;
+    return stage->client_cpu_ns < 0 || have_ns <= 0 ? -1 : stage->client_cpu_ns / have_ns;
+}
+
+/* The threads had no time left. A lock in our own memory is itself what they run. */
+static bool is_busy(const struct stage *stage, const struct lb_lock *lock) {
+    return lock->backend->topologies && busy_share(stage) > BUSY_SHARE;
+}
+
+const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask) {
+    const struct lb_lock *lock = ask->lock->lock;
+    return is_late(stage, lock) || is_busy(stage, lock) ? "generator" : NULL;
+}
+
+/* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is no limit.
+ */
+static double one_key_capacity(const struct stage *stage, const struct stage_ask *ask) {
+    const struct hist *handoff = stage->hist[METRIC_HANDOFF];
+    bool one = ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
+    if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode == MODE_TRY) return INFINITY;
+    double capacity = queue_capacity(hist_mean(stage->hist[METRIC_HOLD]), hist_mean(handoff));
+    return capacity > 0 ? capacity * 1e9 : INFINITY;
+}
+
+static json_t *sweep_json(const struct sweep_at *at) {
+    if (!at->by) return json_null();
+    return json_pack("{s:s, s:s, s:s, s:i}", "by", at->by, "order", at->order, "leg", at->leg, "step",
+                     at->step);
+}
+
+static json_t *steady_json(const struct stage_steady *steady) {
+    if (!steady->asked) return json_null();
+    return json_pack("{s:b, s:b, s:o, s:f}", "asked", 1, "reached", (int)steady->reached, "after_s",
+                     steady->reached ? json_real(steady->after_s) : json_null(), "slope", steady->slope);
+}
+
 const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,
                           size_t size) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP], *lag = stage->hist[METRIC_LAG];
@@ -196,12 +244,42 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
     if (index >= 0 && store_warning(stage, text, size) && index-- == 0) return text;
     if (index >= 0 && history_warning(stage, text, size) && index-- == 0) return text;
     int64_t hiccup_ns = hist_quantile(hiccup, 0.99);
-    if (hiccup_ns > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
+    if (is_late(stage, lock) && index-- == 0) {
         snprintf(
             text, size,
             "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
             "threads or an idler machine would tell more",
             (double)hiccup_ns / 1e6);
+        return text;
+    }
+    if (is_busy(stage, lock) && index-- == 0) {
+        snprintf(text, size,
+                 "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
+                 "(load.threads) "
+                 "or another machine would tell more",
+                 stage->threads, 100 * busy_share(stage));
+        return text;
+    }
+    if (stage->steady.asked && !stage->steady.reached && index-- == 0) {
+        snprintf(
+            text, size,
+            "never steady: over its last %d s it changed by %.2g %% a second, and run.steady wants less than "
+            "%.2g %%",
+            steady_seconds(ask->plan->duration_ns), 100 * stage->steady.slope, ask->plan->steady_percent);
+        return text;
+    }
+    if (stage->hopeless && index-- == 0) {
+        snprintf(text, size, "ended after %.1f s: by then the promise was broken for all of the window",
+                 (double)stage->window_ns / 1e9);
+        return text;
+    }
+    double most_per_s = one_key_capacity(stage, ask);
+    if (stage->offered_per_s > most_per_s && index-- == 0) {
+        snprintf(
+            text, size,
+            "%.6g/s is more than one key can do: 1/(hold + handoff) is %.6g/s. The queue grows for ever, and "
+            "the waits are as long as the window",
+            stage->offered_per_s, most_per_s);
         return text;
     }
     if (ask->plan->arrival.kind != ARRIVAL_CLOSED && index >= 0) {
@@ -251,6 +329,8 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     static const char *const statuses[] = {"complete", "partial", "failed"};
     const struct plan *plan = ask->plan;
     const struct lb_lock *lock = ask->lock->lock;
+    struct arrival asked = plan->arrival;
+    if (stage->offered_per_s > 0) asked.rate_per_s = stage->offered_per_s;
     char arrival[64], hold[64], think[64], keys[64], distribution[64];
     uint32_t key_count = keys_count(&plan->keys, stage->clients);
     keyspace_text(&plan->keys, keys, sizeof keys);
@@ -271,7 +351,7 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_t *shape = json_pack(
         "{s:i, s:i, s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "clients", stage->clients, "processes",
         stage->processes, "threads", stage->threads, "keys", (json_int_t)key_count, "key_distribution",
-        distribution, "arrival", arrival_text(&plan->arrival, arrival, sizeof arrival), "hold",
+        distribution, "arrival", arrival_text(&asked, arrival, sizeof arrival), "hold",
         dist_text(&plan->hold, hold, sizeof hold), "think", dist_text(&plan->think, think, sizeof think),
         "mode", mode_text(plan->mode), "lease_ns", (json_int_t)plan->lease_ns, "repeat", ask->repeat);
     json_t *course = json_pack(
@@ -306,6 +386,12 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "rounds", latch ? json_integer((json_int_t)stage->rounds) : json_null());
     json_object_set_new(json, "guarantee", json_string(lb_guarantee_name(lock->about.guarantee)));
     json_object_set_new(json, "shared_grants", json_integer((json_int_t)stage->shared_grants));
+    json_object_set_new(json, "offered_per_s",
+                        stage->offered_per_s > 0 ? json_real(stage->offered_per_s) : json_null());
+    json_object_set_new(json, "sweep", sweep_json(&ask->sweep));
+    json_object_set_new(json, "steady", steady_json(&stage->steady));
+    const char *limit = stage_limited_by(stage, ask);
+    json_object_set_new(json, "limited_by", limit ? json_string(limit) : json_null());
     json_object_set_new(json, "stock", stock_json(stage));
     json_object_set_new(json, "store", store_json(stage));
     json_object_set_new(json, "faults", faults_json(stage));

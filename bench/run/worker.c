@@ -91,7 +91,7 @@ static void keeper_run(void *arg) {
         if (current != phase) {
             phase = current;
             if (crew->worker.schedule && phase == PHASE_GO) {
-                schedule_init(&crew->schedule, &shared->plan->arrival, crew->first, crew->count,
+                schedule_init(&crew->schedule, &shared->arrival, crew->first, crew->count,
                               (uint32_t)shared->clients, shared->go_ns, shared->seed);
             }
             for (uint32_t i = 0; i < crew->count; i++) {

@@ -1,4 +1,5 @@
-/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs, for reports and planners.
+/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs, for reports and
+ * planners.
  *
  * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked, and the
  * first thing that is wrong is named with its path. Members that the schema does not know are ignored. A file
@@ -36,13 +37,13 @@ enum capacity_limit {
 /* Texts are borrowed from the file; NULL = not there. Figures are NAN where they are not known; times in
  * ns. */
 struct capacity_probe {
-    const char *stage; /* of the run.json in the same folder */
+    const char *stage;                     /* of the run.json in the same folder */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
     enum capacity_verdict verdict;
-    double value;                         /* the load: arrivals a second, or clients */
-    double quantile_ns, low_ns, high_ns;  /* the SLO's quantile and its interval; high_ns NAN: no upper end */
-    double samples, missed;               /* operations due in the window; of these never started in it */
-    double over_share;                    /* of the samples, those over the limit, with all that failed */
+    double value;                        /* the load: arrivals a second, or clients */
+    double quantile_ns, low_ns, high_ns; /* the SLO's quantile and its interval; high_ns NAN: no upper end */
+    double samples, missed;              /* operations due in the window; of these never started in it */
+    double over_share;                   /* of the samples, those over the limit, with all that failed */
 };
 
 struct capacity_lock {
@@ -56,9 +57,9 @@ struct capacity_lock {
     bool answered;
     double value, low, high, level; /* the answer: arrivals a second, or clients; high NAN: not bounded */
     bool modelled;                  /* the figures below are there */
-    double handoff_ns, hold_ns, capacity_per_s; /* 1 / (hold + handoff), of one key */
+    double handoff_ns, hold_ns, capacity_per_s;           /* 1 / (hold + handoff), of one key */
     double wait_predicted_ns, wait_measured_ns, at_per_s; /* M/D/1's mean wait beside the measured one */
-    struct capacity_probe *probes; /* in the order they ran */
+    struct capacity_probe *probes;                        /* in the order they ran */
     int probe_count;
 };
 
@@ -73,7 +74,7 @@ struct capacity {
     json_t *root; /* owns every text and json_t above */
 };
 
-/* Whether a folder has a capacity.json, or a file says that it is one. No error is one that is not. */
+/* Whether a folder has a capacity.json, or a file is called so. */
 bool capacity_is(const char *path);
 
 /* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE): which file, where in it,

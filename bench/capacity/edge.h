@@ -1,0 +1,38 @@
+/* edge: at which load does a promise begin to break, judged by all probes together?
+ *
+ * Each probe says at its load x how far it was from the promise: z = log(share over the limit / share
+ * allowed), below 0 kept, above 0 broken. z grows with x, and nothing else is assumed of it: the fit is
+ * isotonic (the pool-adjacent-violators algorithm; Ayer et al., Annals of Mathematical Statistics 26, 1955),
+ * and the edge is where it crosses 0. z is cut at EDGE_FAR on both sides, so that one probe that something
+ * else disturbed moves the edge no further than any other: it has a vote, not a veto. The interval is the
+ * percentile bootstrap over probes (Efron 1979): a probe is one sample, whatever it measured inside. It knows
+ * no lock and no clock.
+ */
+#ifndef BENCH_CAPACITY_EDGE_H
+#define BENCH_CAPACITY_EDGE_H
+
+#include <stdint.h>
+
+#define EDGE_POINTS_MAX 256
+#define EDGE_FAR 2.0 /* e^2: 7.4 times the share that is allowed */
+#define EDGE_RESAMPLES 1000
+
+struct edge_point {
+    double x; /* log of the load */
+    double z; /* log of the share over the limit, in shares that are allowed */
+};
+
+struct edge {
+    double x, low, high;
+};
+
+/* z of a probe: `over` of n samples (n above 0), when `allowed` (a share) may be. Never infinite: half a
+ * sample is added. */
+double edge_distance(uint64_t over, uint64_t n, double allowed);
+
+/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. 0; or -1 where no edge
+ * is among them, all kept (*ret untouched), 1 likewise where all are broken. The same seed gives the same
+ * interval. */
+int edge_find(const struct edge_point *points, int count, double level, uint64_t seed, struct edge *ret);
+
+#endif

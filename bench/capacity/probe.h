@@ -1,0 +1,36 @@
+/* probe: what one stage says of a promise at its load.
+ *
+ * All that was due counts: an operation that never started, timed out or failed is over the limit. Waits for
+ * one lock queue behind each other, so samples are no independent ones: the interval of the quantile is by
+ * the spread between the window's seconds (results/stats/quantile.h). It decides nothing about a search.
+ */
+#ifndef BENCH_CAPACITY_PROBE_H
+#define BENCH_CAPACITY_PROBE_H
+
+#include "bench/run/stage.h"
+#include "results/format/capacity_read.h"
+
+/* What of ours was too slow. */
+enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_BUSY, PROBE_POOL };
+
+struct probe {
+    char stage[96]; /* the stage's id */
+    double load;    /* arrivals a second, or clients */
+    enum capacity_verdict verdict;
+    enum probe_limit limit;
+    bool measured;                       /* the figures below are there */
+    double quantile_ns, low_ns, high_ns; /* NAN: not known; the upper ones also: beyond what was granted */
+    uint64_t samples, over, missed;      /* samples: due in the window, or begun in it in a closed loop */
+    double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
+    double throughput_per_s;
+};
+
+#define PROBE_LEVEL 0.95
+
+/* Of a stage that was run with ask->promise. */
+struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load);
+
+/* In words, for the reader of an answer; NULL for PROBE_NOT_LIMITED. */
+const char *probe_limit_text(enum probe_limit limit);
+
+#endif

@@ -1,0 +1,213 @@
+/* seek: see seek.h. What becomes of it in JSON is in seek_json.c. */
+#include "bench/capacity/seek.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/capacity/seek_inside.h"
+#include "bench/plan/topologies.h"
+#include "bench/run/environment.h"
+#include "bench/run/outdir.h"
+
+#define SATURATE_NS (3 * LB_S_NS)
+#define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
+#define WINDOW_MIN_NS (5 * LB_S_NS)
+#define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
+#define SAMPLES_LEAST 3.7 /* ... and with fewer a quantile has no interval at all */
+#define WINDOWS 4         /* that the time for a lock must have room for */
+#define START_PART 0.75   /* of what the closed loop did */
+#define START_PER_S 50    /* when it did nothing */
+#define START_CLIENTS 4
+#define SEED_STEP 1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
+
+static void date_text(char *text, size_t size) {
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+}
+
+struct seek *seek_new(const struct seek_ask *ask, struct lb_err *err) {
+    struct seek *seek = calloc(1, sizeof *seek);
+    if (seek) {
+        *seek = (struct seek){.ask = *ask, .count = ask->plan->lock_count, .environment = environment_json()};
+        seek->locks = calloc((size_t)seek->count + 1, sizeof *seek->locks);
+    }
+    if (!seek || !seek->locks || !seek->environment) {
+        seek_free(seek);
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    date_text(seek->started_at, sizeof seek->started_at);
+    for (int i = 0; i < seek->count; i++) {
+        seek->locks[i].lock = &ask->plan->locks[i];
+        seek->locks[i].on = topologies_of(ask->plan, ask->plan->locks[i].lock, 0);
+    }
+    return seek;
+}
+
+void seek_free(struct seek *seek) {
+    if (!seek) return;
+    json_decref(seek->environment);
+    free(seek->locks);
+    free(seek);
+}
+
+static double allowed_share(const struct seek *seek) {
+    return 1 - seek->ask.slo.quantile;
+}
+
+/* Long enough for the quantile: at this rate, or, of a closed loop, as long as any. */
+static int64_t window_ns(const struct seek *seek, double load) {
+    double wanted_ns = seek->ask.by_clients ? 0 : SAMPLES / allowed_share(seek) / load * 1e9;
+    double most_ns = (double)seek->ask.budget_ns / WINDOWS;
+    if (wanted_ns > most_ns) wanted_ns = most_ns;
+    return wanted_ns > (double)WINDOW_MIN_NS ? (int64_t)wanted_ns : WINDOW_MIN_NS;
+}
+
+static void begin_search(struct seek *seek, struct sought *sought) {
+    bool by_clients = seek->ask.by_clients;
+    double longest_s = (double)seek->ask.budget_ns / WINDOWS / 1e9;
+    double done = sought->saturated.throughput_per_s;
+    struct search_ask ask = {.start = by_clients ? START_CLIENTS
+                                      : done > 0 ? START_PART * done
+                                                 : START_PER_S,
+                             .least = by_clients ? 1 : SAMPLES_LEAST / allowed_share(seek) / longest_s,
+                             .most = seek->ask.most,
+                             .allowed = allowed_share(seek),
+                             .whole = by_clients,
+                             .seed = seek->ask.plan->seed};
+    if (ask.least > ask.most) ask.least = ask.most;
+    search_init(&sought->search, &ask);
+}
+
+/* The stage that runs next, by a plan that is ours to change. */
+static void fill(struct seek *seek, const struct sought *sought, double load, struct plan_stage *ret) {
+    const struct plan *plan = seek->ask.plan;
+    seek->probe_plan = *plan;
+    seek->probe_plan.rates_count = 0;
+    seek->probe_plan.sweep = SWEEP_LISTED;
+    seek->probe_plan.repeat = 1;
+    seek->probe_plan.seed = plan->seed + SEED_STEP * (uint64_t)(sought->probe_count + 1);
+    seek->probe_plan.duration_ns = window_ns(seek, load);
+    seek->load = load;
+    *ret = (struct plan_stage){
+        .plan = &seek->probe_plan, .lock = sought->lock, .topology = sought->on, .clients = plan->clients[0]};
+    if (seek->ask.by_clients) {
+        seek->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
+        ret->clients = (int)load;
+    } else {
+        seek->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_POISSON, .rate_per_s = load};
+        ret->rate_per_s = load;
+    }
+}
+
+/* A short closed loop: about how much can be done at all. */
+static void fill_saturation(struct seek *seek, const struct sought *sought, struct plan_stage *ret) {
+    fill(seek, sought, 1, ret);
+    bool one_key = seek->ask.plan->keys.pick != KEYS_OWN && seek->ask.plan->keys.count == 1;
+    seek->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
+    seek->probe_plan.duration_ns = SATURATE_NS;
+    ret->rate_per_s = 0;
+    if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
+}
+
+bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise) {
+    struct seek *seek = arg;
+    for (; seek->current < seek->count; seek->current++) {
+        struct sought *sought = &seek->locks[seek->current];
+        int64_t now_ns = lb_now();
+        double load;
+        seek->stage_began_ns = now_ns;
+        *ret_promise = seek->ask.slo;
+        if (sought->began_ns == 0) {
+            sought->began_ns = now_ns;
+            if (!seek->ask.by_clients) {
+                fill_saturation(seek, sought, ret);
+                *ret_promise = (struct stage_promise){0};
+                return true;
+            }
+            begin_search(seek, sought);
+        }
+        bool more = now_ns - sought->began_ns + sought->cost_ns <= seek->ask.budget_ns;
+        if (search_next(&sought->search, more, &load)) {
+            fill(seek, sought, load, ret);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where it ran. */
+static void note_place(struct sought *sought, const struct run_took *took) {
+    const struct place *place = took->place;
+    snprintf(sought->topology, sizeof sought->topology, "%s", place->topology);
+    snprintf(sought->durability, sizeof sought->durability, "%s", place->durability);
+    sought->threads = took->stage->threads;
+    sought->processes = took->stage->processes;
+    for (int i = 0; i < place->facts.count; i++) {
+        if (strcmp(place->facts.item[i].name, "version") != 0) continue;
+        snprintf(sought->server, sizeof sought->server, "%s %s", place->server.backend->name,
+                 place->facts.item[i].value);
+    }
+}
+
+static void note_probe(struct seek *seek, struct sought *sought, const struct run_took *took) {
+    struct probe probe = probe_read(took->stage, took->ask, seek->load);
+    struct search_result result = {.load = seek->load,
+                                   .over = probe.over,
+                                   .samples = probe.measured ? probe.samples : 0,
+                                   .kept = probe.verdict == CAPACITY_KEPT,
+                                   .limited = probe.limit != PROBE_NOT_LIMITED};
+    search_add(&sought->search, &result);
+    if (sought->probe_count < EDGE_POINTS_MAX) sought->probes[sought->probe_count++] = probe;
+    struct seek_news news = {.lock = sought->lock->lock->name,
+                             .probe = &probe,
+                             .number = sought->probe_count,
+                             .by_clients = seek->ask.by_clients};
+    if (seek->ask.news) seek->ask.news(seek->ask.news_arg, &news);
+}
+
+static int write_file(const struct seek *seek, const char *partial, bool ended, struct lb_err *err) {
+    char path[700];
+    json_t *json = seek_json(seek, partial, ended);
+    if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    snprintf(path, sizeof path, "%s/" CAPACITY_FILE, seek->folder);
+    int failed = outdir_write_file(json, path, err);
+    json_decref(json);
+    return failed;
+}
+
+void seek_took(void *arg, const struct run_took *took) {
+    struct seek *seek = arg;
+    struct sought *sought = &seek->locks[seek->current];
+    struct lb_err ignored = {0}; /* the last writing tries again, and says it */
+    snprintf(seek->folder, sizeof seek->folder, "%s", took->folder);
+    if (!took->stage) {
+        seek->current++; /* its servers could not be started */
+        return;
+    }
+    note_place(sought, took);
+    if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !seek->ask.by_clients) {
+        sought->saturated = probe_read(took->stage, took->ask, 0);
+        begin_search(seek, sought);
+    } else {
+        note_probe(seek, sought, took);
+        int64_t cost_ns = lb_now() - seek->stage_began_ns;
+        if (cost_ns > sought->cost_ns) sought->cost_ns = cost_ns;
+    }
+    write_file(seek, "the search was cut off", false, &ignored);
+}
+
+int seek_end(struct seek *seek, const char *partial, struct lb_err *err) {
+    return seek->folder[0] ? write_file(seek, partial, true, err) : 0;
+}
+
+int seek_unanswered(const struct seek *seek) {
+    int count = 0;
+    for (int i = 0; i < seek->count; i++)
+        count += search_answer(&seek->locks[i].search).limit == SEARCH_NO_ANSWER;
+    return count;
+}

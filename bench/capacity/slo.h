@@ -1,0 +1,18 @@
+/* slo: a promise as people write it: "acquire_due.p99<=20ms". It measures nothing. */
+#ifndef BENCH_CAPACITY_SLO_H
+#define BENCH_CAPACITY_SLO_H
+
+#include "bench/run/stage.h"
+
+#define SLO_QUANTILE_MIN 0.5
+#define SLO_QUANTILE_MAX 0.9999
+
+/* "acquire_due.p99<=20ms", "acquire.p99.9 <= 1s". METRIC_ACQUIRE_DUE (due to granted; needs arrivals by a
+ * schedule) or METRIC_ACQUIRE (called to granted); p50 to p99.99; a limit above 0, up to an hour. 0, or -1
+ * with err (LB_EXIT_USAGE): what is wrong with it, and *ret untouched. */
+int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err);
+
+/* The same as text. Returns text. */
+char *slo_text(const struct stage_promise *slo, char *text, size_t size);
+
+#endif
