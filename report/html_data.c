@@ -90,20 +90,35 @@ static json_t *group_of(const struct report *report, const struct report_group *
 static json_t *lock_of(const struct report_lock *lock, int *rc) {
     json_t *object = json_object();
     put(object, "label", escape_json(lock->label), rc);
+    put(object, "run", json_integer(lock->run), rc);
     put(object, "state", escape_json(words_state(lock->state)), rc);
     put(object, "real", json_boolean(report_is_real(lock->stage)), rc);
     put(object, "durability", json_integer(words_durability(lock->stage)), rc);
     return object;
 }
 
+static json_t *run_of(const struct run *run, int index, int *rc) {
+    char letter[8];
+    json_t *object = json_object();
+    put(object, "letter", escape_json(report_run_letter(index, letter)), rc);
+    put(object, "name", escape_json(run->workload ? run->workload : "a workload without a name"), rc);
+    put(object, "started_at", escape_json(run->started_at), rc);
+    return object;
+}
+
 int html_data(FILE *out, const struct report *report, const struct answers *answers, struct lb_err *err) {
     int rc = 0;
     char *dump = NULL;
-    json_t *root = json_object(), *locks = json_array(), *groups = json_array(), *classes = json_array();
+    json_t *root = json_object(), *locks = json_array(), *groups = json_array(), *classes = json_array(),
+           *runs = json_array();
     put(root, "steps", json_integer(CURVE_STEPS), &rc);
+    put(root, "runs", runs, &rc);
     put(root, "locks", locks, &rc);
     put(root, "groups", groups, &rc);
     put(root, "durabilities", classes, &rc);
+    for (int r = 0; r < report->run_count && rc == 0; r++) {
+        rc |= json_array_append_new(runs, run_of(report->runs[r], r, &rc));
+    }
     for (int i = 0; i < report->lock_count && rc == 0; i++) {
         rc |= json_array_append_new(locks, lock_of(&report->locks[i], &rc));
     }

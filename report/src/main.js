@@ -3,7 +3,7 @@ import { readData } from './data.js';
 import { makePicker } from './picker.js';
 import { makeSortable } from './sort.js';
 import { makeState } from './state.js';
-import { mount } from './view.js';
+import { charts, mount } from './view.js';
 import percentiles from './views/percentiles.js';
 import scaling from './views/scaling.js';
 import handoff from './views/handoff.js';
@@ -22,6 +22,8 @@ for (const place of document.querySelectorAll('.view')) {
   const view = views.find((v) => v.id === place.dataset.view);
   if (view) mount(place, view, data, state);
 }
+
+globalThis.lockbench = { charts };
 
 // On paper everything is to be seen.
 addEventListener('beforeprint', () => {

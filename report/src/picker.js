@@ -1,4 +1,4 @@
-// picker: one button a lock, for all charts at once; also their legend. Keyboard and screen readers see toggle buttons.
+// picker: one button a lock, and one a run where there are several, for all charts at once; also their legend. Keyboard and screen readers see toggle buttons.
 import { colourOf, dashOf, onThemeChange, readTheme } from './theme.js';
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
@@ -13,33 +13,52 @@ function swatch() {
   return [svg, line];
 }
 
+function makeButton(list, onClick, ...content) {
+  const button = document.createElement('button');
+  const item = document.createElement('li');
+  button.type = 'button';
+  button.append(...content);
+  button.addEventListener('click', onClick);
+  item.append(button);
+  list.append(item);
+  return button;
+}
+
+function makeRuns(data, state) {
+  const list = document.createElement('ul');
+  list.className = 'runs';
+  list.setAttribute('aria-label', 'Runs');
+  const buttons = data.runs.map((run, r) => makeButton(list, () => state.toggleRun(r), `${run.letter}: ${run.name}, ${run.started_at}`));
+  const paint = () => buttons.forEach((button, r) => button.setAttribute('aria-pressed', String(state.showsRun(r))));
+  state.onChange(paint);
+  paint();
+  return list;
+}
+
 export function makePicker(place, data, state) {
   const lead = document.createElement('p');
   const used = [...new Set(data.locks.map((lock) => lock.durability))].sort();
   const styles = used.map((d) => `${{ dotted: 'dotted', dashed: 'dashed', solid: 'solid' }[dashOf({ durability: d })]}: ${data.durabilities[d]}`);
   lead.textContent = `Locks in the charts, by click. Lines tell durability: ${styles.join(', ')}.`;
   const list = document.createElement('ul');
+  list.setAttribute('aria-label', 'Locks');
   const buttons = data.locks.map((lock) => {
-    const button = document.createElement('button');
     const [svg, line] = swatch();
     const failed = ['VIOLATED', 'MISSED', 'expired'].includes(lock.state);
-    button.type = 'button';
-    button.append(svg, `${lock.label}${failed ? ` (${lock.state})` : ''}`);
-    button.addEventListener('click', () => state.toggle(lock));
-    const item = document.createElement('li');
-    item.append(button);
-    list.append(item);
+    const button = makeButton(list, () => state.toggle(lock), svg, `${lock.label}${failed ? ` (${lock.state})` : ''}`);
     return { lock, button, line };
   });
+  makeButton(list, () => state.showAll(true), 'all').className = 'every';
+  makeButton(list, () => state.showAll(false), 'none').className = 'every';
   function paint() {
     const theme = readTheme();
     for (const { lock, button, line } of buttons) {
-      button.setAttribute('aria-pressed', String(state.shows(lock)));
+      button.setAttribute('aria-pressed', String(state.isOn(lock)));
       line.setAttribute('stroke', colourOf(theme, lock));
       line.setAttribute('stroke-dasharray', pattern[dashOf(lock)]);
     }
   }
-  place.append(lead, list);
+  place.append(lead, ...(data.runs.length > 1 ? [makeRuns(data, state)] : []), list);
   place.hidden = false;
   state.onChange(paint);
   onThemeChange(paint);

@@ -1,25 +1,57 @@
 // state: what the reader has chosen, shared by all views and kept in the URL's hash, so that a link shows the same.
 //
-// The hash is "#view?off=1,4&percentiles.group=2": the part before "?" is the page's own anchor.
+// The hash is "#view?off=1,4&runs=1&percentiles.group=2": the part before "?" is the page's own anchor, "off" has the
+// locks and "runs" the runs that are not shown.
+
+const numbers = (text) => text.split(',').filter(Boolean).map(Number);
 
 export function makeState(data) {
   const listeners = [];
-  const [, query = ''] = location.hash.split('?');
-  const chosen = new URLSearchParams(query);
-  const off = new Set(
-    chosen.has('off') ? chosen.get('off').split(',').filter(Boolean).map(Number) : data.locks.filter((l) => !l.real).map((l) => l.index),
-  );
+  let chosen, off, offRuns;
 
-  function changed() {
-    const [anchor] = location.hash.split('?');
+  function read() {
+    const [, query = ''] = location.hash.split('?');
+    chosen = new URLSearchParams(query);
+    off = new Set(chosen.has('off') ? numbers(chosen.get('off')) : data.locks.filter((l) => !l.real).map((l) => l.index));
+    offRuns = new Set(numbers(chosen.get('runs') ?? ''));
+  }
+  function write(anchor) {
     history.replaceState(null, '', `${anchor || '#'}${[...chosen].length ? `?${chosen}` : ''}`);
+  }
+  function tell() {
     for (const listener of listeners) listener();
   }
+  function changed() {
+    write(location.hash.split('?')[0]);
+    tell();
+  }
+  function toggle(set, key, index) {
+    if (!set.delete(index)) set.add(index);
+    chosen.set(key, [...set].join(','));
+    changed();
+  }
+
+  read();
+  // A link within the page is an anchor only: the choice stays. Any other hash is a choice of its own.
+  addEventListener('hashchange', () => {
+    if (!location.hash.includes('?')) { write(location.hash); return; }
+    read();
+    tell();
+  });
+  // No element is called "view?off=1".
+  const [anchor, query] = location.hash.split('?');
+  if (query !== undefined && anchor.length > 1) document.getElementById(anchor.slice(1))?.scrollIntoView();
 
   return {
-    shows: (lock) => !off.has(lock.index),
-    toggle(lock) {
-      if (!off.delete(lock.index)) off.add(lock.index);
+    shows: (lock) => !off.has(lock.index) && !offRuns.has(lock.run),
+    /** By itself, whether or not its run is shown. */
+    isOn: (lock) => !off.has(lock.index),
+    showsRun: (run) => !offRuns.has(run),
+    toggle: (lock) => toggle(off, 'off', lock.index),
+    toggleRun: (run) => toggle(offRuns, 'runs', run),
+    /** All locks at once. */
+    showAll(on) {
+      off = new Set(on ? [] : data.locks.map((lock) => lock.index));
       chosen.set('off', [...off].join(','));
       changed();
     },

@@ -1,81 +1,138 @@
-// view: what all charts share: ECharts with the parts in use, controls, redrawing on choice, theme and width, SVG download.
+// view: what all charts share: ECharts with the parts in use, controls, drawing when in sight, redrawing on choice, theme
+// and width, the chart's figures as a table, pictures to save.
 import { init, use } from 'echarts/core';
-import { BarChart, LineChart } from 'echarts/charts';
-import { GridComponent, LegendComponent, TooltipComponent } from 'echarts/components';
+import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
+import {
+  GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, VisualMapContinuousComponent,
+} from 'echarts/components';
 import { LabelLayout } from 'echarts/features';
-import { SVGRenderer } from 'echarts/renderers';
+import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
+import { renderTable, tableOf } from './table.js';
 import { onThemeChange, readTheme } from './theme.js';
 
-use([BarChart, LineChart, GridComponent, LegendComponent, TooltipComponent, LabelLayout, SVGRenderer]);
+use([
+  BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
+  VisualMapContinuousComponent, LabelLayout, CanvasRenderer, SVGRenderer,
+]);
 
 // Pixels; a sheet of A4 or Letter with margins has a little more. The page is laid out for paper only after this is drawn.
 const PAPER_WIDTH = 660;
+const PICTURE_SCALE = 2;
 
-function makeSelect(name, choices, current, onPick) {
-  const label = document.createElement('label');
-  const select = document.createElement('select');
-  for (const { value, text } of choices) select.add(new Option(text, value, false, String(value) === String(current)));
-  select.addEventListener('change', () => onPick(select.value));
-  label.append(name, select);
-  return label;
+/** The charts that were drawn, by their view's id: for tests, and for whoever has the console open. */
+export const charts = {};
+
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text) element.textContent = text;
+  return element;
 }
 
-function download(chart, name) {
-  const url = URL.createObjectURL(new Blob([chart.renderToSVGString()], { type: 'image/svg+xml' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name}.svg`;
+/* A select, or a field for a number: { key, name, choices } or { key, name, number: { min, max } }. */
+function makeControl({ name, choices, number }, onPick) {
+  const label = make('label', '', name);
+  const field = make(choices ? 'select' : 'input');
+  if (choices) {
+    for (const { value, text } of choices) field.add(new Option(text, value));
+  } else {
+    Object.assign(field, { type: 'number', step: 'any', ...number });
+  }
+  field.addEventListener('change', () => { if (field.checkValidity()) onPick(field.value); else field.reportValidity(); });
+  label.append(field);
+  return { label, field };
+}
+
+// Drawn anew by the renderer that makes this kind of picture, whatever is on the screen.
+function savePicture(name, type, option, width, height) {
+  const svg = type === 'svg';
+  const copy = init(svg ? null : make('div'), null, { renderer: svg ? 'svg' : 'canvas', ssr: svg, width, height });
+  copy.setOption({ ...option, backgroundColor: readTheme().card });
+  const link = make('a');
+  link.href = copy.getDataURL({ type, pixelRatio: PICTURE_SCALE });
+  link.download = `lockbench-${name}.${type}`;
   link.click();
-  URL.revokeObjectURL(url);
+  copy.dispose();
+}
+
+/* Filled when it is opened: a table of all points costs more than the chart. */
+function makeFold(place, { title, open, ...table }, caption) {
+  const fold = make('details', 'fold');
+  const fill = () => { if (fold.open && fold.children.length < 2) fold.append(renderTable(table, caption)); };
+  fold.append(make('summary', '', title ?? 'The figures of this chart'));
+  fold.open = open;
+  fold.addEventListener('toggle', fill);
+  fill();
+  place.append(fold);
 }
 
 /**
- * A view is { id, label, controls(data), draw({ data, state, theme, choice }) }: controls gives
- * [{ key, name, choices, fallback }], draw gives { option, height? } or { empty: 'why' }.
+ * A view is { id, label, renderer?, controls(data), draw({ data, state, theme, choice }) }. controls gives [{ key, name, fallback }]
+ * with choices: [{ value, text }] for a select, or number: { min, max } for a field. draw gives { option, height?, tables?, note? }
+ * or { empty: 'why' }; tables (table.js) are the figures that the chart draws, and others: without them they are taken
+ * from the option, which does for one x and one y axis. renderer: 'canvas' for charts of thousands of marks.
  */
 export function mount(place, view, data, state) {
   const controls = view.controls(data);
-  const bar = document.createElement('div');
-  const figure = document.createElement('figure');
-  const canvas = document.createElement('div');
-  const empty = document.createElement('p');
+  const bar = make('div', 'controls'), figure = make('figure'), canvas = make('div', 'canvas');
+  const empty = make('p', 'empty'), note = make('p', 'note'), tables = make('div', 'tables'), save = make('span', 'save');
   const choice = (key) => state.get(`${view.id}.${key}`, controls.find((c) => c.key === key)?.fallback);
-  bar.className = 'controls';
-  canvas.className = 'canvas';
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', view.label);
-  empty.className = 'empty';
-  figure.append(canvas, empty);
-  place.append(bar, figure);
+  figure.append(canvas, empty, note);
+  place.append(bar, figure, tables);
   place.hidden = false;
 
-  const chart = init(canvas, null, { renderer: 'svg' });
-  for (const { key, name, choices } of controls) {
-    if (choices.length > 1) bar.append(makeSelect(name, choices, choice(key), (value) => state.set(`${view.id}.${key}`, value)));
+  const fields = [];
+  for (const control of controls) {
+    if (control.choices && control.choices.length < 2) continue;
+    const { label, field } = makeControl(control, (value) => state.set(`${view.id}.${control.key}`, value));
+    fields.push([control.key, field]);
+    bar.append(label);
   }
-  const save = document.createElement('button');
-  save.type = 'button';
-  save.textContent = 'Save as SVG';
-  save.addEventListener('click', () => download(chart, view.id));
+  let chart = null, drawn = null, inSight = false, stale = true;
+  for (const type of ['svg', 'png']) {
+    const button = make('button', '', `Save as ${type.toUpperCase()}`);
+    button.type = 'button';
+    button.addEventListener('click', () => { if (drawn) savePicture(view.id, type, drawn, chart.getWidth(), chart.getHeight()); });
+    save.append(button);
+  }
   bar.append(save);
 
   function draw() {
     const theme = readTheme();
-    const { option, height, empty: why } = view.draw({ data, state, theme, choice });
-    canvas.hidden = !option;
-    empty.hidden = !!option;
-    empty.textContent = why ?? '';
-    if (!option) return;
-    canvas.style.height = height ? `${height}px` : '';
+    const result = view.draw({ data, state, theme, choice });
+    stale = false;
+    for (const [key, field] of fields) field.value = choice(key);
+    canvas.hidden = save.hidden = !result.option;
+    empty.hidden = !!result.option;
+    empty.textContent = result.empty ?? '';
+    note.textContent = result.note ?? '';
+    note.hidden = !result.note;
+    const left = [...tables.children].map((fold) => fold.open);
+    tables.replaceChildren();
+    drawn = result.option ? { ...base(theme), ...result.option } : null;
+    if (!drawn) return;
+    for (const [i, table] of (result.tables ?? [tableOf(drawn)]).entries()) makeFold(tables, { ...table, open: left[i] ?? table.open ?? false }, view.label);
+    canvas.style.height = result.height ? `${result.height}px` : '';
+    chart ??= charts[view.id] = init(canvas, null, { renderer: view.renderer ?? 'svg' });
     chart.resize(theme.printing ? { width: PAPER_WIDTH } : undefined);
-    chart.setOption({ ...base(theme), ...option }, { notMerge: true });
+    chart.setOption(drawn, { notMerge: true });
   }
-  state.onChange(draw);
-  onThemeChange(draw);
+  // What nobody looks at is drawn when somebody does, or on paper.
+  function refresh() {
+    stale = true;
+    if (inSight || readTheme().printing) draw();
+  }
+  state.onChange(refresh);
+  onThemeChange(refresh);
+  new IntersectionObserver((entries) => {
+    inSight = entries[entries.length - 1].isIntersecting;
+    if (inSight && stale) draw();
+  }, { rootMargin: '50%' }).observe(place);
   new ResizeObserver(() => {
-    if (canvas.clientWidth > 0 && canvas.clientWidth !== chart.getWidth()) draw();
+    if (chart && canvas.clientWidth > 0 && canvas.clientWidth !== chart.getWidth()) refresh();
   }).observe(canvas);
-  draw();
 }
 
 function base(theme) {

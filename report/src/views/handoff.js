@@ -14,6 +14,10 @@ function draw({ data, state, theme, choice }) {
   if (rows.length === 0) return { empty: 'Nobody waited for anybody: no handoff was measured.' };
   rows.sort((a, b) => partOf(b, 'p50') - partOf(a, 'p50'));
   return {
+    tables: [{
+      columns: [{ name: 'lock' }, ...parts.map((part) => ({ name: `handoff ${part}`, format: time }))],
+      rows: [...rows].reverse().map((row) => [row.lock.label, ...parts.map((part) => partOf(row, part))]),
+    }],
     height: 90 + 30 * rows.length,
     option: {
       tooltip: tooltip(theme, {
