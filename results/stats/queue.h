@@ -8,8 +8,10 @@
 #ifndef RESULTS_STATS_QUEUE_H
 #define RESULTS_STATS_QUEUE_H
 
-/* Grants that one key can do a unit of time: 1 / (hold + handoff). NAN unless both are finite, none is negative
- * and their sum is above 0. */
+#define QUEUE_LONGEST 1e6 /* service times: who waits longer stands in no queue of a steady state */
+
+/* Grants that one key can do a unit of time: 1 / (hold + handoff). NAN unless both are finite, none is
+ * negative and their sum is above 0. */
 double queue_capacity(double hold, double handoff);
 
 /* Mean time in the queue of M/D/1: rho * service / (2 (1 - rho)) with rho = rate * service (Pollaczek and
@@ -17,11 +19,12 @@ double queue_capacity(double hold, double handoff);
 double queue_md1_wait(double rate, double service);
 
 /* P(time in the queue <= wait) of M/D/1, by Franx's formula (Operations Research Letters 29, 2001), which
- * adds only positive terms where Erlang's of 1909 cancels. 0 from rho = 1 on; NAN for bad input, or when out of
- * memory. */
+ * adds only positive terms where Erlang's of 1909 cancels. 0 from rho = 1 on; NAN for bad input, beyond
+ * QUEUE_LONGEST service times, or when out of memory. */
 double queue_md1_below(double rate, double service, double wait);
 
-/* The q-quantile of the time in the queue; infinite from rho = 1 on. NAN for bad input (0 < q < 1). */
+/* The q-quantile of the time in the queue; infinite from rho = 1 on, and beyond QUEUE_LONGEST. NAN for bad
+ * input (0 < q < 1), or when out of memory. */
 double queue_md1_quantile(double rate, double service, double q);
 
 #endif

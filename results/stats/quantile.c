@@ -1,0 +1,121 @@
+/* quantile: see quantile.h. */
+#include "results/stats/quantile.h"
+
+#include <math.h>
+
+#include "results/stats/student.h"
+
+#define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
+#define NEGLIGIBLE 1e-20 /* of the likeliest count */
+
+static double normal_quantile(double p) {
+    double low = -40, high = 40;
+    for (int i = 0; i < 200; i++) {
+        double middle = (low + high) / 2;
+        if (erfc(-middle / sqrt(2)) / 2 < p) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return (low + high) / 2;
+}
+
+/* Terms of the binomial distribution relative to the likeliest one, walked from there to either side until
+ * they do not count any more: no factorials, so no digits are lost for great n. */
+struct side {
+    double end; /* the last count that matters */
+    double term, sum;
+};
+
+static double ratio_down(double n, double q, double k) { /* P(k - 1) / P(k) */
+    return k * (1 - q) / ((n - k + 1) * q);
+}
+
+static struct side walk(double n, double q, double mode, int step) {
+    struct side side = {mode, 1, 0};
+    while (side.end + step >= 0 && side.end + step <= n) {
+        double next =
+            step < 0 ? side.term * ratio_down(n, q, side.end) : side.term / ratio_down(n, q, side.end + 1);
+        if (next < NEGLIGIBLE) break;
+        side.term = next;
+        side.end += step;
+        side.sum += next;
+    }
+    return side;
+}
+
+/* The count at which the sum of all beyond it, from the side's end inwards, comes to reach tail: the greatest
+ * l with P(B < l) <= tail from below, the smallest with P(B > u) <= tail from above. */
+static double reach(double n, double q, struct side side, int step, double tail) {
+    double k = side.end, term = side.term, sum = term;
+    while (sum <= tail && k >= 0 && k <= n) {
+        term = step > 0 ? term / ratio_down(n, q, k + 1) : term * ratio_down(n, q, k);
+        k += step;
+        sum += term;
+    }
+    return k;
+}
+
+static int ranks(double n, double q, double level, double *ret_low, double *ret_high) {
+    if (!(n >= 1) || !(q > 0 && q < 1) || !(level > 0 && level < 1)) return -1;
+    double tail = (1 - level) / 2, low, high;
+    if (n * q * (1 - q) <= EXACT_MAX) {
+        double mode = floor((n + 1) * q);
+        if (mode > n) mode = n;
+        struct side down = walk(n, q, mode, -1), up = walk(n, q, mode, 1);
+        tail *= 1 + down.sum + up.sum;
+        low = reach(n, q, down, 1, tail);
+        high = reach(n, q, up, -1, tail) + 1;
+    } else {
+        double z = normal_quantile(1 - tail), spread = sqrt(n * q * (1 - q));
+        low = floor(n * q - z * spread);
+        high = ceil(n * q + z * spread) + 1;
+    }
+    if (low < 1 || high > n) return -1;
+    *ret_low = low;
+    *ret_high = high;
+    return 0;
+}
+
+int quantile_ranks(uint64_t n, double q, double level, uint64_t *ret_low, uint64_t *ret_high) {
+    double low, high;
+    if (ranks((double)n, q, level, &low, &high) != 0) return -1;
+    *ret_low = (uint64_t)low;
+    *ret_high = (uint64_t)high;
+    return 0;
+}
+
+int quantile_ranks_batches(const struct quantile_batch *batches, int count, double q, double level,
+                           uint64_t *ret_low, uint64_t *ret_high, double *ret_effective) {
+    double n = 0, below = 0, squares = 0;
+    int filled = 0;
+    if (!(level > 0 && level < 1)) return -1;
+    for (int i = 0; i < count; i++) {
+        if (batches[i].below > batches[i].count) return -1;
+        filled += batches[i].count > 0;
+        n += (double)batches[i].count;
+        below += (double)batches[i].below;
+    }
+    if (filled < QUANTILE_BATCHES_MIN) return -1;
+    double share = below / n;
+    for (int i = 0; i < count; i++) {
+        double off = (double)batches[i].below - share * (double)batches[i].count;
+        squares += off * off;
+    }
+    /* The share's variance between batches (that of a ratio), against that of as many independent samples. */
+    double variance = squares * filled / (filled - 1) / (n * n), alone = q * (1 - q) / n;
+    double effect = variance > alone ? variance / alone : 1;
+    /* Few batches tell the variance itself only roughly: Student's t for their number, by that for n. */
+    double wider = student_quantile(level, filled - 1) / student_quantile(level, n > 2 ? n - 1 : 1);
+    double effective = n / (effect * wider * wider), low, high;
+    if (effective > n) effective = n;
+    if (ranks(floor(effective), q, level, &low, &high) != 0) return -1;
+    double stretch = n / floor(effective);
+    low = floor(low * stretch);
+    high = ceil(high * stretch);
+    *ret_low = low < 1 ? 1 : (uint64_t)low;
+    *ret_high = high > n ? (uint64_t)n : (uint64_t)high;
+    if (ret_effective) *ret_effective = effective;
+    return 0;
+}

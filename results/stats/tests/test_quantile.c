@@ -1,0 +1,161 @@
+/* Intervals of quantiles: ranks against R 4.2's qbinom, those from batches against its survey package, and
+ * both against series that are made from a seed and whose true quantile is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bench/base/rng.h"
+#include "results/stats/quantile.h"
+
+static void ranks_are_those_of_r(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t n;
+        double q, level;
+        uint64_t low,
+            high; /* a = (1 - level) / 2: qbinom(a, n, q), qbinom(a, n, q, lower.tail = FALSE) + 1 */
+        uint64_t off;
+    } known[] = {
+        {10, 0.5, 0.95, 2, 9, 0},
+        {100, 0.5, 0.95, 40, 61, 0},
+        {368, 0.99, 0.95, 360, 368, 0},
+        {1000, 0.99, 0.95, 983, 997, 0},
+        {1000, 0.9, 0.99, 875, 925, 0},
+        {6000, 0.999, 0.95, 5989, 5999, 0},
+        {1000000, 0.999, 0.99, 998918, 999081, 0},
+        {10000000, 0.9999, 0.95, 9998938, 9999062, 0},
+        {1000000000, 0.5, 0.95, 499969010, 500030991, 1}, /* normal from here on */
+        {1000000000000, 0.5, 0.95, 499999020018, 500000979983, 1},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        uint64_t low = 0, high = 0;
+        assert_int_equal(quantile_ranks(known[i].n, known[i].q, known[i].level, &low, &high), 0);
+        assert_in_range(low, known[i].low - known[i].off, known[i].low + known[i].off);
+        assert_in_range(high, known[i].high - known[i].off, known[i].high + known[i].off);
+    }
+}
+
+/* 0.99^n <= 0.025 from n = 368 on: with fewer samples the greatest of them is no bound of p99. */
+static void what_n_does_not_support_is_refused(void **state) {
+    (void)state;
+    uint64_t low = 7, high = 8;
+    assert_int_equal(quantile_ranks(367, 0.99, 0.95, &low, &high), -1);
+    assert_int_equal(quantile_ranks(0, 0.5, 0.95, &low, &high), -1);
+    assert_int_equal(quantile_ranks(5, 0.5, 0.95, &low, &high), -1); /* 2 * 0.5^5 = 0.0625 */
+    assert_int_equal(quantile_ranks(100, 0, 0.95, &low, &high), -1);
+    assert_int_equal(quantile_ranks(100, 1, 0.95, &low, &high), -1);
+    assert_int_equal(quantile_ranks(100, NAN, 0.95, &low, &high), -1);
+    assert_int_equal(quantile_ranks(100, 0.5, 1, &low, &high), -1);
+    assert_int_equal(low, 7);
+    assert_int_equal(high, 8);
+    assert_int_equal(quantile_ranks(6, 0.5, 0.95, &low, &high), 0);
+    assert_int_equal(low, 1);
+    assert_int_equal(high, 6);
+}
+
+static double normal(struct lb_rng *rng) {
+    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+#define SAMPLES 20000
+#define BATCHES 20
+#define TRIALS 300
+
+struct covered {
+    int alone, batches; /* trials whose interval has the true quantile in it */
+    double effective;   /* mean */
+};
+
+/* Series whose neighbours are correlated by rho and whose 0.9-quantile is that of the normal distribution. */
+static struct covered cover(double rho) {
+    static double series[SAMPLES], sorted[SAMPLES];
+    const double truth = 1.2815515655446004; /* qnorm(0.9) */
+    struct covered covered = {0};
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+        struct lb_rng rng;
+        struct quantile_batch batches[BATCHES] = {0};
+        uint64_t low, high;
+        double effective;
+        rng_seed(&rng, trial, 11);
+        for (int i = 0; i < SAMPLES; i++)
+            series[i] = i ? rho * series[i - 1] + sqrt(1 - rho * rho) * normal(&rng) : normal(&rng);
+        for (int i = 0; i < SAMPLES; i++) sorted[i] = series[i];
+        qsort(sorted, SAMPLES, sizeof *sorted, by_value);
+        double estimate = sorted[(int)(0.9 * SAMPLES) - 1];
+        for (int i = 0; i < SAMPLES; i++) {
+            struct quantile_batch *batch = &batches[i / (SAMPLES / BATCHES)];
+            batch->count++;
+            batch->below += series[i] <= estimate;
+        }
+        assert_int_equal(quantile_ranks(SAMPLES, 0.9, 0.95, &low, &high), 0);
+        covered.alone += sorted[low - 1] <= truth && truth <= sorted[high - 1];
+        assert_int_equal(quantile_ranks_batches(batches, BATCHES, 0.9, 0.95, &low, &high, &effective), 0);
+        covered.batches += sorted[low - 1] <= truth && truth <= sorted[high - 1];
+        covered.effective += effective / TRIALS;
+    }
+    return covered;
+}
+
+/* 285 of 300 are 95 %; below 273 lies one of 4000 such series of trials. */
+static void independent_samples_are_covered(void **state) {
+    (void)state;
+    struct covered covered = cover(0);
+    assert_in_range(covered.alone, 273, 300);
+    assert_in_range(covered.batches, 273, 300);
+}
+
+static void correlated_samples_are_covered_by_batches_only(void **state) {
+    (void)state;
+    struct covered covered = cover(0.95);
+    assert_in_range(covered.batches, 265, 300);
+    assert_true(covered.alone < 200);
+    assert_true(covered.effective < SAMPLES / 5.0);
+}
+
+/* survey 4.1: svyratio(~below, ~count, svydesign(ids = ~batch, data = d)), its SE squared over q (1 - q) / n
+ * is the design effect; then Korn and Graubard's effective n and qbinom as above. */
+static void batches_are_worth_what_survey_says(void **state) {
+    (void)state;
+    static const struct quantile_batch batches[] = {{1000, 998}, {1200, 1150}, {900, 895}, {1100, 1099},
+                                                    {1000, 960}, {950, 949},   {0, 0},     {1050, 1047}};
+    uint64_t low, high;
+    double effective;
+    assert_int_equal(quantile_ranks_batches(batches, 8, 0.98, 0.95, &low, &high, &effective), 0);
+    if (!(fabs(effective - 225.992567508549) < 1e-6)) fail_msg("%.12g", effective);
+    assert_int_equal(low, 6912);
+    assert_int_equal(high, 7200);
+}
+
+static void too_few_batches_are_refused(void **state) {
+    (void)state;
+    const struct quantile_batch few[] = {{1000, 990}, {1000, 990}, {1000, 990}, {0, 0}, {1000, 990}};
+    const struct quantile_batch wrong[] = {{10, 11}, {10, 9}, {10, 9}, {10, 9}, {10, 9}};
+    uint64_t low = 7, high = 8;
+    assert_int_equal(quantile_ranks_batches(few, 5, 0.99, 0.95, &low, &high, NULL), -1);
+    assert_int_equal(quantile_ranks_batches(wrong, 5, 0.9, 0.95, &low, &high, NULL), -1);
+    assert_int_equal(quantile_ranks_batches(NULL, 0, 0.9, 0.95, &low, &high, NULL), -1);
+    assert_int_equal(low, 7);
+    assert_int_equal(high, 8);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_are_those_of_r),
+        cmocka_unit_test(what_n_does_not_support_is_refused),
+        cmocka_unit_test(independent_samples_are_covered),
+        cmocka_unit_test(correlated_samples_are_covered_by_batches_only),
+        cmocka_unit_test(batches_are_worth_what_survey_says),
+        cmocka_unit_test(too_few_batches_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* The straight line against R 4.2's lm, also on its data set "cars", and fio's rule for a steady state. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "results/stats/slope.h"
+
+static void near(double seen, double wanted) {
+    if (!(fabs(seen - wanted) <= 1e-9 * fabs(wanted))) fail_msg("%.15g, not %.15g", seen, wanted);
+}
+
+static const double speed[] = {4,  4,  7,  7,  8,  9,  10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13,
+                               13, 13, 14, 14, 14, 14, 15, 15, 15, 16, 16, 17, 17, 17, 18, 18, 18,
+                               18, 19, 19, 19, 20, 20, 20, 20, 20, 22, 23, 24, 24, 24, 24, 25};
+static const double dist[] = {2,  10, 4,  22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28,  26, 34,
+                              34, 46, 26, 36, 60, 80, 20, 26, 54, 32, 40, 32, 40, 50, 42,  56, 76,
+                              84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85};
+
+static void line_is_that_of_r(void **state) {
+    (void)state;
+    struct slope slope;
+    assert_int_equal(slope_fit(speed, dist, 50, &slope), 0);
+    near(slope.slope, 3.93240875912409); /* lm(dist ~ speed, cars): 3.9324, standard error 0.4155 */
+    near(slope.error, 0.415512776657122);
+    near(slope.mean, 42.98);
+    near(slope.step, 21.0 / 49);
+    near(slope.drift, 3.93240875912409 * 21 / 42.98);
+    const double t[] = {0, 1, 2.5, 4, 7}, value[] = {10, 11, 10.5, 12, 13};
+    assert_int_equal(slope_fit(t, value, 5, &slope), 0);
+    near(slope.slope, 0.410596026490067);
+    near(slope.error, 0.0884380822252103);
+}
+
+/* A window of 30 s that climbs by 1 % of its mean, then one that scatters by 5 % and goes nowhere. */
+static void steady_is_what_climbs_by_less(void **state) {
+    (void)state;
+    double t[30], climbs[30], scatters[30];
+    struct slope slope;
+    for (int i = 0; i < 30; i++) {
+        t[i] = i;
+        climbs[i] = 1000 + 10.0 / 29 * i;
+        scatters[i] = 1000 + (i % 2 ? 50 : -50);
+    }
+    assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
+    near(slope.drift, 10 / 1005.0);
+    assert_true(slope_is_steady(&slope, 0.001));
+    assert_false(slope_is_steady(&slope, 0.0003));
+    assert_int_equal(slope_fit(t, scatters, 30, &slope), 0);
+    assert_true(slope_is_steady(&slope, 0.001));
+    for (int i = 0; i < 30; i++) climbs[i] = 1000 - 20.0 * i; /* 2.8 % a second down */
+    assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
+    assert_false(slope_is_steady(&slope, 0.01));
+    for (int i = 0; i < 30; i++) climbs[i] = 0; /* nothing granted at all is no steady state */
+    assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
+    assert_false(slope_is_steady(&slope, 0.01));
+}
+
+static void nonsense_is_refused(void **state) {
+    (void)state;
+    struct slope slope = {.slope = 7};
+    const double t[] = {1, 2, 3}, value[] = {1, NAN, 3}, same[] = {5, 5, 5}, fine[] = {1, 2, 4};
+    assert_int_equal(slope_fit(t, value, 3, &slope), -1);
+    assert_int_equal(slope_fit(same, fine, 3, &slope), -1);
+    assert_int_equal(slope_fit(t, fine, 1, &slope), -1);
+    assert_true(slope.slope == 7);
+    assert_int_equal(slope_fit(t, fine, 2, &slope), 0);
+    near(slope.slope, 1);
+    assert_true(isnan(slope.error));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_is_that_of_r),
+        cmocka_unit_test(steady_is_what_climbs_by_less),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
