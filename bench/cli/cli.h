@@ -7,6 +7,7 @@
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_capacity(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
 int cmd_list(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct {
     {"run", cmd_run, "run a workload on locks and save what was measured"},
     {"check", cmd_check, "put locks through faults: which hold, which break, and what was expected"},
     {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
+    {"capacity", cmd_capacity, "search the greatest load under which a lock keeps a promise"},
     {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},
     {"judge", cmd_judge, "judge saved histories again: what contradicts what"},
     {"list", cmd_list, "locks, backends and workloads, and what each can do"},

@@ -48,3 +48,8 @@ void progress_say(void *arg, const char *line) {
     fprintf(stderr, "lockbench: %s\n", line);
     snprintf(progress->said, sizeof progress->said, "%s", line);
 }
+
+void progress_nothing(void *arg, const char *line) {
+    (void)arg;
+    (void)line;
+}

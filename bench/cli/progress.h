@@ -18,6 +18,7 @@ void progress_init(struct progress *progress);
 void progress_news(void *arg, const struct stage_news *news);
 void progress_stage(void *arg, const char *line);
 void progress_say(void *arg, const char *line);
+void progress_nothing(void *arg, const char *line); /* for .done of who has lines of its own */
 /* Clears the line that is written over. */
 void progress_end(struct progress *progress);
 
