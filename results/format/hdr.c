@@ -142,7 +142,12 @@ static struct hist *hist_of_header(const uint8_t *header, struct lb_err *err) {
     }
     uint32_t digits = get_u32(header + 12);
     int64_t lowest = (int64_t)get_u64(header + 16), highest = (int64_t)get_u64(header + 24);
-    if (get_u32(header + 8) != 0 || lowest != 1 || get_u64(header + 32) != RATIO_ONE) {
+    uint32_t shift = get_u32(header + 8);
+    uint64_t ratio = get_u64(header + 32);
+    /* hdr-histogram-js writes the integer 1 in both places, which neither shifts nor scales what it counts.
+     */
+    bool plain = (shift == 0 && ratio == RATIO_ONE) || (shift == 1 && ratio == 1);
+    if (!plain || lowest != 1) {
         foreign(err, "only whole values from 1 on, neither shifted nor scaled, can be read");
         return NULL;
     }

@@ -116,7 +116,9 @@ static void logs_of_others_are_read(void **state) {
         "#[StartTime: 1795218481.253 (seconds since epoch), Fri Nov 20 23:48:01 UTC 2026]\n"
         "#[BaseTime: 1795218481.253 (seconds since epoch)]\n" LEGEND "0.000,1.000,0.000," ONE "\n"
         "Tag=A,1.000,1.501,1.004,"
-        "1.004\n"
+        "HISTFAAAAHd42pNpmSzMwMBUxQABTFCakYGB2c1gxwIG+w8Qgc/sTH8ZmeqZqpkcmayB0JZJkUmWSRqI"
+        "YaQgEy8UcmNh8TJxMrFiQGYsYrhFmZkYiIJEKiNBIVQpcYCFiYlGKlnQARsLFkA7QQ4I4OLgwGARL0ii"
+        "HiYAsNoS2g==\n"
         "Tag=empty,2.501,1.000,0.000,HISTFAAAACF42pNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=\n";
     static const char js[] =
         "#js\n"
