@@ -1,10 +1,12 @@
 /* compare: two sets of runs, stage by stage and figure by figure: better, worse, no change shown, or too
  * little to say.
  *
- * A stage is one sample, whatever it measured inside: percentiles of several runs are never pooled. Stages
- * are paired by their lock and their load. A figure has changed when its shift is both significant (Mann and
- * Whitney, corrected by Holm over all figures that are compared) and at least min_effect; the shift is Hodges
- * and Lehmann's, of the logarithms, so that it reads as per cent. It reads results only and prints nothing.
+ * A run is one sample, whatever it measured inside: percentiles of several runs are never pooled, and the
+ * repeats of a stage within one run are one sample, their median. Only where each side has a single run are
+ * its stages the samples. Stages are paired by their lock and their load. A figure has changed when its shift
+ * is both significant (Mann and Whitney, corrected by Holm over all figures that are compared) and at least
+ * min_effect; the shift is Hodges and Lehmann's, of the logarithms, so that it reads as per cent. It reads
+ * results only and prints nothing.
  */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
@@ -51,9 +53,10 @@ struct compare_row {
     const char *lock,
         *new_lock; /* borrowed from the runs; the same unless one lock is held against another */
     char *load;    /* in words; owned */
+    char *guarantee, *new_guarantee; /* topology, durability and claims of each side, in words; owned */
     double clients;
     int place;                 /* rows stand in the order of the base's stages */
-    int base_count, new_count; /* stages */
+    int base_count, new_count; /* samples */
     bool violated, stuck;      /* in the new ones, a lock that is not broken on purpose */
     struct compare_figure figure[COMPARE_METRICS];
 };
@@ -69,15 +72,21 @@ struct compare {
     char **alone;                  /* what only one side has, a line each; owned */
     int alone_count, missing;      /* missing: of them, those that only the base has */
     int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
+    int partial_count;             /* runs of both sides that did not come to their end */
+    const char *partial_reason;    /* why there are fewer runs than were wanted, or NULL; borrowed */
     bool violated, stuck;          /* any lock of the new runs, also one that the base has not */
 };
+
+#define COMPARE_MIN_EFFECT 0.03
+#define COMPARE_ALPHA 0.05
 
 struct compare_ask {
     const char *const *base, *const *new; /* runs, or folders of runs */
     int base_count, new_count;
-    double min_effect; /* 0.03 */
-    double alpha;      /* 0.05 */
-    bool anyway;       /* also what ought not to be compared: other topology, durability, executor */
+    double min_effect;          /* COMPARE_MIN_EFFECT */
+    double alpha;               /* COMPARE_ALPHA */
+    bool anyway;                /* also what ought not to be compared: other topology, durability, executor */
+    const char *partial_reason; /* see struct compare */
     const char *base_lock, *new_lock; /* this lock against that one; NULL: each against itself */
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -123,4 +124,16 @@ void jobs_kill(struct jobs *jobs) {
         slot->pid = 0;
     }
     jobs->busy = jobs->count = 0;
+}
+
+void jobs_last_words(const char *log, char *text, size_t size) {
+    char line[400];
+    FILE *file = fopen(log, "re");
+    text[0] = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *words = strncmp(line, "lockbench: ", 11) == 0 ? line + 11 : line;
+        if (*words && strncmp(words, "saved in ", 9) != 0) snprintf(text, size, "%s", words);
+    }
+    if (file) fclose(file);
 }

@@ -65,4 +65,7 @@ void jobs_interrupt(struct jobs *jobs);
 /* Kills all at once and waits for them. */
 void jobs_kill(struct jobs *jobs);
 
+/* What a child said last in its log, for one that left nothing else: "" when it was silent. */
+void jobs_last_words(const char *log, char *text, size_t size);
+
 #endif

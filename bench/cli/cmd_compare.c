@@ -133,7 +133,7 @@ static int compare_runs(const struct wish *wish, struct lb_err *err) {
 
 int cmd_compare(int argc, char **argv) {
     struct lb_err err = {0};
-    struct wish wish = {.ask = {.min_effect = 0.03, .alpha = 0.05},
+    struct wish wish = {.ask = {.min_effect = COMPARE_MIN_EFFECT, .alpha = COMPARE_ALPHA},
                         .base = calloc((size_t)argc + 1, sizeof *wish.base),
                         .new = calloc((size_t)argc + 1, sizeof *wish.new)};
     int code = 0;

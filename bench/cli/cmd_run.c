@@ -10,6 +10,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/progress.h"
+#include "bench/cli/repeat.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
 #include "bench/run/run.h"
@@ -17,7 +18,19 @@
 #define SETS_MAX 128
 #define FILES_SPARE 256 /* descriptors for everything that is not a client's */
 
-enum { OPT_LOCK, OPT_SET, OPT_URL, OPT_OUT, OPT_DRY_RUN, OPT_JSON, OPT_HELP };
+enum {
+    OPT_LOCK,
+    OPT_SET,
+    OPT_URL,
+    OPT_OUT,
+    OPT_REPEAT,
+    OPT_AGAINST,
+    OPT_AGAINST_LOCK,
+    OPT_AGAINST_SET,
+    OPT_DRY_RUN,
+    OPT_JSON,
+    OPT_HELP
+};
 
 static const struct args_option options[] = {
     {"lock", "A,B|all",
@@ -28,6 +41,12 @@ static const struct args_option options[] = {
     {"url", "BACKEND=URL",
      "use a server that runs already, e.g. redis=redis://:password@host:6379; repeatable"},
     {"out", "DIR", "this run's folder; default: results/<time>-<workload>"},
+    {"repeat", "N",
+     "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
+    {"against", "FILE|PROGRAM",
+     "compare with another workload, or with another build of lockbench: exit codes as of `compare`"},
+    {"against-lock", "LOCK", "compare with another lock: its runs are the base"},
+    {"against-set", "SECTION.KEY=VALUE", "compare with this instead of what the new runs have; repeatable"},
     {"dry-run", NULL, "print the plan with every default filled in, and start nothing"},
     {"json", NULL, "print the plan (--dry-run) or the result's summary as JSON"},
     {"help", NULL, "this text"},
@@ -39,6 +58,8 @@ struct wish {
     const char *sets[SETS_MAX];
     int set_count;
     struct urls urls;
+    const char *url_texts[URLS_MAX];
+    struct repeat_wish repeat;
     bool dry_run, json, help;
 };
 
@@ -75,6 +96,19 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
             return 0;
         case OPT_URL:
             if (urls_add(&wish->urls, value, err) != 0) return -1;
+            wish->url_texts[wish->urls.count - 1] = value;
+            break;
+        case OPT_REPEAT:
+            if (repeat_read_times(&wish->repeat, value, err) != 0) return -1;
+            break;
+        case OPT_AGAINST:
+            wish->repeat.against = value;
+            break;
+        case OPT_AGAINST_LOCK:
+            wish->repeat.lock = value;
+            break;
+        case OPT_AGAINST_SET:
+            if (repeat_add_set(&wish->repeat, value, err) != 0) return -1;
             break;
         case OPT_SET:
             if (wish->set_count == SETS_MAX)
@@ -186,6 +220,67 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     return end.exit_code;
 }
 
+static struct plan *load(const struct plan_wish *usual, const char *workload, const char *locks,
+                         const char *const *sets, int set_count, struct lb_err *err) {
+    struct plan_wish wish = *usual;
+    wish.workload = workload;
+    wish.locks = locks;
+    wish.sets = sets;
+    wish.set_count = set_count;
+    return plan_load(&wish, err);
+}
+
+/* The plan of --against...'s runs. *ret: NULL when that is another program's business. 0, or -1 with err. */
+static int load_base(const struct wish *wish, const struct plan_wish *usual, struct plan **ret,
+                     struct lb_err *err) {
+    const char *workload, *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
+    int count = 0;
+    if (repeat_base(&wish->repeat, usual->workload, &workload, &program, err) != 0) return -1;
+    if (program) return 0;
+    for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
+    for (int i = 0; i < wish->repeat.set_count; i++) sets[count++] = wish->repeat.sets[i];
+    const char *locks = wish->repeat.lock ? wish->repeat.lock : wish->locks;
+    *ret = load(usual, workload, locks, sets, count, err);
+    if (*ret) return 0;
+    err_prefix(err, "the base");
+    return -1;
+}
+
+static int64_t planned_ns(const struct plan *plan) {
+    return plan ? plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns : 0;
+}
+
+/* Several whole runs: in processes of their own, so that nothing is left from one to the next. */
+static int run_repeats(const struct wish *wish, const struct plan_wish *usual, const struct plan *plan,
+                       struct lb_err *err) {
+    char results[512];
+    struct plan *base = NULL;
+    int code = -1;
+    if (home_results(results, sizeof results, err) != 0) return -1;
+    if (load_base(wish, usual, &base, err) != 0) return -1;
+    if (wish->dry_run) {
+        code = print_plan(plan, wish->json, err);
+        if (!wish->json && base) printf("\n; ---- against ----\n\n");
+        if (code == 0 && base) code = print_plan(base, wish->json, err);
+    } else {
+        struct repeat_ask ask = {.wish = &wish->repeat,
+                                 .workload = usual->workload,
+                                 .locks = wish->locks,
+                                 .sets = wish->sets,
+                                 .set_count = wish->set_count,
+                                 .urls = wish->url_texts,
+                                 .url_count = wish->urls.count,
+                                 .out = wish->out,
+                                 .results = results,
+                                 .planned_ns = planned_ns(plan),
+                                 .base_planned_ns = planned_ns(base ? base : plan),
+                                 .json = wish->json};
+        code = repeat_run(&ask, err);
+    }
+    plan_free(base);
+    return code;
+}
+
 int cmd_run(int argc, char **argv) {
     struct lb_err err = {0};
     struct wish wish = {0};
@@ -215,7 +310,9 @@ int cmd_run(int argc, char **argv) {
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, &err);
     if (!plan) goto out;
-    if (wish.dry_run) {
+    if (repeat_is_asked(&wish.repeat)) {
+        result = run_repeats(&wish, &plan_wish, plan, &err);
+    } else if (wish.dry_run) {
         result = print_plan(plan, wish.json, &err);
     } else {
         command = shell_command(argc, argv);

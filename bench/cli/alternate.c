@@ -1,0 +1,146 @@
+/* alternate: see alternate.h. */
+#include "bench/cli/alternate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/check/jobs.h"
+
+#define ARGS_MAX 400
+#define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
+#define START_NS (60 * LB_S_NS)  /* beside its load a run may take so long, with servers to start ... */
+#define TIMES 3                  /* ... and its load so many times as long as planned, on a busy machine */
+
+struct alternate {
+    const struct alternate_ask *ask;
+    struct alternate_end *end;
+    struct jobs jobs[2];
+    int64_t took_ns[2]; /* all ended runs of the side together */
+    int ended[2], done;
+};
+
+int alternate_side_of(int i, int side_count) {
+    return side_count < 2 ? 0 : (i ^ i / 2) & 1;
+}
+
+static int make_folder(const char *path, struct lb_err *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
+}
+
+/* folder/base/03. */
+static int run_folder(const struct alternate *alternate, const struct alternate_side *side, int number,
+                      char *path, size_t size, struct lb_err *err) {
+    char parent[600];
+    const char *slash = *side->name ? "/" : "";
+    snprintf(parent, sizeof parent, "%s%s%s", alternate->ask->folder, slash, side->name);
+    if (make_folder(parent, err) != 0) return -1;
+    int used = snprintf(path, size, "%s/%0*d", parent, alternate->ask->repeat > 100 ? 3 : 2, number);
+    if (used < 0 || (size_t)used >= size)
+        return err_set(err, LB_EXIT_USAGE, "%s: the path is too long", parent);
+    return make_folder(path, err);
+}
+
+static int64_t limit_of(const struct alternate_side *side) {
+    return side->planned_ns > 0 ? START_NS + TIMES * side->planned_ns : LB_NEVER;
+}
+
+/* What is still to come, each side's runs as long as its former ones took. */
+static int64_t left_ns(const struct alternate *alternate) {
+    int64_t left = 0;
+    for (int s = 0; s < alternate->ask->side_count; s++) {
+        if (alternate->ended[s] == 0) return 0;
+        left += alternate->took_ns[s] / alternate->ended[s] * (alternate->ask->repeat - alternate->ended[s]);
+    }
+    return left;
+}
+
+static void tell(const struct alternate *alternate, int s, bool begins, const struct job_end *end,
+                 const char *saved, const char *why) {
+    const struct alternate_ask *ask = alternate->ask;
+    struct alternate_news news = {.side = &ask->side[s],
+                                  .number = alternate->ended[s] - !begins,
+                                  .done = alternate->done,
+                                  .all = ask->repeat * ask->side_count,
+                                  .begins = begins,
+                                  .exit_code = end ? end->exit_code : 0,
+                                  .saved = saved,
+                                  .why = why,
+                                  .took_ns = end ? end->took_ns : 0,
+                                  .left_ns = left_ns(alternate)};
+    ask->news(ask->arg, &news);
+}
+
+/* Waits for the one child; passes an interrupt on, once. */
+static void wait_for(struct alternate *alternate, struct jobs *jobs, struct job_end *ret_end) {
+    while (!jobs_wait(jobs, WAIT_NS, ret_end)) {
+        if (*alternate->ask->interrupts == 0 || alternate->end->interrupted) continue;
+        alternate->end->interrupted = true;
+        jobs_interrupt(jobs);
+    }
+}
+
+/* The child has ended: what it left, and what that means for the ones to come. */
+static int take(struct alternate *alternate, int s, const struct job_end *end, const char *folder,
+                struct lb_err *err) {
+    char result[720], log[720], why[400] = "";
+    snprintf(result, sizeof result, "%s/run.json", folder);
+    snprintf(log, sizeof log, "%s/log", folder);
+    bool saved = access(result, F_OK) == 0;
+    if (end->exit_code != LB_EXIT_OK) jobs_last_words(log, why, sizeof why);
+    if (end->timed_out) snprintf(why, sizeof why, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    alternate->end->interrupted |= *alternate->ask->interrupts > 0;
+    alternate->end->saved[s] += saved;
+    alternate->took_ns[s] += end->took_ns;
+    alternate->ended[s]++;
+    alternate->done++;
+    if (!alternate->end->interrupted && end->exit_code > alternate->end->exit_code) {
+        bool known = end->exit_code <= LB_EXIT_VIOLATED && !end->timed_out;
+        int code = known ? end->exit_code : LB_EXIT_MACHINE;
+        if (code > alternate->end->exit_code) alternate->end->exit_code = code;
+    }
+    tell(alternate, s, false, end, saved ? folder : NULL, why);
+    if (saved || alternate->end->interrupted) return 0;
+    const char *name = alternate->ask->side[s].name;
+    int code = end->exit_code == LB_EXIT_USAGE ? LB_EXIT_USAGE : LB_EXIT_MACHINE;
+    return err_set(err, code, "%s%srun %d left no result: %.300s (its output: %s)", name, *name ? " " : "",
+                   alternate->ended[s] - 1, *why ? why : "it said nothing", log);
+}
+
+static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
+    const struct alternate_side *side = &alternate->ask->side[s];
+    char folder[680], log[720];
+    const char *argv[ARGS_MAX];
+    int count = 0;
+    if (run_folder(alternate, side, alternate->ended[s], folder, sizeof folder, err) != 0) return -1;
+    snprintf(log, sizeof log, "%s/log", folder);
+    while (side->argv[count] && count < ARGS_MAX - 3) {
+        argv[count] = side->argv[count];
+        count++;
+    }
+    argv[count++] = "--out";
+    argv[count++] = folder;
+    argv[count] = NULL;
+    struct job job = {.argv = argv, .log = log, .weight = 1, .limit_ns = limit_of(side)};
+    struct job_end end;
+    tell(alternate, s, true, NULL, NULL, "");
+    if (jobs_start(&alternate->jobs[s], &job, err) != 0) return -1;
+    wait_for(alternate, &alternate->jobs[s], &end);
+    return take(alternate, s, &end, folder, err);
+}
+
+int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end, struct lb_err *err) {
+    struct alternate alternate = {.ask = ask, .end = ret_end};
+    *ret_end = (struct alternate_end){0};
+    for (int s = 0; s < ask->side_count; s++) jobs_init(&alternate.jobs[s], ask->side[s].program, 1);
+    for (int i = 0; i < ask->repeat * ask->side_count && !ret_end->interrupted; i++) {
+        if (run_one(&alternate, alternate_side_of(i, ask->side_count), err) != 0) return -1;
+        bool each = alternate.done == ask->side_count && !ret_end->interrupted;
+        if (each && ask->check && ask->check(ask->arg, err) != 0) return -1;
+    }
+    return 0;
+}

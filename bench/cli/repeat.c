@@ -1,0 +1,272 @@
+/* repeat: see repeat.h. */
+#include "bench/cli/repeat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/cli/alternate.h"
+#include "bench/cli/interrupt.h"
+#include "bench/run/outdir.h"
+#include "report/compare.h"
+
+#define BASE 0
+#define NEW 1
+
+bool repeat_is_asked(const struct repeat_wish *wish) {
+    return wish->times > 0 || wish->against || wish->lock || wish->set_count > 0;
+}
+
+static bool has_base(const struct repeat_wish *wish) {
+    return wish->against || wish->lock || wish->set_count > 0;
+}
+
+int repeat_read_times(struct repeat_wish *wish, const char *value, struct lb_err *err) {
+    char *end;
+    errno = 0;
+    long times = strtol(value, &end, 10);
+    if (errno || end == value || *end || times < 1 || times > ALTERNATE_MAX)
+        return err_set(err, LB_EXIT_USAGE, "run: --repeat %.40s: a whole number from 1 to %d", value,
+                       ALTERNATE_MAX);
+    wish->times = (int)times;
+    return 0;
+}
+
+int repeat_add_set(struct repeat_wish *wish, const char *value, struct lb_err *err) {
+    const int most = (int)(sizeof wish->sets / sizeof *wish->sets);
+    if (wish->set_count == most) return err_set(err, LB_EXIT_USAGE, "run: at most %d --against-set", most);
+    wish->sets[wish->set_count++] = value;
+    return 0;
+}
+
+static bool is_program(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool is_workload_file(const char *name) {
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".ini") == 0;
+}
+
+int repeat_base(const struct repeat_wish *wish, const char *workload, const char **ret_workload,
+                const char **ret_program, struct lb_err *err) {
+    const char *against = wish->against;
+    *ret_workload = workload;
+    *ret_program = NULL;
+    if (!against) return 0;
+    if (is_workload_file(against)) {
+        *ret_workload = against;
+    } else if (is_program(against)) {
+        *ret_program = against;
+    } else if (strchr(against, '/')) {
+        return err_set(err, LB_EXIT_USAGE,
+                       "run: --against %.200s: neither a workload file (its name ends in .ini) nor a program "
+                       "that may be run",
+                       against);
+    } else {
+        *ret_workload = against; /* plan_load knows the names */
+    }
+    return 0;
+}
+
+/* ---- the command lines ---- */
+
+struct words {
+    const char *item[REPEAT_WORDS_MAX + 1];
+    int count;
+};
+
+static int add(struct words *words, const char *option, const char *value, struct lb_err *err) {
+    if (words->count + 2 > REPEAT_WORDS_MAX)
+        return err_set(err, LB_EXIT_USAGE,
+                       "run: too many --set, --against-set and --url for one command line");
+    if (option) words->item[words->count++] = option;
+    words->item[words->count++] = value;
+    return 0;
+}
+
+static int make_words(const struct repeat_ask *ask, int side, const char *workload, struct words *words,
+                      struct lb_err *err) {
+    const char *locks = side == BASE && ask->wish->lock ? ask->wish->lock : ask->locks;
+    *words = (struct words){0};
+    int failed = add(words, "run", workload, err);
+    if (locks) failed |= add(words, "--lock", locks, err);
+    for (int i = 0; i < ask->url_count; i++) failed |= add(words, "--url", ask->urls[i], err);
+    for (int i = 0; i < ask->set_count; i++) failed |= add(words, "--set", ask->sets[i], err);
+    for (int i = 0; side == BASE && i < ask->wish->set_count; i++) {
+        failed |= add(words, "--set", ask->wish->sets[i], err); /* the last one wins */
+    }
+    return failed ? -1 : 0;
+}
+
+/* ---- what is seen meanwhile ---- */
+
+struct show {
+    const struct repeat_ask *ask;
+    bool terminal;
+    bool other_plan; /* the base's is another one, in so many words */
+    const char *folder;
+};
+
+static void show_left(const struct alternate_news *news) {
+    double left_s = (double)news->left_ns / 1e9;
+    if (news->left_ns == 0) return;
+    if (left_s < 90) {
+        fprintf(stderr, ", about %.0f s left", left_s);
+    } else {
+        fprintf(stderr, ", about %.0f min left", left_s / 60);
+    }
+}
+
+static void show_news(void *arg, const struct alternate_news *news) {
+    const struct show *show = arg;
+    const char *name = news->side->name;
+    if (news->begins && !show->terminal) return;
+    fprintf(stderr, "%s%d of %d: %s%srun %d", show->terminal ? "\r\033[K" : "", news->done + news->begins,
+            news->all, name, *name ? " " : "", news->number);
+    if (news->begins) {
+        show_left(news);
+        fflush(stderr);
+        return;
+    }
+    fprintf(stderr, ", %.1f s%s%s\n", (double)news->took_ns / 1e9, *news->why ? ": " : "", news->why);
+}
+
+/* ---- the comparison ---- */
+
+static struct compare *compare_sides(const struct show *show, const char *partial_reason,
+                                     struct lb_err *err) {
+    const struct repeat_wish *wish = show->ask->wish;
+    char base[700], new[700];
+    snprintf(base, sizeof base, "%s/base", show->folder);
+    snprintf(new, sizeof new, "%s/new", show->folder);
+    const char *bases[] = {base}, *news[] = {new};
+    struct compare_ask ask = {
+        .base = bases,
+        .new = news,
+        .base_count = 1,
+        .new_count = 1,
+        .min_effect = COMPARE_MIN_EFFECT,
+        .alpha = COMPARE_ALPHA,
+        /* A difference that somebody asked for in so many words is no reason to refuse. */
+        .anyway = wish->set_count > 0 || is_workload_file(wish->against ? wish->against : ""),
+        .base_lock = wish->lock,
+        .new_lock = wish->lock ? show->ask->locks : NULL,
+        .partial_reason = partial_reason};
+    return compare_make(&ask, err);
+}
+
+/* Once each side has a run: what can't be compared need not be measured for an hour. */
+static int check_early(void *arg, struct lb_err *err) {
+    struct compare *compare = compare_sides(arg, NULL, err);
+    if (!compare) return -1;
+    compare_free(compare);
+    return 0;
+}
+
+static int save(const struct compare *compare, const char *folder, struct lb_err *err) {
+    char path[700];
+    snprintf(path, sizeof path, "%s/compare.json", folder);
+    FILE *out = fopen(path, "we");
+    if (!out) return err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
+    int failed = compare_write(compare, COMPARE_JSON, false, out, err);
+    if (fclose(out) != 0 && !failed)
+        failed = err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
+    return failed;
+}
+
+/* Prints and saves what both sides come to. The exit code of `lockbench compare`, or -1 with err. */
+static int conclude(const struct show *show, const struct alternate_end *end, int all, struct lb_err *err) {
+    char partial[100] = "";
+    int done = end->saved[BASE] + end->saved[NEW];
+    if (done < all || end->interrupted)
+        snprintf(partial, sizeof partial, "%s after %d of %d runs",
+                 end->interrupted ? "interrupted" : "ended", done, all);
+    if (end->saved[BASE] == 0 || end->saved[NEW] == 0)
+        return err_set(err, end->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_MACHINE,
+                       "%s: not yet a run of each side, so there is nothing to compare", partial);
+    struct compare *compare = compare_sides(show, *partial ? partial : NULL, err);
+    if (!compare) return -1;
+    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    int code = compare_exit(compare);
+    if (compare_write(compare, show->ask->json ? COMPARE_JSON : COMPARE_TABLE, color, stdout, err) != 0 ||
+        save(compare, show->folder, err) != 0)
+        code = -1;
+    compare_free(compare);
+    return code;
+}
+
+static void say_where(const struct show *show, const struct alternate_end *end) {
+    const char *folder = show->folder, *lock = show->ask->wish->lock;
+    if (!has_base(show->ask->wish)) {
+        fprintf(stderr, "%d runs saved in %s; hold them against others: lockbench compare %s -- OTHERS\n",
+                end->saved[BASE], folder, folder);
+        return;
+    }
+    fprintf(stderr, "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s\n",
+            folder, folder, folder, lock ? " --lock " : "", lock ? lock : "", lock ? "=" : "",
+            lock ? show->ask->locks : "");
+}
+
+/* Of a comparison and of the runs themselves: what was found comes first, then what went wrong. */
+static int exit_of(int compared, const struct alternate_end *end) {
+    if (end->interrupted) return LB_EXIT_INTERRUPTED;
+    bool unsure = compared == LB_EXIT_OK || compared == LB_EXIT_INCONCLUSIVE;
+    return unsure && end->exit_code == LB_EXIT_MACHINE ? LB_EXIT_MACHINE : compared;
+}
+
+static int check_locks(const struct repeat_ask *ask, struct lb_err *err) {
+    if (!ask->wish->lock) return 0;
+    bool several = strchr(ask->wish->lock, ',') || (ask->locks && strchr(ask->locks, ','));
+    if (ask->locks && !several) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "run: --against-lock holds one lock against one other: --lock NEW --against-lock BASE");
+}
+
+int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
+    const char *workload, *program;
+    struct words base, new;
+    struct outdir out;
+    if (check_locks(ask, err) != 0) return -1;
+    if (repeat_base(ask->wish, ask->workload, &workload, &program, err) != 0) return -1;
+    if (make_words(ask, BASE, workload, &base, err) != 0) return -1;
+    if (make_words(ask, NEW, ask->workload, &new, err) != 0) return -1;
+    if (outdir_make(&out, ask->out, ask->results, "repeat", err) != 0) return -1;
+
+    bool pair = has_base(ask->wish);
+    const struct alternate_side pairs[] = {{"base", program, base.item, ask->base_planned_ns},
+                                           {"new", NULL, new.item, ask->planned_ns}},
+                                alone = {"", NULL, new.item, ask->planned_ns};
+    struct show show = {.ask = ask,
+                        .terminal = isatty(STDERR_FILENO),
+                        .folder = out.path,
+                        .other_plan = ask->wish->set_count > 0 || (ask->wish->against && !program)};
+    struct alternate_ask alternate = {.folder = out.path,
+                                      .side = pair ? pairs : &alone,
+                                      .side_count = pair ? 2 : 1,
+                                      .repeat = ask->wish->times > 0 ? ask->wish->times : REPEAT_USUAL,
+                                      .interrupts = interrupt_watch(),
+                                      .news = show_news,
+                                      .check = pair ? check_early : NULL,
+                                      .arg = &show};
+    struct alternate_end end;
+    if (ask->url_count > 0)
+        fprintf(stderr, "lockbench: the servers at --url are not restarted between the runs\n");
+    int failed = alternate_run(&alternate, &end, err);
+    if (failed && end.saved[BASE] + end.saved[NEW] == 0) return -1;
+    struct lb_err uncompared = {0};
+    int all = alternate.repeat * alternate.side_count;
+    int code = pair ? conclude(&show, &end, all, &uncompared) : end.exit_code;
+    if (end.saved[BASE] + end.saved[NEW] > 0) say_where(&show, &end);
+    if (failed) return -1;
+    if (code < 0 && end.interrupted) fprintf(stderr, "lockbench: %s\n", uncompared.text);
+    if (code < 0 && !end.interrupted) {
+        *err = uncompared;
+        return -1;
+    }
+    return exit_of(code, &end);
+}
