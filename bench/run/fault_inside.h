@@ -89,8 +89,8 @@ bool fault_wires_look(struct faults *faults, struct fault_act *act);
 
 #define FAULT_PORTS_MAX 256
 
-/* The local ports of a process's loopback connections to the servers that stand. Returns how many, -1 if
- * /proc can't be read. */
+/* The local ports of a process's connections to the servers of the topology. Returns how many; -1 when there
+ * is no such process, or out of memory. */
 int fault_peer_ports(pid_t pid, const struct topo *topo, int ports[FAULT_PORTS_MAX]);
 
 #endif

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "bench/base/clock.h"
+#include "bench/servers/peer.h"
 #include "bench/servers/wire_impl.h"
 
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes) {

@@ -161,16 +161,6 @@ size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t le
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes);
 void faults_acted(struct proxy *proxy, uint32_t slots, uint64_t bytes);
 
-/* wire_peer.c: connections by process. */
-struct peer {
-    int from, to; /* ports */
-};
-/* The TCP connections that these processes have open, sorted, *ret_count of them; free it. NULL when out of
- * memory.
- */
-struct peer *peers_of(const pid_t *pids, int count, size_t *ret_count);
-bool peers_have(const struct peer *peers, size_t count, int from, int to);
-
 /* wire_frame.c: whether the chunk is a whole number of messages, and which one the byte at `at` belongs to.
  */
 bool frame_find(const char *data, size_t len, size_t at, size_t *ret_begin, size_t *ret_end);

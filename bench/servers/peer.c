@@ -1,6 +1,7 @@
-/* wire_peer: which TCP connections a process has open: its sockets by /proc/PID/fd, their ports by
- * /proc/net/tcp. Java connects over IPv6 sockets to IPv4 addresses: so both tables. It refuses nothing where
- * it may not look: such a process has no connections. */
+/* peer: see peer.h. Its sockets by /proc/PID/fd, their ports by /proc/net/tcp. Java connects over IPv6
+ * sockets to IPv4 addresses: so both tables. */
+#include "bench/servers/peer.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench/servers/wire_impl.h"
+#define ESTABLISHED 1 /* in /proc/net/tcp */
 
 struct inodes {
     uint64_t *inode;
@@ -61,13 +62,14 @@ static size_t rows_of(const char *path, const struct inodes *inodes, struct peer
     size_t count = 0;
     char line[512];
     while (table && count < room && fgets(line, sizeof line, table)) {
-        unsigned from, to;
+        unsigned from, to, state;
         uint64_t inode;
         /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode" */
-        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %*x %*x:%*x %*x:%*x %*x %*u %*d %" SCNu64,
-                   &from, &to, &inode) == 3 &&
+        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %*u %*d %" SCNu64,
+                   &from, &to, &state, &inode) == 4 &&
             bsearch(&inode, inodes->inode, inodes->count, sizeof inode, by_inode))
-            peers[count++] = (struct peer){.from = (int)from, .to = (int)to};
+            peers[count++] =
+                (struct peer){.from = (int)from, .to = (int)to, .established = state == ESTABLISHED};
     }
     if (table) fclose(table);
     return count;
