@@ -13,9 +13,6 @@
 #include "report/words.h"
 #include "results/format/check_read.h"
 
-/* The column of controls in the workload that is made to expose them; see results/README.md. */
-#define CHECK_EXPOSED "exposed"
-
 /* Locks by what their truth rests on: they share their fate under a fault. */
 enum check_family {
     FAMILY_HOST,

@@ -51,7 +51,7 @@ static void add_column(struct matrix *matrix, enum lb_fault fault) {
     }
     bool exposed = fault == LB_FAULTS;
     matrix->columns[matrix->column_count++] =
-        (struct matrix_column){exposed ? MATRIX_EXPOSED : lb_fault_name(fault),
+        (struct matrix_column){exposed ? CHECK_EXPOSED : lb_fault_name(fault),
                                exposed ? "a lock broken on purpose, in the workload that is meant to show it"
                                        : lb_fault_summary(fault),
                                fault};
@@ -59,7 +59,7 @@ static void add_column(struct matrix *matrix, enum lb_fault fault) {
 
 static int add_named(struct matrix *matrix, const char *name, struct lb_err *err) {
     enum lb_fault fault = lb_fault_from(name);
-    if (fault < LB_FAULTS || strcmp(name, MATRIX_EXPOSED) == 0) {
+    if (fault < LB_FAULTS || strcmp(name, CHECK_EXPOSED) == 0) {
         add_column(matrix, fault);
         return 0;
     }
@@ -67,7 +67,7 @@ static int add_named(struct matrix *matrix, const char *name, struct lb_err *err
     char hint[100];
     nearest_init(&nearest, name);
     for (int i = 0; i < LB_FAULTS; i++) nearest_offer(&nearest, lb_fault_name((enum lb_fault)i));
-    nearest_offer(&nearest, MATRIX_EXPOSED);
+    nearest_offer(&nearest, CHECK_EXPOSED);
     return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)", name,
                    nearest_hint(&nearest, hint, sizeof hint));
 }

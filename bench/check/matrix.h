@@ -12,14 +12,14 @@
 
 #include "bench/base/err.h"
 #include "drivers/driver.h"
+#include "results/format/check_read.h"
 
-#define MATRIX_EXPOSED "exposed" /* the column of controls in their own workloads */
-#define MATRIX_TRIALS_FULL 20    /* recoveries wanted of faults that are about them, with --full */
+#define MATRIX_TRIALS_FULL 20 /* recoveries wanted of faults that are about them, with --full */
 
-/* A column: a fault, or MATRIX_EXPOSED. */
+/* A column: a fault, or CHECK_EXPOSED. */
 struct matrix_column {
     const char *name, *summary;
-    enum lb_fault fault; /* LB_FAULTS = MATRIX_EXPOSED */
+    enum lb_fault fault; /* LB_FAULTS = CHECK_EXPOSED */
 };
 
 struct matrix_cell {
@@ -27,7 +27,7 @@ struct matrix_cell {
     int column;
     char workload[64];              /* as `run` takes it: "check/pause", "late" */
     const char *topology;           /* NULL = embedded */
-    struct lb_expectation expected; /* of MATRIX_EXPOSED: what must show */
+    struct lb_expectation expected; /* of CHECK_EXPOSED: what must show */
     const char *sets[6];            /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
     int weight;                     /* of its servers: what it takes of the jobs that run at once */
     int64_t time_ns;                /* of warm-up, window and a full drain, all its stages */

@@ -81,7 +81,7 @@ static void every_stated_cell_can_run(void **state) {
 
 static void the_short_tour_has_four_faults_and_the_controls(void **state) {
     (void)state;
-    static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut", MATRIX_EXPOSED};
+    static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut", CHECK_EXPOSED};
     struct matrix matrix = make((struct matrix_wish){0});
     assert_int_equal(matrix.column_count, 5);
     for (int i = 0; i < 5; i++) assert_string_equal(matrix.columns[i].name, names[i]);
@@ -115,7 +115,7 @@ static void each_control_is_run_where_it_must_show(void **state) {
         const struct lb_lock *lock = registry_lock(cases[i].lock);
         if (lock->backend->unavailable) continue;
         struct matrix matrix =
-            make((struct matrix_wish){.locks = &cases[i].lock, .lock_count = 1, .faults = MATRIX_EXPOSED});
+            make((struct matrix_wish){.locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].workload, cases[i].workload);
         assert_int_equal(matrix.cells[0].expected.worst, cases[i].expected);
@@ -123,7 +123,7 @@ static void each_control_is_run_where_it_must_show(void **state) {
     }
     const char *const all[] = {"controls"};
     struct matrix matrix =
-        make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = MATRIX_EXPOSED});
+        make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
     int controls = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];

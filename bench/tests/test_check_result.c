@@ -15,7 +15,7 @@ static const struct lb_lock real = {.name = "a-lock", .backend = &backend};
 static const struct lb_lock control = {.name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
 
 static struct matrix_column columns[] = {{.name = "pause", .fault = LB_FAULT_PAUSE},
-                                         {.name = MATRIX_EXPOSED, .fault = LB_FAULTS}};
+                                         {.name = CHECK_EXPOSED, .fault = LB_FAULTS}};
 
 /* One cell of a lock that showed a verdict where another was expected, as a finished check sums it up. */
 static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_expect expected,

@@ -14,6 +14,7 @@
 #include "results/format/run_read.h"
 
 #define CHECK_SCHEMA "lockbench.check/1"
+#define CHECK_EXPOSED "exposed" /* the column of controls in the workloads that are made to expose them */
 
 /* What was seen in a cell. From good to bad, then what says nothing. */
 enum check_verdict {
