@@ -129,6 +129,18 @@ static void check_governor(struct checks *checks) {
     }
 }
 
+/* Processes of other sessions (PostgreSQL's backends lead one each) may then wait for seconds while others
+ * are busy: up to 12 s were seen with Linux 6.18 on two processors. */
+static void check_autogroup(struct checks *checks) {
+    char line[256];
+    first_line("/proc/sys/kernel/sched_autogroup_enabled", line, sizeof line);
+    if (strcmp(line, "1") != 0) return;
+    struct check *check =
+        add(checks, CHECK_WARN, "scheduler",
+            "by sessions (autogroups): on a busy machine processes may stand still for seconds");
+    FIX(check, "as root: sysctl kernel.sched_autogroup_enabled=0");
+}
+
 static void check_clock(struct checks *checks) {
     char line[64];
     int64_t start_ns = lb_now();
@@ -208,6 +220,7 @@ void checks_machine(struct checks *checks, const char *results) {
     check_clock(checks);
     check_timers(checks);
     check_governor(checks);
+    check_autogroup(checks);
     check_results(checks, results);
     check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
                "make room there, or set TMPDIR to another folder");

@@ -1,4 +1,4 @@
-/* spawn: starts one script, as a server in a session of its own or to hear what it says of itself.
+/* spawn: starts one script, as a server in a process group of its own or to hear what it says of itself.
  *
  * A server gets a small, known environment, so that nothing of the user's (PGDATA, ETCD_NAME, LC_ALL, ...)
  * changes what is measured.
@@ -35,8 +35,7 @@ struct spawn {
     const char *const *vars; /* "NAME=VALUE" beyond the usual ones; ends with NULL */
 };
 
-/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own session and group,
- * and the guard knows of it before it executes. Its pid, or -1 with err. */
+/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and the guard knows of it before it executes. Its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
 /* Runs `sh SCRIPT act NAME ARG` (arg NULL: none) as the account, with dir as working folder and vars as its

@@ -119,7 +119,7 @@ const char *const *topo_urls(const struct topo *topo);
 /* The private folder of one node: its data and its file `log`. */
 const char *topo_dir(const struct topo *topo, int node);
 int topo_port(const struct topo *topo, int node, int index);
-/* The server process, leader of its own session and process group; 0 once it ended. */
+/* The server process, leader of its own process group; 0 once it ended. */
 pid_t topo_pid(const struct topo *topo, int node);
 
 /* Processor time, user and system, that all nodes have used since their start, in ns: their whole process

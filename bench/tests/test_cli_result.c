@@ -13,7 +13,8 @@ static const char run_paths[] =
     "plan.acquire.timeout_ns plan.acquire.lease_ns plan.acquire.renew plan.run.warmup_ns "
     "plan.run.duration_ns plan.run.repeat plan.check plan.locks plan.options "
     "environment.hostname_hash environment.kernel environment.cpu_model environment.cpus "
-    "environment.memory_bytes environment.clock_source environment.governor environment.libc "
+    "environment.memory_bytes environment.clock_source environment.governor environment.sched_autogroup "
+    "environment.libc "
     "environment.compiler environment.build environment.timer_slack_ns servers skipped "
     "warnings stages";
 

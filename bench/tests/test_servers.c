@@ -124,7 +124,7 @@ static void starts_and_stops(void **state) {
         assert_int_equal(topo_check(topo, &err), 0);
         assert_true(help_any_process(folder));
         /* Out of reach of the terminal's Ctrl-C. */
-        assert_int_equal(getsid(topo_pid(topo, 0)), topo_pid(topo, 0));
+        assert_int_equal(getpgid(topo_pid(topo, 0)), topo_pid(topo, 0));
         struct stat of;
         assert_int_equal(stat(folder, &of), 0);
         assert_int_equal(of.st_mode & 0777, 0700);
