@@ -30,8 +30,9 @@ struct tour {
     struct wanted *queue; /* all that were ever wanted; [next..count) still wait */
     int next, count, room;
     int done;
-    int *runs; /* of each cell: wanted so far */
-    int *open; /* of each cell: wanted, and not ended */
+    int *runs;     /* of each cell: wanted so far */
+    int *open;     /* of each cell: wanted, and not ended */
+    bool embedded; /* what runs are locks of this machine's own memory and files */
     bool asked_to_end;
 };
 
@@ -186,10 +187,18 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     return failed;
 }
 
-/* Starts what fits: the first that waits, or one behind it that is lighter, so that no room stays empty. */
+/* Clients of a spinning lock whose holder is dead take every processor there is, and servers beside them
+ * stood still for up to 5 s. So what has no server runs apart from what has one. */
+static bool may_start(const struct tour *tour, const struct matrix_cell *cell) {
+    if (tour->jobs.count > 0 && tour->embedded != !cell->topology) return false;
+    return jobs_fit(&tour->jobs, cell->weight);
+}
+
+/* Starts what may: the first that waits, or one behind it that is lighter, so that no room stays empty. */
 static int start_some(struct tour *tour, struct lb_err *err) {
     for (int i = tour->next; i < tour->count; i++) {
-        if (!jobs_fit(&tour->jobs, tour->ask->matrix->cells[tour->queue[i].cell].weight)) continue;
+        const struct matrix_cell *cell = &tour->ask->matrix->cells[tour->queue[i].cell];
+        if (!may_start(tour, cell)) continue;
         if (i > tour->next) {
             /* It moves to the front; the others keep their order. */
             struct wanted light = tour->queue[i];
@@ -198,6 +207,7 @@ static int start_some(struct tour *tour, struct lb_err *err) {
             tour->queue[tour->next] = light;
         }
         if (start(tour, tour->next, err)) return -1;
+        tour->embedded = !cell->topology;
         i = tour->next++;
     }
     return 0;
