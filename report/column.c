@@ -75,13 +75,15 @@ const struct column columns_fairness[] = {
     NUMBER("fairness.longest_run", "longest run", "run", -1, longest_run,
            "grants of one key to one client in a row, while others may have waited"),
     NUMBER("fairness.lwss", "working set", "LWSS", 0, lwss,
-           "LWSS: different clients among the grants of a window of one key; all of them: fair also in the short "
+           "LWSS: different clients among the grants of a window of one key; all of them: fair also in the "
+           "short "
            "run"),
     NUMBER("fairness.lwss_window", "its window", "window", 0, lwss_window,
            "grants of one key in such a window"),
-    NUMBER("fairness.mttr", "to reacquire", "MTTR", 0, mttr,
-           "MTTR: grants to others until a client got the key again, median; in strict order one less than the "
-           "clients"),
+    NUMBER(
+        "fairness.mttr", "to reacquire", "MTTR", 0, mttr,
+        "MTTR: grants to others until a client got the key again, median; in strict order one less than the "
+        "clients"),
     END,
 };
 

@@ -45,12 +45,12 @@ const struct number_unit *column_unit(const struct column *column, const struct 
  * lock in memory is not better than one on disk, it is another thing. */
 bool column_is_best(const struct column *column, const struct report_group *group, int row);
 
-/* How many times worse than the best of its durability, by this figure: 1 = it is the best. NAN where nothing is
- * better or worse, the row is no lock to choose, or the best of its durability is 0. */
+/* How many times worse than the best of its durability, by this figure: 1 = it is the best. NAN where nothing
+ * is better or worse, the row is no lock to choose, or the best of its durability is 0. */
 double column_ratio(const struct column *column, const struct report_group *group, int row);
 
-/* The geometric mean of a row's ratios over the comparison's figures, those of special kinds apart; NAN without
- * any. */
+/* The geometric mean of a row's ratios over the comparison's figures, those of special kinds apart; NAN
+ * without any. */
 double column_ratio_mean(const struct report_group *group, int row);
 
 /* Whether the comparison of a group has the column; narrow: there is no room for all. */

@@ -6,6 +6,7 @@
 
 #include "report/assets.h"
 #include "report/html_parts.h"
+#include "report/html_views.h"
 #include "report/report.h"
 
 void html_section(FILE *out, const char *id, const char *title) {
@@ -20,12 +21,21 @@ struct chart {
 };
 
 static const struct chart charts[] = {
+    {"ratio", "How far from the best: figure by figure",
+     "Each lock with its interval, and how many times worse than the best of its durability it is. What the "
+     "interval stands on is said below it.",
+     NULL, NULL},
     {"percentiles", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good.", "Percentiles",
      columns_latency},
     {"scaling", "Throughput against clients",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
      "grants.",
+     NULL, NULL},
+    {"rates", "Latency against the offered rate: where it breaks",
+     "An open loop: requests come at a rate, whatever the lock does. Flat, then a wall: left of the wall is "
+     "what it "
+     "carries. The dashed line is the promise, the band what the search found.",
      NULL, NULL},
     {"handoff", "Handoff: from one holder to the next",
      "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "
@@ -40,6 +50,12 @@ static const struct chart charts[] = {
     {"cost", "Cost of a grant",
      "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
      columns_cost},
+    {"holders", "Holders: who had the key, and when",
+     "A lane a client, a bar a hold, as the history of operations has them. Two bars at once are two "
+     "holders.",
+     NULL, NULL},
+    {"recovery", "Recovery: from a fault to the next grant",
+     "Each trial against what the lock's lease or session allows.", NULL, NULL},
 };
 
 void html_begin(FILE *out, const char *name, const char *when) {
@@ -113,7 +129,9 @@ static void write_banner(FILE *out, const struct report *report) {
         fprintf(out, "<a href=\"#%s\">%.*s</a>", charts[c].id, (int)strcspn(charts[c].title, ":"),
                 charts[c].title);
     }
-    fputs("<a href=\"#run\">The run</a><a href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n", out);
+    fputs("<a href=\"#environment\">Environment</a><a href=\"#run\">The run</a><a "
+          "href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n",
+          out);
 }
 
 static void write_compare(FILE *out, const struct report *report, const struct answers *answers) {
@@ -200,6 +218,7 @@ int report_write_html(const struct report *report, FILE *out, struct lb_err *err
         out);
     html_folded(out, report, columns_tool, "Stalls and threads");
     fputs("</section>\n", out);
+    html_environment(out, report);
     html_runs(out, report);
     html_caveats(out);
     write_foot(out);

@@ -8,6 +8,7 @@
 #include "report/curve.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
+#include "report/html_views.h"
 
 /* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
@@ -128,6 +129,7 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
         rc |= json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
+    if (rc == 0) rc = html_views_data(report, root, err);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6));
     if (dump) html_json(out, dump);
     free(dump);

@@ -5,7 +5,8 @@
  * subtraction, a division by a constant and a record in a histogram, after its release; no line of memory is
  * shared. Turns count on through the warm-up, so the first and the last window of a key may be cut: those are
  * left out. Only the first TURNS_KEYS keys are looked at: with very many, none is fought for.
- * Source: D. Dice, "Measuring short-term fairness for locks" (2017), and Dice, "Malthusian Locks", EuroSys 2017.
+ * Source: D. Dice, "Measuring short-term fairness for locks" (2017), and Dice, "Malthusian Locks", EuroSys
+ * 2017.
  */
 #ifndef BENCH_MEASURE_TURNS_H
 #define BENCH_MEASURE_TURNS_H
@@ -17,7 +18,8 @@
 
 #define TURNS_WINDOW 1000 /* grants of one key */
 #define TURNS_KEYS 64
-#define TURNS_HIGHEST (INT64_C(1) << 32) /* grants between two of a client; beyond that they are one count */
+#define TURNS_HIGHEST (INT64_C(1) << 32) /* grants between two of a client; beyond that they are one count   \
+                                          */
 
 struct turns_key {
     uint64_t first, last; /* turn + 1; 0 = it had none */
@@ -39,8 +41,8 @@ static inline size_t turns_hist_bytes(void) {
     return (hist_bytes(HIST_DIGITS, TURNS_HIGHEST) + 63) & ~(size_t)63;
 }
 
-/* The client was granted this turn of the key; key is below the number of keys. between: grants to others since
- * its last. */
+/* The client was granted this turn of the key; key is below the number of keys. between: grants to others
+ * since its last. */
 static inline void turns_note(struct turns *turns, struct hist *between, uint32_t key, uint64_t turn) {
     struct turns_key *mine = &turns->key[key];
     uint64_t last = mine->last;
@@ -54,12 +56,13 @@ static inline void turns_note(struct turns *turns, struct hist *between, uint32_
 
 struct turns_sum {
     double lwss;     /* mean number of distinct holders in a window: the lock's working set size */
-    uint64_t window; /* of so many grants of one key: TURNS_WINDOW, or as many as the most granted key had when
-                        no key had a whole window; 0 = nothing was granted, and lwss is NAN */
+    uint64_t window; /* of so many grants of one key: TURNS_WINDOW, or as many as the most granted key had
+                        when no key had a whole window; 0 = nothing was granted, and lwss is NAN */
     double mttr;     /* median of the grants to others until a client got a key again; NAN: nobody did */
 };
 
-/* Of all clients' turns, turns_bytes(keys) apart, when nobody writes any more; between: all threads' together. */
+/* Of all clients' turns, turns_bytes(keys) apart, when nobody writes any more; between: all threads'
+ * together. */
 struct turns_sum turns_sum(const void *turns, int clients, uint32_t keys, const struct hist *between);
 
 #endif

@@ -1,5 +1,5 @@
-/* test_turns: short-term fairness of sequences whose answer is known, and of random ones, counted once more in the
- * plainest way.
+/* test_turns: short-term fairness of sequences whose answer is known, and of random ones, counted once more
+ * in the plainest way.
  */
 #include <math.h>
 #include <setjmp.h>

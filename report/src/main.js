@@ -9,9 +9,13 @@ import scaling from './views/scaling.js';
 import handoff from './views/handoff.js';
 import fairness from './views/fairness.js';
 import cost from './views/cost.js';
+import ratio from './views/ratio.js';
+import rates from './views/rates.js';
+import holders from './views/holders.js';
+import recovery from './views/recovery.js';
 
 // To add a view: one module here, one line in report/html.c.
-const views = [percentiles, scaling, handoff, fairness, cost];
+const views = [percentiles, scaling, handoff, fairness, cost, ratio, rates, holders, recovery];
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 

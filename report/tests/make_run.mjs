@@ -3,6 +3,8 @@
 //   node make_run.mjs mixed  > golden/mixed/run.json   every odd case: violated, caught, partial, failed, skipped
 //   node make_run.mjs clean  > golden/clean/run.json   repeats, an open loop, nothing wrong
 //   node make_run.mjs modes  > golden/modes/run.json   readers, permits, retries, topologies, controls in their own workloads
+//   node make_run.mjs decide > golden/decide/run.json  sweeps of clients and rates, seven repeats, holders around a fault, recoveries
+//   node make_run.mjs capacity > golden/decide/capacity.json   what a search among those rates found
 //   node make_run.mjs large  > /tmp/large/run.json     as many locks and loads as a full comparison has
 //
 // Its V2 histograms are written here independently of results/format/hdr.c, so that reading them is a test too.
@@ -252,8 +254,58 @@ function large() {
     skipped: [{ lock: 'consul-session', backend: 'consul', reason: 'built without libcurl', install: 'libcurl4-openssl-dev' }] });
 }
 
-const made = { mixed, clean, modes, large }[process.argv[2]];
-if (!made) { console.error('usage: node make_run.mjs mixed|clean|modes|large'); process.exit(1); }
+// What the views that decide draw.
+const GUARANTEE = { 'redis-setnx': 'node', 'pg-advisory': 'node', 'zk-lock': 'majority', 'mem-mutex': 'host' };
+const RATES = [100, 200, 300, 400, 450];
+function decide() {
+  const stages = [];
+  const add = (name, clients, options = {}, patch = {}) => {
+    const s = stage(stages.length, name, clients, { samples: 500, ...options });
+    const short = clients > 1 && s.grants > 0 ? { lwss: round(1 + (clients - 1) * LOCKS[name].fair, 4), lwss_window: Math.min(1000, s.grants), mttr: Math.round((clients - 1) * LOCKS[name].fair ** 2) } : { lwss: null, lwss_window: null, mttr: null };
+    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, steady: null, limited_by: null, fault: 'none', fairness: { ...s.fairness, ...short }, ...patch });
+  };
+  // The law: lambda 1,000, sigma 0.02, kappa 0.0005.
+  const law = (n) => round((1000 * n) / (1 + 0.02 * (n - 1) + 0.0005 * n * (n - 1)) * (1 + 0.004 * normal()));
+  for (const n of [1, 2, 4, 8, 16, 32]) add('pg-advisory', n, { keys: 1000 }, { key_distribution: 'uniform', throughput_per_s: law(n), sweep: { by: 'clients', order: 'up', leg: 'up', step: Math.log2(n) } });
+  for (const n of [1, 4, 16]) add('zk-lock', n, { keys: 1000 }, { key_distribution: 'uniform' });
+  for (let repeat = 0; repeat < 7; repeat++) for (const name of ['redis-setnx', 'pg-advisory', 'zk-lock', 'mem-mutex']) add(name, 16, { repeat });
+  for (const leg of ['up', 'down']) {
+    for (const [step, rate] of (leg === 'up' ? RATES : RATES.toReversed()).entries()) {
+      const wait = (200 + 900 / (1 - rate / 480)) * us * (leg === 'down' ? 1.25 : 1);
+      add('redis-setnx', 32, { rate, hold: '1ms' }, { offered_per_s: rate, sweep: { by: 'rate', order: 'mirror', leg, step: leg === 'up' ? step : RATES.length + step },
+        latency_ns: { ...stages[0].latency_ns, acquire_due: latency(800, wait, 0.6), hold: latency(800, 1.05 * ms, 0.05), handoff: latency(400, 1.0 * ms, 0.2), lag: latency(800, 30 * us, 0.3) } });
+    }
+  }
+  const hold = (client, key, from, to, more = {}) => ({ client, key, acquired_s: from, released_s: to, lease_end_s: round(from + 0.2), outcome: 'ok', shared: false, ...more });
+  const timeline = Array.from({ length: 40 }, (_, i) => hold(i % 4, 0, round(0.1 * i + 0.01), round(0.1 * i + 0.08)));
+  timeline.splice(20, 6, hold(0, 0, 2.01, 2.5, { outcome: 'lost' }), hold(1, 0, 2.21, 2.31), hold(2, 0, 2.36, null, { outcome: 'killed' }));
+  timeline.push(hold(3, 1, 0.5, 0.9, { shared: true }), hold(2, 1, 0.6, 0.8, { shared: true }));
+  const faults = [{ kind: 'pause', section: 0, target: 'holder', process: 0, client: 0, node: null, key: 0, from_s: 2.05, to_s: 2.45, acted: true, sign: 'stopped' }];
+  const recovery = (trials, min, max, more = {}) => ({ trials_ns: trials.toSorted((a, b) => a - b), count: trials.length, unrecovered: 0, min_ns: Math.min(...trials), p50_ns: null, p90_ns: null, max_ns: Math.max(...trials), theory: 'TTL 0.0..0.2 s', theory_min_ns: min, theory_max_ns: max,
+    unavailable_ns: 5e8, grants_lost: 1, lost_wakeups: 0, detect: { count: 1, p50_ns: 3e8, max_ns: 3e8, never: 0 }, ...more });
+  add('redis-setnx', 4, {}, { fault: 'pause', faults, exclusion: { ...stages[0].exclusion, verdict: 'expired', expired_holders: 1, bound95: null },
+    history: { ops: 86, dropped: 0, file: null, model: 'mutex', verdict: 'expired', violations: 0, expired: 1, spurious_busy: 0, token_errors: 0, inversions: 0,
+      counterexample: [{ client: 0, key: 0, op: 'acquire', begin_s: 2.0, end_s: 2.01, outcome: 'ok', token: 0, lease_end_s: 2.21, shared: false, note: 'held beyond its lease' }], timeline },
+    recovery: recovery([150e6, 160e6, 170e6, 180e6, 195e6, 260e6], 0, 200e6) });
+  add('zk-lock', 4, {}, { fault: 'kill', recovery: recovery([4.1e9, 4.4e9, 5.2e9], 4e9, 6e9, { theory: 'session 4.0 s + up to 2.0 s', unrecovered: 1 }) });
+  add('pg-advisory', 4, {}, { steady: { asked: true, reached: false, after_s: null, slope: -0.03 }, warnings: ['never steady: its slope was -3 % a second'] });
+  add('pg-advisory', 8, {}, { limited_by: 'generator', warnings: ['generator-limited: the engine\'s own timers were late by 3.1 ms at p99'] });
+  return run('decide', 'what the views that decide draw', plan, stages, { verdict: 'expired' });
+}
+
+function capacity() {
+  const probe = (value, verdict, ns) => ({ stage: null, value, verdict, quantile_ns: ns, low_ns: ns * 0.9, high_ns: ns * 1.1, samples: 800, missed: 0, over_share: 0.004, limited_by: null });
+  const lock = LOCKS['redis-setnx'];
+  return { schema: 'lockbench.capacity/1', tool: { name: 'lockbench', version: '0.1' }, command: 'lockbench capacity redis-setnx', started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null,
+    environment: {}, locks: [{ lock: 'redis-setnx', backend: 'redis', primitive: 'mutex', topology: 'redis', durability: lock.durability, guarantee: 'node', server: 'redis 7.0.15', executor: { threads: 2, processes: 1 },
+      slo: { text: 'acquire_due.p99<=20ms', metric: 'acquire_due', quantile: 0.99, limit_ns: 20000000 }, by: 'rate', hold: '1ms', think: '0', keys: '1', key_distribution: null, clients: 32,
+      answer: { value: 390, low: 360, high: 425, level: 0.95 }, limited_by: 'slo', why: null, probes: [probe(300, 'kept', 9e6), probe(450, 'broken', 60e6)],
+      model: { handoff_ns: 1000000, hold_ns: 1050000, capacity_per_s: 487.8, wait_predicted_ns: 2200000, wait_measured_ns: 2500000, at_per_s: 300 } }] };
+}
+
+const made = { mixed, clean, modes, decide, capacity, large }[process.argv[2]];
+if (!made) { console.error('usage: node make_run.mjs mixed|clean|modes|decide|capacity|large'); process.exit(1); }
+if (process.argv[2] === 'capacity') { console.log(JSON.stringify(capacity(), null, 1)); process.exit(0); }
 // One stage a line: a change can be read in a diff.
 const { stages, ...rest } = made();
 const head = JSON.stringify(rest, null, 1).slice(0, -2);

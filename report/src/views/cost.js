@@ -1,40 +1,52 @@
-// cost: processor time a grant, clients' and server's stacked, cheapest first.
+// cost: what a grant costs: processor time of clients and server stacked, or commands, or bytes; cheapest first.
 import { firstGroup } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
 const client = (row) => row.figures['cost.client_cpu_ns_per_grant'] ?? 0;
 const server = (row) => row.figures['cost.server_cpu_ns_per_grant'] ?? 0;
-const commands = (row) => row.figures['cost.commands_per_grant'];
+const figures = {
+  cpu: { name: 'processor time', of: (row) => client(row) + server(row), format: time },
+  commands: { name: 'commands', of: (row) => row.figures['cost.commands_per_grant'], format: number },
+  bytes: { name: 'bytes', of: (row) => row.figures['cost.bytes_per_grant'], format: number },
+};
+
+const exact = (row, key) => row.figures[`cost.${key}`] ?? null;
+
+function table(rows, data) {
+  return {
+    columns: [{ name: 'lock' }, { name: 'durability' }, { name: 'client CPU', format: time }, { name: 'server CPU', format: time }, { name: 'commands' }, { name: 'wake-ups' }, { name: 'bytes' }],
+    rows: rows.toReversed().map((row) => [row.lock.label, data.durabilities[row.lock.durability], exact(row, 'client_cpu_ns_per_grant'), exact(row, 'server_cpu_ns_per_grant'),
+      exact(row, 'commands_per_grant'), exact(row, 'wakeups_per_grant'), exact(row, 'bytes_per_grant')]),
+  };
+}
 
 function draw({ data, state, theme, choice }) {
-  const group = data.groups[choice('group')];
-  const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && client(row) + server(row) > 0);
-  if (rows.length === 0) return { empty: 'No lock that is shown has a cost under this load.' };
-  rows.sort((a, b) => client(b) + server(b) - client(a) - server(a));
-  const bar = (name, of, color, more) => ({
-    type: 'bar', name, stack: 'cpu', data: rows.map(of), itemStyle: { color }, barMaxWidth: 22, emphasis: { focus: 'none' }, ...more,
+  const group = data.groups[choice('group')], { name, of, format } = figures[choice('figure')];
+  const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && of(row) > 0);
+  if (rows.length === 0) return { empty: `No lock that is shown has ${name} a grant under this load. Server CPU is of servers that lockbench starts; commands and bytes are of locks with a server.` };
+  rows.sort((a, b) => of(b) - of(a));
+  const total = { show: true, position: 'right', color: theme.soft, fontSize: 11, formatter: ({ dataIndex }) => format(of(rows[dataIndex])) };
+  const bar = (title, value, color, more) => ({
+    type: 'bar', name: title, stack: 'cost', data: rows.map(value), itemStyle: { color }, barMaxWidth: 22, emphasis: { focus: 'none' }, ...more,
   });
   return {
     height: 108 + 30 * rows.length,
+    tables: [table(rows, data)],
     option: {
       tooltip: tooltip(theme, {
         trigger: 'axis',
         axisPointer: { type: 'shadow' },
         formatter: ([{ dataIndex }]) => {
           const row = rows[dataIndex];
-          return `<b>${escape(row.lock.label)}</b><br>clients: ${time(client(row))}<br>server: ${server(row) ? time(server(row)) : 'none'}<br>${number(commands(row))} commands a grant`;
+          return `<b>${escape(row.lock.label)}</b><br>clients: ${time(client(row))}<br>server: ${server(row) ? time(server(row)) : 'none'}<br>${number(figures.commands.of(row))} commands and ${number(figures.bytes.of(row))} bytes a grant`;
         },
       }),
       legend: { top: 0, left: 0, selectedMode: false, itemWidth: 14, itemHeight: 10, textStyle: { color: theme.ink, fontSize: 12 } },
-      xAxis: axis(theme, { type: 'value', name: 'processor time a grant', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: time } }),
+      xAxis: axis(theme, { type: 'value', name: `${name} a grant`, nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: format } }),
       yAxis: axis(theme, { type: 'category', data: rows.map((row) => row.lock.label), axisLabel: { color: theme.ink, hideOverlap: false } }),
-      series: [
-        bar('clients', client, theme.palette[0]),
-        bar('server', server, theme.palette[4], {
-          label: { show: true, position: 'right', color: theme.soft, fontSize: 11, formatter: ({ dataIndex }) => time(client(rows[dataIndex]) + server(rows[dataIndex])) },
-        }),
-      ],
+      series: choice('figure') === 'cpu' ? [bar('clients', client, theme.palette[0]), bar('server', server, theme.palette[4], { label: total })]
+        : [bar(name, of, theme.palette[0], { label: total })],
       grid: { left: 8, right: 64, top: 36, bottom: 34, containLabel: true },
     },
   };
@@ -42,7 +54,10 @@ function draw({ data, state, theme, choice }) {
 
 export default {
   id: 'cost',
-  label: 'Processor time a grant of each lock; the figures are in the tables below',
-  controls: (data) => [groupControl(data, firstGroup(data))],
+  label: 'What a grant costs each lock',
+  controls: (data) => [
+    groupControl(data, firstGroup(data)),
+    { key: 'figure', name: 'Figure', fallback: 'cpu', choices: Object.entries(figures).map(([value, { name }]) => ({ value, text: `${name} a grant` })) },
+  ],
   draw,
 };

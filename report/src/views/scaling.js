@@ -1,4 +1,5 @@
-// scaling: a figure against the number of clients, for one load: throughput first, waiting and handoff by choice.
+// scaling: a figure against the number of clients, for one load: throughput with the Universal Scalability Law fitted to
+// it, waiting and handoff by choice.
 import { escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
@@ -11,42 +12,70 @@ const figures = {
   'cost.commands_per_grant': { name: 'commands/grant', format: number },
 };
 
+const span = ([value, low, high], format) => `${format(value)} (${format(low)} to ${format(high)})`;
+
+function lawText(label, { law, why }) {
+  if (!law) return `${label}: ${why}.`;
+  const peak = law.peakClients === null ? 'no peak: more clients cost nothing' : `N* = ${number(law.peakClients)} clients${law.peak === null ? ', beyond what the measurement supports' : `, ${number(law.peak)} grants/s`}`;
+  return `${label}: lambda ${span(law.lambda, number)}, sigma ${span(law.sigma, number)}, kappa ${span(law.kappa, number)}; ${peak}; R² ${law.rSquared.toFixed(3)}.`;
+}
+
+function lawTable(lines, data) {
+  const part = (of) => [of[0], of[1], of[2]];
+  return {
+    title: 'The fitted law',
+    columns: ['lock', 'lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since'].map((name) => ({ name })),
+    rows: lines.map(({ lock, law, why }) => [data.locks[lock].label, ...(law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–']
+      : [null, null, null, null, null, null, null, null, null, null, null, null, why])]),
+  };
+}
+
 function draw({ data, state, theme, choice }) {
-  const load = data.loads[choice('load')];
-  const key = choice('figure');
-  const { name, format } = figures[key];
+  const load = data.loads[choice('load')], key = choice('figure'), { name, format } = figures[key];
   const groups = data.groups.filter((group) => group.load === load);
-  const series = data.locks.filter((lock) => state.shows(lock)).map((lock) => ({
+  const shown = data.locks.filter((lock) => state.shows(lock)).map((lock) => ({
     lock,
     points: groups.flatMap((group) => {
       const value = group.rows.find((row) => row.lock === lock)?.figures[key];
-      return value > 0 ? [[String(group.clients), value]] : [];
+      return value > 0 ? [[group.clients, value]] : [];
     }),
   })).filter(({ points }) => points.length > 0);
-  if (series.length === 0) return { empty: `No lock that is shown has ${name} under this load.` };
+  if (shown.length === 0) return { empty: `No lock that is shown has ${name} under this load. A sweep fills this: --set load.clients=1,2,4,8,16,32` };
+  const lines = key === 'throughput_per_s' ? data.laws.filter(({ lock, loadIndex }) => loadIndex === groups[0].loadIndex && shown.some((s) => s.lock.index === lock)) : [];
+  const measured = shown.map(({ lock, points }) => ({
+    type: 'line', name: lock.label, data: points, symbol: 'circle', symbolSize: 8, color: colourOf(theme, lock),
+    lineStyle: { width: 2.2, type: dashOf(lock) }, emphasis: { focus: 'series' },
+    endLabel: { show: !theme.narrow && lines.every(({ law }) => !law), formatter: lock.label, color: colourOf(theme, lock), fontSize: 12, padding: [3, 4] },
+    labelLayout: { moveOverlap: 'shiftY' },
+  }));
+  const laws = lines.filter(({ law }) => law).map(({ lock, law }) => ({
+    type: 'line', name: `${data.locks[lock].label}, law`, data: law.curve, symbol: 'none', silent: true, color: colourOf(theme, data.locks[lock]),
+    lineStyle: { width: 1.2, type: 'dashed', opacity: 0.9 }, z: 1,
+  }));
+  const clients = [...new Set(groups.map((group) => group.clients))];
   return {
+    note: lines.length ? `${lines.slice(0, 6).map((line) => lawText(data.locks[line.lock].label, line)).join(' ')}${lines.length > 6 ? ' The others are in the table.' : ''}${laws.length ? ' Dashed: the law, up to twice the most clients measured. One hot key is served in turn, so there sigma is near 1: read handoff instead.' : ''}` : '',
     option: {
       tooltip: tooltip(theme, {
-        trigger: 'axis',
-        order: 'valueDesc',
-        formatter: (items) => `<b>${escape(items[0].name)} clients</b><br>${items.map((i) => `${i.marker} ${escape(i.seriesName)}: ${format(i.value[1])}`).join('<br>')}`,
+        trigger: 'item',
+        formatter: ({ seriesName, value }) => `<b>${escape(seriesName)}</b><br>${number(value[0])} clients: ${format(value[1])} ${key === 'throughput_per_s' ? 'grants/s' : ''}`,
       }),
-      xAxis: axis(theme, { type: 'category', data: groups.map((g) => String(g.clients)), name: 'clients', nameLocation: 'middle', nameGap: 26, boundaryGap: groups.length < 3 }),
+      xAxis: axis(theme, { type: 'log', min: Math.min(...clients), name: 'clients (log)', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: number } }),
       yAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: format } }),
-      series: series.map(({ lock, points }) => ({
-        type: 'line', name: lock.label, data: points, symbol: 'circle', symbolSize: 8, color: colourOf(theme, lock),
-        lineStyle: { width: 2.2, type: dashOf(lock) }, emphasis: { focus: 'series' },
-        endLabel: { show: !theme.narrow, formatter: lock.label, color: colourOf(theme, lock), fontSize: 12, padding: [3, 4] },
-        labelLayout: { moveOverlap: 'shiftY' },
-      })),
-      grid: { left: 8, right: theme.narrow ? 18 : 130, top: 34, bottom: 34, containLabel: true },
+      series: [...measured, ...laws],
+      grid: { left: 8, right: theme.narrow || laws.length ? 22 : 130, top: 34, bottom: 34, containLabel: true },
     },
+    tables: [
+      { columns: [{ name: 'clients' }, ...shown.map(({ lock }) => ({ name: lock.label, format }))],
+        rows: clients.map((n) => [n, ...shown.map(({ points }) => points.find(([x]) => x === n)?.[1] ?? null)]) },
+      ...(lines.length ? [lawTable(lines, data)] : []),
+    ],
   };
 }
 
 export default {
   id: 'scaling',
-  label: 'Throughput against the number of clients; the figures are in the comparison tables',
+  label: 'Throughput against the number of clients, with the fitted law',
   controls(data) {
     const most = (load) => data.groups.filter((g) => g.load === load).length;
     const best = data.loads.reduce((a, b) => (most(b) > most(a) ? b : a), data.loads[0]);

@@ -1,0 +1,93 @@
+// ratio: one figure of every lock with its interval, the best of each durability first, and how far the others are.
+import { firstGroup } from '../data.js';
+import { escape, number, time } from '../format.js';
+import { colourOf } from '../theme.js';
+import { axis, groupControl, tooltip } from '../view.js';
+
+// More is better of the first and of Jain; all others are times and costs.
+const figures = {
+  throughput_per_s: { name: 'grants/s', format: number, more: true },
+  'latency_ns.acquire.p50': { name: 'acquire p50', format: time },
+  'latency_ns.acquire.p99': { name: 'acquire p99', format: time },
+  'latency_ns.handoff.p50': { name: 'handoff p50', format: time },
+  'latency_ns.release.p50': { name: 'release p50', format: time },
+  'fairness.jain': { name: 'Jain', format: number, more: true },
+  'cost.commands_per_grant': { name: 'commands a grant', format: number },
+  'cost.server_cpu_ns_per_grant': { name: 'server CPU a grant', format: time },
+};
+const stands = {
+  repeats: (n) => `95 % interval of the median of ${n} repeats`,
+  range: (n) => `range of ${n} repeats: too few for an interval`,
+  samples: (n) => `95 % interval within one run, ${number(n)} samples: says nothing of the next run`,
+};
+const times = (ratio) => (ratio === null || ratio === undefined ? '–' : `${ratio.toFixed(2)}×`);
+
+function barsOf(data, group, key, state) {
+  const spreads = data.spread[group.index];
+  return group.rows.map((row, i) => ({ row, mean: spreads[i].mean, value: row.figures[key], ...spreads[i].figures[key] }))
+    .filter(({ row, value }) => state.shows(row.lock) && row.lock.real && Number.isFinite(value));
+}
+
+// A line from low to high with a foot at each end.
+function interval(theme, bars) {
+  return (params, api) => {
+    const { low, high } = bars[params.dataIndex];
+    const [x1, y] = api.coord([low, api.value(1)]), [x2] = api.coord([high, api.value(1)]);
+    const line = (a, b, c, d) => ({ type: 'line', shape: { x1: a, y1: b, x2: c, y2: d }, style: { stroke: theme.ink, lineWidth: 1.5 }, silent: true });
+    return { type: 'group', children: [line(x1, y, x2, y), line(x1, y - 5, x1, y + 5), line(x2, y - 5, x2, y + 5)] };
+  };
+}
+
+function tell({ row, value, low, high, kind, count, ratio, mean }, standing, { name, format }) {
+  const lines = [`<b>${escape(row.lock.label)}</b> (${escape(row.lock.state)})`, escape(standing), `${name}: ${format(value)}`];
+  if (kind) lines.push(`${format(low)} to ${format(high)}: ${stands[kind](count)}`);
+  lines.push(`to the best of its durability: ${times(ratio)}; over all figures: ${times(mean)}`);
+  return lines.join('<br>');
+}
+
+function draw({ data, state, theme, choice }) {
+  const group = data.groups[choice('group')], key = choice('figure'), { name, format, more } = figures[key];
+  const bars = group ? barsOf(data, group, key, state) : [];
+  if (bars.length === 0) return { empty: `No lock that is shown has ${name} under this load: handoffs need clients that wait, CPU a server that lockbench started.` };
+  const worst = more ? (a, b) => a.value - b.value : (a, b) => b.value - a.value;
+  bars.sort((a, b) => b.row.lock.durability - a.row.lock.durability || worst(a, b));
+  const wide = bars.filter(({ kind }) => kind);
+  const at = new Map(bars.map((bar, i) => [bar, i]));
+  const standing = (row) => { const s = data.standing[row.lock.index]; return `${data.durabilities[row.lock.durability]}, ${s.guarantee}, ${s.topology ?? 'topology not stated'}`; };
+  return {
+    height: 100 + (theme.narrow ? 44 : 30) * bars.length,
+    note: wide.length ? `Lines: ${[...new Set(wide.map(({ kind, count }) => stands[kind](count).split(',')[0]))].join('; ')}. Ratios are within a durability only.`
+      : 'One run: there is no interval. run.repeat = 6 and more gives one.',
+    option: {
+      tooltip: tooltip(theme, { trigger: 'item', formatter: ({ data: { bar } }) => tell(bar, standing(bar.row), figures[key]) }),
+      xAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: format } }),
+      yAxis: axis(theme, {
+        type: 'category', data: bars.map(({ row }) => row.lock.label),
+        axisLabel: { color: theme.ink, hideOverlap: false, formatter: (label, i) => `${label}\n{s|${data.durabilities[bars[i].row.lock.durability]}}`, rich: { s: { color: theme.soft, fontSize: 10, lineHeight: 15 } } },
+      }),
+      series: [
+        { type: 'scatter', name, symbolSize: 10, data: bars.map((bar, i) => ({ value: [bar.value, i], bar, itemStyle: { color: colourOf(theme, bar.row.lock) } })),
+          label: { show: true, position: 'top', distance: 2, color: theme.soft, fontSize: 11, formatter: ({ data: { bar } }) => (bar.ratio ? times(bar.ratio) : '') } },
+        { type: 'custom', name: 'interval', silent: true, renderItem: interval(theme, wide), data: wide.map((bar) => [bar.value, at.get(bar)]), z: 1 },
+      ],
+      grid: { left: 8, right: 28, top: 22, bottom: 34, containLabel: true },
+    },
+    tables: [{
+      columns: ['lock', 'verdict', 'durability', 'guarantee', 'topology', name, 'from', 'to', 'stands on', 'to the best', 'over all figures'].map((column, i) => ({ name: column, format: i < 8 ? format : times })),
+      rows: bars.toReversed().map(({ row, value, low, high, kind, count, ratio, mean }) => [row.lock.label, row.lock.state, data.durabilities[row.lock.durability],
+        data.standing[row.lock.index].guarantee, data.standing[row.lock.index].topology ?? '–', value, low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run', ratio ?? null, mean ?? null]),
+    }],
+  };
+}
+
+export default {
+  id: 'ratio',
+  label: 'One figure of each lock with its interval',
+  controls(data) {
+    const real = (group) => group.rows.filter((row) => row.lock.real).length, first = firstGroup(data);
+    const fullest = data.groups.reduce((a, b) => (real(b) > real(a) ? b : a), first);
+    const used = Object.entries(figures).filter(([key]) => data.groups.some((g) => g.rows.some((r) => r.figures[key] > 0)));
+    return [groupControl(data, fullest), { key: 'figure', name: 'Figure', fallback: used[0]?.[0], choices: used.map(([value, { name }]) => ({ value, text: name })) }];
+  },
+  draw,
+};

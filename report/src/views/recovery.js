@@ -1,0 +1,90 @@
+// recovery: how long each trial took from a fault to the next grant: a dot a trial, or bars when there are many, against
+// the band that theory allows.
+import { escape, number, time } from '../format.js';
+import { colourOf } from '../theme.js';
+import { axis, tooltip } from '../view.js';
+
+const DOTS_MAX = 400, BINS = 40;
+const quantile = (sorted, q) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
+const theoryOf = ({ theory, theoryMin, theoryMax }) => theory ?? (theoryMax === null ? '–' : `${time(theoryMin ?? 0)} to ${time(theoryMax)}`);
+
+/* Stages of one lock under one fault together: repeats are trials of the same thing. */
+function linesOf(data, state) {
+  const lines = new Map();
+  for (const one of data.recoveries) {
+    const lock = data.locks[one.lock];
+    if (!state.shows(lock)) continue;
+    const name = `${lock.label}: ${one.fault ?? 'fault'}`, key = `${name}|${one.theory}`;
+    const line = lines.get(key) ?? { ...one, name, lock, trials: [], unrecovered: 0 };
+    line.trials.push(...one.trials);
+    line.unrecovered += one.unrecovered ?? 0;
+    lines.set(key, line);
+  }
+  for (const line of lines.values()) line.trials.sort((a, b) => a - b);
+  return [...lines.values()];
+}
+
+// The band of theory behind a line: [from, to, lane].
+function band(params, api) {
+  const [x1, y] = api.coord([api.value(0), api.value(2)]), [x2] = api.coord([api.value(1), api.value(2)]), tall = api.size([0, 1])[1] * 0.9;
+  return { type: 'rect', shape: { x: x1, y: y - tall / 2, width: Math.max(2, x2 - x1), height: tall }, style: api.style() };
+}
+
+function dots(lines, theme) {
+  return { type: 'scatter', name: 'trials', symbolSize: 9, data: lines.flatMap((line, lane) => line.trials.map((ns) => ({ value: [ns, lane], line, itemStyle: { color: colourOf(theme, line.lock), opacity: 0.75 } }))) };
+}
+
+function histogram(line, theme) {
+  const high = Math.max(line.trials[line.trials.length - 1], line.theoryMax ?? 0) || 1, counts = new Array(BINS).fill(0);
+  for (const ns of line.trials) counts[Math.min(BINS - 1, Math.floor((ns / high) * BINS))]++;
+  const inTheory = line.theoryMax === null ? {} : { markArea: { silent: true, itemStyle: { color: theme.palette[2], opacity: 0.16 }, data: [[{ xAxis: line.theoryMin ?? 0 }, { xAxis: line.theoryMax }]] } };
+  return {
+    xAxis: axis(theme, { type: 'value', min: 0, max: high, name: 'from the fault to the next grant', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: time } }),
+    yAxis: axis(theme, { type: 'value', name: 'trials', nameTextStyle: { align: 'left', color: theme.soft } }),
+    series: [{ type: 'bar', name: line.name, barWidth: '95%', color: colourOf(theme, line.lock), data: counts.map((n, i) => [((i + 0.5) * high) / BINS, n]), ...inTheory }],
+    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ value }) => `${number(value[1])} trials around ${time(value[0])}` }),
+    grid: { left: 8, right: 28, top: 30, bottom: 34, containLabel: true },
+  };
+}
+
+function strip(lines, theme) {
+  const bands = lines.flatMap(({ theoryMin, theoryMax }, lane) => (theoryMax === null ? [] : [[theoryMin ?? 0, theoryMax, lane]]));
+  return {
+    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ value, data: { line } }) => (line ? `<b>${escape(line.name)}</b><br>${time(value[0])}; theory: ${escape(theoryOf(line))}` : '') }),
+    xAxis: axis(theme, { type: 'value', min: 0, max: ({ max }) => Math.max(max, ...bands.map(([, to]) => to)) * 1.04, name: 'from the fault to the next grant', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: time } }),
+    yAxis: axis(theme, { type: 'category', data: lines.map(({ name }) => name), axisLabel: { color: theme.ink, hideOverlap: false, width: theme.narrow ? 110 : 260, overflow: 'truncate' } }),
+    series: [{ type: 'custom', name: 'theory', silent: true, renderItem: band, data: bands, itemStyle: { color: theme.palette[2], opacity: 0.18 }, z: 1 }, dots(lines, theme)],
+    grid: { left: 8, right: 28, top: 18, bottom: 34, containLabel: true },
+  };
+}
+
+function draw({ data, state, theme, choice }) {
+  if (data.recoveries.length === 0) return { empty: 'No stage measured a recovery. A run with faults and a history fills this: lockbench run crash --lock …, or lockbench check LOCK --fault holder-kill --trials 20' };
+  const lines = linesOf(data, state).filter(({ trials, unrecovered }) => trials.length > 0 || unrecovered > 0);
+  if (lines.length === 0) return { empty: 'No lock that is shown has trials.' };
+  const one = choice('line') === '' ? null : lines.find(({ name }) => name === choice('line'));
+  const shown = one ? [one] : lines, trials = shown.reduce((n, line) => n + line.trials.length, 0);
+  if (trials === 0) return { empty: `Nothing recovered: ${shown.map(({ name, unrecovered }) => `${name}: ${unrecovered} keys that nobody got any more`).join('; ')}.` };
+  if (!one && trials > DOTS_MAX) shown.forEach((line) => { line.all = line.trials; line.trials = line.trials.filter((_, i) => i % Math.ceil(trials / DOTS_MAX) === 0); });
+  const all = (line) => line.all ?? line.trials;
+  return {
+    height: one ? undefined : 90 + 34 * shown.length,
+    note: `The band is what theory allows. ${shown.some(({ all: more }) => more) ? 'Of so many trials every few are drawn; choose one lock for all of them. ' : ''}${shown.filter(({ unrecovered }) => unrecovered > 0).map(({ name, unrecovered }) => `${name}: ${unrecovered} never recovered.`).join(' ')}`,
+    option: one ? histogram(one, theme) : strip(shown, theme),
+    tables: [{
+      columns: [{ name: 'lock and fault' }, { name: 'trials' }, ...['least', 'p50', 'p90', 'most'].map((name) => ({ name, format: time })), { name: 'theory' }, { name: 'longer than theory' }, { name: 'never' }],
+      rows: shown.map((line) => [line.name, all(line).length, all(line)[0] ?? null, quantile(all(line), 0.5) ?? null, quantile(all(line), 0.9) ?? null, all(line)[all(line).length - 1] ?? null,
+        theoryOf(line), line.theoryMax === null ? null : all(line).filter((ns) => ns > line.theoryMax).length, line.unrecovered]),
+    }],
+  };
+}
+
+export default {
+  id: 'recovery',
+  label: 'From a fault to the next grant, each trial, against theory',
+  controls(data) {
+    const names = [...new Set(data.recoveries.map((one) => `${data.locks[one.lock].label}: ${one.fault ?? 'fault'}`))];
+    return [{ key: 'line', name: 'Show', fallback: '', choices: [{ value: '', text: 'all, a dot a trial' }, ...names.map((name) => ({ value: name, text: `${name}, as a histogram` }))] }];
+  },
+  draw,
+};
