@@ -24,7 +24,12 @@ static void write_head(FILE *out, const struct column *columns, const struct rep
     if (with_guarantee) {
         fputs("<th scope=\"col\" title=\"does it exclude?\">verdict</th>"
               "<th scope=\"col\" title=\"what its state survives\">durability</th>"
-              "<th scope=\"col\" title=\"what ran\">topology</th>",
+              "<th scope=\"col\" title=\"where the truth lives, and so what can make two clients "
+              "disagree\">guarantee</th>"
+              "<th scope=\"col\" title=\"what ran\">topology</th>"
+              "<th scope=\"col\" class=\"num\" title=\"how many times worse than the best of its durability: "
+              "the geometric "
+              "mean over these figures\">&times; best</th>",
               out);
     }
     for (const struct column *column = columns; column->key; column++) {
@@ -41,6 +46,7 @@ static void write_row(FILE *out, const struct report *report, const struct repor
                       const struct column *columns, bool with_guarantee) {
     const struct report_row *row = &group->rows[r];
     const struct report_lock *lock = &report->locks[row->lock];
+    char text[NUMBER_TEXT_MAX];
     fprintf(out, "<tr%s><th scope=\"row\">", row->candidate ? "" : " class=\"aside\"");
     html_text(out, lock->label);
     if (row->incomplete) {
@@ -61,9 +67,13 @@ static void write_row(FILE *out, const struct report *report, const struct repor
         html_state(out, lock->state);
         fputs("</td><td title=\"", out);
         html_text(out, row->typical->durability);
-        fprintf(out, "\">%s</td><td>", words_durability_text(words_durability(row->typical)));
+        fprintf(out, "\">%s</td><td>%s</td><td>", words_durability_text(words_durability(row->typical)),
+                words_guarantee(row->typical));
         html_text(out, row->typical->topology);
-        fputs("</td>", out);
+        double ratio = column_ratio_mean(group, r);
+        fputs("</td><td class=\"num\"", out);
+        if (isfinite(ratio)) fprintf(out, " data-v=\"%.9g\"", ratio);
+        fprintf(out, ">%s</td>", number_text(ratio, &number_plain, text));
     }
     for (const struct column *column = columns; column->key; column++) {
         if (column_used(column, group) && column_shown(column, group, false))

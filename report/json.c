@@ -61,6 +61,7 @@ static json_t *lock_of(const struct report_lock *lock) {
     rc |= escape_json_put(object, "control", json_boolean(lock->stage->control));
     rc |= escape_json_put(object, "baseline", json_boolean(lock->stage->baseline));
     rc |= escape_json_put(object, "topology", escape_json(lock->stage->topology));
+    rc |= escape_json_put(object, "guarantee", escape_json(lock->stage->guarantee));
     rc |= escape_json_put(object, "durability", escape_json(lock->stage->durability));
     rc |= escape_json_put(object, "durability_note", escape_json(lock->stage->durability_note));
     rc |= escape_json_put(object, "durability_kind",

@@ -83,9 +83,11 @@ static void write_row(FILE *out, const struct report *report, const struct repor
     char text[NUMBER_TEXT_MAX];
     fputs("| ", out);
     escape_md(out, report->locks[row->lock].label);
-    fprintf(out, "%s%s | %s | %s |", row->incomplete ? " (partial)" : "", row->limited ? " ~" : "",
+    fprintf(out, "%s%s | %s | %s | %s | ", row->incomplete ? " (partial)" : "", row->limited ? " ~" : "",
             words_state(report->locks[row->lock].state),
-            words_durability_text(words_durability(row->typical)));
+            words_durability_text(words_durability(row->typical)), words_guarantee(row->typical));
+    put_or(out, row->typical->topology, "not stated");
+    fprintf(out, " | %s |", number_text(column_ratio_mean(group, r), &number_plain, text));
     for (const struct column *column = columns_compare; column->key; column++) {
         if (!column_shown(column, group, false)) continue;
         bool best = column_is_best(column, group, r);
@@ -100,14 +102,14 @@ static void write_group(FILE *out, const struct report *report, const struct rep
     fprintf(out, "### %s client%s\n\n", number_count_text(group->clients, text),
             group->clients == 1 ? "" : "s");
     escape_md(out, group->load);
-    fputs("\n\n| lock | verdict | durability |", out);
+    fputs("\n\n| lock | verdict | durability | guarantee | topology | × best |", out);
     for (const struct column *column = columns_compare; column->key; column++) {
         if (!column_shown(column, group, false)) continue;
         fprintf(out, " %s", column->title);
         put_unit(out, column_unit(column, group));
         fputs(" |", out);
     }
-    fputs("\n|---|---|---|", out);
+    fputs("\n|---|---|---|---|---|--:|", out);
     for (const struct column *column = columns_compare; column->key; column++) {
         if (column_shown(column, group, false)) fputs("--:|", out);
     }

@@ -16,6 +16,8 @@
 #define CELL_MAX 10  /* "14,800,000" */
 #define CELL_MIN 7   /* "1.5e+07" */
 #define VERDICT_WIDTH 9
+#define RATIO_WIDTH 6
+#define BEST_MARK '*'
 #define COLUMNS_MAX 14
 #define WARNINGS_MAX 6 /* lines; the page has them all */
 
@@ -42,10 +44,20 @@ struct layout {
     const struct number_unit *unit[COLUMNS_MAX];
     int width[COLUMNS_MAX];
     int count;
+    bool ratio; /* there are two to compare, so that they can be held against the best */
 };
+
+static bool has_ratio(const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++) {
+        double ratio = column_ratio_mean(group, r);
+        if (!isnan(ratio) && ratio > 1) return true;
+    }
+    return false;
+}
 
 static void choose_columns(const struct report_group *group, struct layout *layout) {
     layout->count = 0;
+    layout->ratio = has_ratio(group);
     for (const struct column *column = columns_compare; column->key && layout->count < COLUMNS_MAX;
          column++) {
         if (!column_shown(column, group, true)) continue;
@@ -58,12 +70,17 @@ static void write_head(const struct screen *screen, const struct layout *layout,
     screen_put(screen, "lock", -name_width, TONE_PLAIN);
     fputc(' ', screen->out);
     screen_put(screen, "verdict", -VERDICT_WIDTH, TONE_PLAIN);
+    if (layout->ratio) {
+        fputc(' ', screen->out);
+        screen_put(screen, "\xc3\x97 best", RATIO_WIDTH, TONE_PLAIN);
+    }
     for (int c = 0; c < layout->count; c++) {
         fputc(' ', screen->out);
         screen_put(screen, layout->column[c]->brief, layout->width[c], TONE_PLAIN);
     }
     fputc('\n', screen->out);
-    screen_put(screen, "", -(name_width + 1 + VERDICT_WIDTH), TONE_PLAIN);
+    int before = name_width + 1 + VERDICT_WIDTH + (layout->ratio ? 1 + RATIO_WIDTH : 0);
+    screen_put(screen, "", -before, TONE_PLAIN);
     int end = layout->count;
     while (end > 0 && !*layout->unit[end - 1]->name) end--;
     for (int c = 0; c < end; c++) {
@@ -79,23 +96,88 @@ static void write_row(const struct screen *screen, const struct report *report,
     const struct report_row *row = &group->rows[r];
     enum lock_state state = report->locks[row->lock].state;
     char text[NUMBER_TEXT_MAX], name[256];
-    snprintf(name, sizeof name, "%s%s%s", report->locks[row->lock].label, row->incomplete ? "*" : "",
+    snprintf(name, sizeof name, "%s%s%s", report->locks[row->lock].label, row->incomplete ? "!" : "",
              row->limited ? "~" : "");
     screen_put(screen, name, -name_width, TONE_PLAIN);
     fputc(' ', screen->out);
     screen_put(screen, words_state(state), -VERDICT_WIDTH, words_state_tone(state));
+    if (layout->ratio) {
+        fputc(' ', screen->out);
+        screen_put(screen, number_text(column_ratio_mean(group, r), &number_plain, text), RATIO_WIDTH,
+                   TONE_PLAIN);
+    }
+    /* The mark of the best stands where the gap to the next column is. */
+    bool best = false;
     for (int c = 0; c < layout->count; c++) {
         cell_text(layout->column[c], row, layout->unit[c], cell_max, text);
-        fputc(' ', screen->out);
+        fputc(best ? BEST_MARK : ' ', screen->out);
         screen_put(screen, text, layout->width[c], cell_tone(layout->column[c], group, r));
+        best = column_is_best(layout->column[c], group, r);
     }
+    if (best) fputc(BEST_MARK, screen->out);
     fputc('\n', screen->out);
+}
+
+static bool same_class(const struct report_row *a, const struct report_row *b) {
+    return words_durability(a->typical) == words_durability(b->typical) &&
+           strcmp(words_guarantee(a->typical), words_guarantee(b->typical)) == 0;
+}
+
+/* Whether a row before it ran on the same topology, in the same class. */
+static bool is_said(const struct report_group *group, int r) {
+    for (int before = 0; before < r; before++) {
+        const struct report_row *row = &group->rows[before];
+        if (same_class(row, &group->rows[r]) &&
+            strcmp(or_else(row->typical->topology, ""), or_else(group->rows[r].typical->topology, "")) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What stands beside the numbers of the rows below: "in memory, one server: redis, postgres". */
+static void write_class(const struct screen *screen, const struct report_group *group, int first) {
+    const struct run_stage *stage = group->rows[first].typical;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return;
+    bool stated = stage->guarantee != NULL, any = false;
+    fprintf(out, "%s%s%s", words_durability_text(words_durability(stage)), stated ? ", " : "",
+            stated ? words_guarantee(stage) : "");
+    for (int r = first; r < group->row_count; r++) {
+        if (!same_class(&group->rows[r], &group->rows[first]) || is_said(group, r)) continue;
+        fprintf(out, "%s%s", any ? ", " : ": ",
+                or_else(group->rows[r].typical->topology, "topology not stated"));
+        any = true;
+    }
+    if (fclose(out) == 0) screen_say(screen, 2, TONE_PLAIN, "-- %s", text);
+    free(text);
+}
+
+/* Rows of a class stand together, classes from the least durable on. */
+static void write_rows(const struct screen *screen, const struct report *report,
+                       const struct report_group *group, const struct layout *layout, int name_width,
+                       int cell_max) {
+    for (int d = 0; d < DURABILITIES; d++) {
+        for (int r = 0; r < group->row_count; r++) {
+            if ((int)words_durability(group->rows[r].typical) != d) continue;
+            int first = 0;
+            while (!same_class(&group->rows[first], &group->rows[r])) first++;
+            if (first < r) continue;
+            write_class(screen, group, r);
+            for (int next = r; next < group->row_count; next++) {
+                if (same_class(&group->rows[next], &group->rows[r]))
+                    write_row(screen, report, group, next, layout, name_width, cell_max);
+            }
+        }
+    }
 }
 
 /* Widths of the columns when no cell may be wider than cell_max; returns what is left for the name. */
 static int fit_columns(const struct report_group *group, int cell_max, struct layout *layout) {
     char text[NUMBER_TEXT_MAX];
-    int room = SCREEN_WIDTH - 1 - VERDICT_WIDTH;
+    /* At the end there is room for a mark. */
+    int room = SCREEN_WIDTH - 1 - VERDICT_WIDTH - (layout->ratio ? 1 + RATIO_WIDTH : 0) - 1;
     for (int c = 0; c < layout->count; c++) {
         layout->width[c] = screen_width(layout->column[c]->brief);
         for (int r = 0; r < group->row_count; r++) {
@@ -110,7 +192,7 @@ static int fit_columns(const struct report_group *group, int cell_max, struct la
 /* Room for names, at the price of digits first, then of the columns that tell least. Returns their width. */
 static int fit_names(const struct report_group *group, int wanted, struct layout *layout, int *ret_cell_max) {
     static const char *const least[] = {"latency_ns.ping.p50", "cost.server_cpu_ns_per_grant",
-                                        "latency_ns.release.p50"};
+                                        "latency_ns.release.p50", "cost.commands_per_grant"};
     int cell_max = CELL_MAX, room = fit_columns(group, cell_max, layout);
     while (room < wanted && cell_max > CELL_MIN) room = fit_columns(group, --cell_max, layout);
     for (size_t i = 0; i < sizeof least / sizeof *least && room < wanted; i++) {
@@ -145,15 +227,20 @@ static void write_group(const struct screen *screen, const struct report *report
     screen_say(screen, 4, TONE_PLAIN, "%s client%s: %s%s", number_count_text(group->clients, text),
                group->clients == 1 ? "" : "s", group->load, repeats > 1 ? "; medians of the repeats" : "");
     write_head(screen, &layout, name_width);
-    for (int r = 0; r < group->row_count; r++)
-        write_row(screen, report, group, r, &layout, name_width, cell_max);
+    write_rows(screen, report, group, &layout, name_width, cell_max);
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         limited |= row->limited;
         if (row->incomplete == 0) continue;
-        screen_say(screen, 2, TONE_WARN, "* %s: %s%s%s", report->locks[row->lock].label,
+        screen_say(screen, 2, TONE_WARN, "! %s: %s%s%s", report->locks[row->lock].label,
                    or_else(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
                    or_else(row->typical->error, ""));
+    }
+    if (layout.ratio) {
+        screen_say(
+            screen, 2, TONE_PLAIN,
+            "* the best of its durability; \xc3\x97 best: how many times worse than those, geometric mean "
+            "over the figures");
     }
     if (limited)
         screen_say(screen, 2, TONE_WARN,

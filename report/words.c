@@ -342,6 +342,78 @@ static int say_limited(struct words *words, const struct report *report) {
         limited, stages);
 }
 
+/* A figure of what still changed is one of when it was looked at. */
+static int say_steady(struct words *words, const struct report *report) {
+    int never = 0, asked = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            never += stage->steady_asked && !stage->steady_reached;
+            asked += stage->steady_asked;
+        }
+    }
+    if (never == 0) return 0;
+    return words_say(
+        words, TONE_WARN,
+        "NEVER STEADY: %d of the %d stages that were to wait for a steady state still changed at "
+        "their end. Their figures are of a lock under way: a longer run.warmup or run.duration tells "
+        "more.",
+        never, asked);
+}
+
+#define SERVERS_SAID 6
+
+/* "redis 7.0.15, zookeeper 3.8.0 and 3 more". */
+static void write_servers(FILE *out, const struct run *run) {
+    for (int i = 0; i < run->server_count && i < SERVERS_SAID; i++) {
+        const struct run_server *server = &run->servers[i];
+        const char *version = report_server_version(server);
+        const char *name = server->topology ? server->topology : server->backend;
+        fprintf(out, "%s%s%s%s", i == 0 ? " on " : ", ", name ? name : "?", version ? " " : "",
+                version ? version : "");
+    }
+    if (run->server_count > SERVERS_SAID) fprintf(out, " and %d more", run->server_count - SERVERS_SAID);
+}
+
+static void write_machine(FILE *out, const struct run *run) {
+    const char *model = json_string_value(json_object_get(run->environment, "cpu_model"));
+    const char *kernel = json_string_value(json_object_get(run->environment, "kernel"));
+    const json_t *cpus = json_object_get(run->environment, "cpus");
+    const char *separator = "; ";
+    if (model) fprintf(out, "%s%s", separator, model), separator = ", ";
+    if (json_is_integer(cpus)) {
+        fprintf(out, "%s%" JSON_INTEGER_FORMAT " processor%s", separator, json_integer_value(cpus),
+                json_integer_value(cpus) == 1 ? "" : "s");
+        separator = ", ";
+    }
+    if (kernel) fprintf(out, "%s%s", separator, kernel);
+}
+
+/* What ran, and on what: a line a run. */
+static int say_ran(struct words *words, const struct report *report) {
+    char letter[8];
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        char *text = NULL;
+        size_t size;
+        int locks = 0;
+        FILE *out = open_memstream(&text, &size);
+        if (!out) return -1;
+        for (int i = 0; i < report->lock_count; i++) locks += report->locks[i].run == r;
+        fprintf(out, "%s%s: %s, %d lock%s in %d stage%s", report->run_count > 1 ? "Run " : "Ran",
+                report->run_count > 1 ? report_run_letter(r, letter) : "",
+                run->workload ? run->workload : "a workload without a name", locks, plural(locks),
+                run->stage_count, plural(run->stage_count));
+        write_servers(out, run);
+        write_machine(out, run);
+        fputc('.', out);
+        int rc = fclose(out) ? -1 : words_say(words, TONE_PLAIN, "%s", text);
+        free(text);
+        if (rc) return -1;
+    }
+    return 0;
+}
+
 /* Whether something was found that no missing stage can make good. */
 static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
@@ -358,7 +430,7 @@ struct words *words_make(const struct report *report, struct lb_err *err) {
     if (!bad && say_partial(words, report)) goto fail;
     if (say_headline(words, report)) goto fail;
     if (bad && say_partial(words, report)) goto fail;
-    if (say_limited(words, report)) goto fail;
+    if (say_limited(words, report) || say_steady(words, report)) goto fail;
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
         for (int i = 0; i < report->lock_count; i++) {
             const struct report_lock *lock = &report->locks[i];
@@ -366,6 +438,7 @@ struct words *words_make(const struct report *report, struct lb_err *err) {
             if (say_lock(words, lock, tested) || say_residue(words, lock)) goto fail;
         }
     }
+    if (say_ran(words, report)) goto fail;
     return words;
 fail:
     err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -423,7 +496,7 @@ const char *words_guarantee(const struct run_stage *stage) {
                                            {"node", "one server"},
                                            {"async-replica", "async replicas"},
                                            {"majority", "a majority"},
-                                           {"none", "none"}};
+                                           {"none", "no guarantee"}};
     for (size_t i = 0; stage->guarantee && i < sizeof words / sizeof *words; i++) {
         if (strcmp(stage->guarantee, words[i][0]) == 0) return words[i][1];
     }

@@ -1,6 +1,7 @@
 /* words: the verdict of a report in sentences, the same for the terminal, Markdown and the page.
  *
- * First what is missing, unless there is worse to say, then whether every lock excluded, then the controls.
+ * First what is missing, unless there is worse to say, then whether every lock excluded, then whether the
+ * generator was the limit and a steady state was reached, then each lock's own, at last what ran and on what.
  * It escapes nothing: names and reasons come from servers and files, so each output escapes them its own way.
  */
 #ifndef REPORT_WORDS_H

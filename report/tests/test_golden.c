@@ -35,6 +35,8 @@ static const struct {
     {"modes.csv", {GOLDEN "modes"}, 1, REPORT_CSV},
     {"both.table", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_TABLE},
     {"both.md", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_MD},
+    {"decide.table", {GOLDEN "decide"}, 1, REPORT_TABLE},
+    {"decide.md", {GOLDEN "decide"}, 1, REPORT_MD},
 };
 
 static void store(const char *path, const char *text) {
