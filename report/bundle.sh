@@ -37,7 +37,7 @@ bundle() { # from src, name
 }
 bundle main.js bundle.js
 bundle check/main.js check.js
-for file in echarts/LICENSE echarts/NOTICE zrender/LICENSE tslib/LICENSE.txt; do
+for file in echarts/LICENSE echarts/NOTICE zrender/LICENSE tslib/LICENSE.txt hdr-histogram-js/LICENSE pako/LICENSE base64-js/LICENSE; do
     printf '==== %s\n\n' "$file"
     cat "$modules/$file"
     printf '\n'

@@ -28,6 +28,18 @@ static const struct chart charts[] = {
     {"percentiles", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good.", "Percentiles",
      columns_latency},
+    {"difference", "Difference: one lock against another",
+     "Two locks' curves, one taken from the other: where the line leaves zero, and its band with it, they "
+     "differ.",
+     NULL, NULL},
+    {"series", "Over time: did it stay so?",
+     "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
+     "servers and wires.",
+     NULL, NULL},
+    {"heat", "Latency over time: where the slow ones are",
+     "A column an interval: the darker a cell, the more grants took that long. A percentile hides two "
+     "humps, this shows them.",
+     NULL, NULL},
     {"scaling", "Throughput against clients",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
      "grants.",

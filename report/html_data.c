@@ -1,11 +1,11 @@
 /* html_data: what the charts draw, as one JSON object in the page; report/src/data.js reads it.
  *
- * Percentile curves are computed here from the runs' histograms. Names in it are data, never markup.
+ * Here the locks, loads and figures; html_hist.c, html_time.c and html_views.c add members of their own.
+ * Names in it are data, never markup.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/curve.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/html_views.h"
@@ -13,38 +13,6 @@
 /* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
     if (json_object_set_new(object, key, value)) *rc = -1;
-}
-
-static json_t *curve_of(const struct hist *hist, int *rc) {
-    int64_t points[CURVE_MAX];
-    int count = curve_points(hist, points);
-    json_t *array = json_array();
-    for (int i = 0; i < count; i++) {
-        if (json_array_append_new(array, json_integer(points[i]))) *rc = -1;
-    }
-    return array;
-}
-
-/* {"acquire": {"count": n, "points": [...]}, ...} of the typical repeat. */
-static json_t *curves_of(const struct report *report, const struct report_row *row, int *rc,
-                         struct lb_err *err) {
-    static const enum run_metric shown[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_RELEASE, RUN_HANDOFF, RUN_PING};
-    const struct run *run = report->runs[report->locks[row->lock].run];
-    json_t *object = json_object();
-    for (size_t m = 0; m < sizeof shown / sizeof *shown && *rc == 0; m++) {
-        struct hist *hist = NULL;
-        if (run_latency_hist(run, row->typical, shown[m], &hist, err)) {
-            *rc = -1;
-            break;
-        }
-        if (!hist) continue;
-        json_t *curve = json_object();
-        put(curve, "count", json_integer(hist->count), rc);
-        put(curve, "points", curve_of(hist, rc), rc);
-        put(object, run_metric_name(shown[m]), curve, rc);
-        hist_free(hist);
-    }
-    return object;
 }
 
 static json_t *figures_of(const struct report_row *row, int *rc) {
@@ -60,21 +28,18 @@ static json_t *figures_of(const struct report_row *row, int *rc) {
     return object;
 }
 
-static json_t *row_of(const struct report *report, const struct report_row *row, int *rc,
-                      struct lb_err *err) {
+static json_t *row_of(const struct report_row *row, int *rc) {
     json_t *object = json_object();
     put(object, "lock", json_integer(row->lock), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(row, rc), rc);
-    put(object, "curves", curves_of(report, row, rc, err), rc);
     if (row->typical->grants_per_client) {
         if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client)) *rc = -1;
     }
     return object;
 }
 
-static json_t *group_of(const struct report *report, const struct report_group *group,
-                        const struct answers *answers, int *rc, struct lb_err *err) {
+static json_t *group_of(const struct report_group *group, const struct answers *answers, int *rc) {
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
     put(object, "loadIndex", json_integer(group->load_index), rc);
@@ -83,7 +48,7 @@ static json_t *group_of(const struct report *report, const struct report_group *
     put(object, "contended", json_boolean(group == answers->contended), rc);
     put(object, "rows", rows, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
-        if (json_array_append_new(rows, row_of(report, &group->rows[r], rc, err))) *rc = -1;
+        if (json_array_append_new(rows, row_of(&group->rows[r], rc))) *rc = -1;
     }
     return object;
 }
@@ -112,7 +77,6 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
     char *dump = NULL;
     json_t *root = json_object(), *locks = json_array(), *groups = json_array(), *classes = json_array(),
            *runs = json_array();
-    put(root, "steps", json_integer(CURVE_STEPS), &rc);
     put(root, "runs", runs, &rc);
     put(root, "locks", locks, &rc);
     put(root, "groups", groups, &rc);
@@ -124,11 +88,13 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
         rc |= json_array_append_new(locks, lock_of(&report->locks[i], &rc));
     }
     for (int g = 0; g < report->group_count && rc == 0; g++) {
-        rc |= json_array_append_new(groups, group_of(report, &report->groups[g], answers, &rc, err));
+        rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &rc));
     }
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
         rc |= json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
+    if (rc == 0) rc = html_hists(report, root, err);
+    if (rc == 0) rc = html_time(report, root, err);
     if (rc == 0) rc = html_views_data(report, root, err);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6));
     if (dump) html_json(out, dump);

@@ -67,4 +67,11 @@ void html_caveats(FILE *out);
 /* The charts' data. 0, or -1 with err: a histogram that is not sound, or no memory. */
 int html_data(FILE *out, const struct report *report, const struct answers *answers, struct lb_err *err);
 
+/* Its parts, each a member of the object: the histograms, and how rows went over time. The same. */
+int html_hists(const struct report *report, json_t *root, struct lb_err *err);
+int html_time(const struct report *report, json_t *root, struct lb_err *err);
+
+/* An open loop: operations have due times that differ from their starts. */
+bool html_is_open(const struct run_stage *stage);
+
 #endif

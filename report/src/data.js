@@ -1,6 +1,9 @@
 // data: the page's embedded JSON (written by report/html_data.c), with what every view needs worked out once.
+import { makeHistogram } from './histogram.js';
 
-/** Each lock gets its colour index and each row its lock; curves become [x, ns] points. */
+const histogramsOf = (repeat) => Object.fromEntries(Object.entries(repeat).map(([metric, entry]) => [metric, makeHistogram(entry)]));
+
+/** Each lock gets its colour index and each row its lock, its repeats' histograms, and how it went over time. */
 export function readData(element) {
   const data = JSON.parse(element.textContent);
   let colour = 0;
@@ -11,22 +14,24 @@ export function readData(element) {
   for (const [index, group] of data.groups.entries()) {
     group.index = index;
     group.title = `${group.clients} client${group.clients === 1 ? '' : 's'}: ${group.load}`;
-    for (const row of group.rows) {
+    for (const [r, row] of group.rows.entries()) {
       row.lock = data.locks[row.lock];
-      for (const curve of Object.values(row.curves)) curve.points = pointsOf(curve, data.steps);
+      row.repeats = data.histograms.groups[index][r].map(histogramsOf);
+      row.time = data.over_time[index][r];
     }
   }
   data.loads = [...new Set(data.groups.map((group) => group.load))];
   return data;
 }
 
-// Point i lies at x = 1 / (1 - q) = 10^(i / steps); the last is the maximum, seen once in `count`.
-function pointsOf({ points, count }, steps) {
-  const last = points.length - 1;
-  return points.map((ns, i) => [i === last ? Math.max(count, 1.0001) : 10 ** (i / steps), ns]);
-}
-
 /** The group that a reader cares for first: the most contended one. */
 export function firstGroup(data) {
   return data.groups.find((g) => g.contended) ?? data.groups.find((g) => g.alone) ?? data.groups[0];
+}
+
+/** What stands beside each figure that compares locks. */
+export const guaranteeColumns = [{ name: 'lock' }, { name: 'durability' }, { name: 'guarantee' }, { name: 'topology' }];
+export function guaranteeOf(data, lock) {
+  const { guarantee, topology } = data.standing[lock.index];
+  return [lock.label, data.durabilities[lock.durability], guarantee, topology ?? '–'];
 }

@@ -5,6 +5,9 @@ import { makeSortable } from './sort.js';
 import { makeState } from './state.js';
 import { charts, mount } from './view.js';
 import percentiles from './views/percentiles.js';
+import difference from './views/difference.js';
+import series from './views/series.js';
+import heat from './views/heat.js';
 import scaling from './views/scaling.js';
 import handoff from './views/handoff.js';
 import fairness from './views/fairness.js';
@@ -15,7 +18,7 @@ import holders from './views/holders.js';
 import recovery from './views/recovery.js';
 
 // To add a view: one module here, one line in report/html.c.
-const views = [percentiles, scaling, handoff, fairness, cost, ratio, rates, holders, recovery];
+const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery];
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 

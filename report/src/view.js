@@ -113,7 +113,7 @@ export function mount(place, view, data, state) {
     tables.replaceChildren();
     drawn = result.option ? { ...base(theme), ...result.option } : null;
     if (!drawn) return;
-    for (const [i, table] of (result.tables ?? [tableOf(drawn)]).entries()) makeFold(tables, { ...table, open: left[i] ?? table.open ?? false }, view.label);
+    for (const [i, table] of (result.tables ?? [tableOf(drawn)]).entries()) makeFold(tables, { ...table, open: left[i] ?? table.open ?? false }, table.title ? `${view.label}: ${table.title}` : view.label);
     canvas.style.height = result.height ? `${result.height}px` : '';
     chart ??= charts[view.id] = init(canvas, null, { renderer: view.renderer ?? 'svg' });
     chart.resize(theme.printing ? { width: PAPER_WIDTH } : undefined);

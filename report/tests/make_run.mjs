@@ -6,12 +6,16 @@
 //   node make_run.mjs decide > golden/decide/run.json  sweeps of clients and rates, seven repeats, holders around a fault, recoveries
 //   node make_run.mjs capacity > golden/decide/capacity.json   what a search among those rates found
 //   node make_run.mjs large  > /tmp/large/run.json     as many locks and loads as a full comparison has
+//   node make_run.mjs over-time DIR                    DIR/run.json and its logs: repeats, an open loop, faults, a cut log
+//   node make_run.mjs forty DIR                        the same of forty locks, with histograms of three digits
 //
 // Its V2 histograms are written here independently of results/format/hdr.c, so that reading them is a test too.
 // It measures nothing: no figure in it is about any real server.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 
-const DIGITS = 2, HIGHEST = 3600000000000;
+const DIGITS = process.argv[2] === 'forty' ? 3 : 2, HIGHEST = 3600000000000;
 
 function random(seed) {
   return () => {
@@ -128,7 +132,7 @@ function stage(index, name, clients, options = {}) {
   const shares = [];
   for (let c = 0; c < clients; c++) shares.push(Math.max(0, 1 + (1 - (lock.fair ?? 1)) * 1.1 * normal()));
   const total = shares.reduce((a, b) => a + b, 0);
-  const perClient = shares.map((s) => Math.round((s / total) * grants));
+  const perClient = shares.map((s) => Math.round((total ? s / total : 1 / clients) * grants));
   const violated = (lock.control && clients > 1) || (options.violated && clients > 1);
   const checked = Math.round(grants * 1.15);
   const lost = violated ? Math.max(1, Math.round(checked * (lock.control ? 0.41 : 0.0003))) : 0;
@@ -303,10 +307,75 @@ function capacity() {
       model: { handoff_ns: 1000000, hold_ns: 1050000, capacity_per_s: 487.8, wait_predicted_ns: 2200000, wait_measured_ns: 2500000, at_per_s: 300 } }] };
 }
 
-const made = { mixed, clean, modes, decide, capacity, large }[process.argv[2]];
-if (!made) { console.error('usage: node make_run.mjs mixed|clean|modes|decide|capacity|large'); process.exit(1); }
-if (process.argv[2] === 'capacity') { console.log(JSON.stringify(capacity(), null, 1)); process.exit(0); }
+// Logs: a second by second, what run.json has in one histogram. Returned as [name, text].
+const BEGIN_S = 1795286183;
+function logOf(of, seconds, { gap = () => 1, cut = false, samples = 150 } = {}) {
+  const lines = ['#[lockbench 0.1]', '#[Histogram log format version 1.3]', `#[StartTime: ${BEGIN_S}.000 (seconds since epoch), Sat Nov 21 18:36:23 UTC 2026]`,
+    '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'];
+  for (let t = 0; t < seconds; t++) {
+    for (const metric of ['acquire', 'acquire_due', 'handoff', 'lag', 'release']) {
+      const whole = of.latency_ns[metric];
+      const count = whole ? Math.round(samples * gap(t)) : 0;
+      const second = latency(count, (whole?.p50 ?? 1) * (1 + 0.3 * Math.sin(t / 3)), 0.35, 0.02);
+      lines.push(`Tag=${metric},${BEGIN_S + t}.000,1.000,${((second?.max ?? 0) / 1e6).toFixed(3)},${second?.hdr ?? encode([])}`);
+    }
+  }
+  const text = `${lines.join('\n')}\n`;
+  return [`${of.id}.hlog`, cut ? text.slice(0, -100) : text];
+}
+
+function overTime() {
+  const SECONDS = 20, stages = [], logs = [];
+  const add = (name, clients, options, more = {}, log = {}) => {
+    const made = Object.assign(stage(stages.length, name, clients, { samples: 2000, ...options }), more);
+    const scale = SECONDS / made.duration_s;
+    made.duration_s = SECONDS;
+    made.grants = made.attempts = made.outcomes.ok = Math.round(made.grants * scale);
+    if (made.arrivals) made.arrivals = { due: made.grants + 3, started: made.grants, missed: 3 };
+    stages.push(made);
+    if (log) logs.push(logOf(made, SECONDS, log));
+  };
+  for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'pg-advisory']) add(name, 8, { repeat });
+  const faults = [{ kind: 'pause', section: 'fault', target: 'holder', process: null, client: 3, node: null, key: 0, from_s: 6.25, to_s: 9.5, acted: true, sign: 'no call returned' },
+    { kind: 'kill', section: 'fault', target: 'server <b>1</b>', process: null, client: null, node: 0, key: null, from_s: 14, to_s: null, acted: true, sign: 'its process was gone' }];
+  const open = { offered_per_s: 400, sweep: null, steady: { asked: true, reached: true, after_s: 2, slope: 0.001 }, limited_by: null };
+  for (const name of ['redis-setnx', 'pg-advisory', 'etcd-mutex']) add(name, 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, { gap: (t) => (t >= 7 && t < 9 ? 0 : 1) });
+  add('zk-lock', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults, steady: null }, { cut: true });
+  add('memcached-add', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults, steady: null }, null);
+  return [run('over-time', 'what happened when', plan, stages), logs];
+}
+
+function forty() {
+  const stages = [], logs = [], names = Object.keys(LOCKS).filter((name) => LOCKS[name].acq && !LOCKS[name].control);
+  for (let i = 0; i < 40; i++) {
+    for (const clients of [1, 16]) {
+      for (const repeat of [0, 1, 2]) {
+        const made = stage(stages.length, names[i % names.length], clients, { samples: 4000, repeat });
+        made.lock = `${made.lock}-${i}`;
+        made.id = made.id.replace(names[i % names.length], made.lock);
+        stages.push(made);
+        logs.push(logOf(made, 10, { samples: 400 }));
+      }
+    }
+  }
+  return [run('compare', 'forty locks', plan, stages), logs];
+}
+
 // One stage a line: a change can be read in a diff.
-const { stages, ...rest } = made();
-const head = JSON.stringify(rest, null, 1).slice(0, -2);
-console.log(`${head},\n "stages": [\n${stages.map((s) => JSON.stringify(s)).join(',\n')}\n ]\n}`);
+function textOf({ stages, ...rest }) {
+  const head = JSON.stringify(rest, null, 1).slice(0, -2);
+  return `${head},\n "stages": [\n${stages.map((s) => JSON.stringify(s)).join(',\n')}\n ]\n}\n`;
+}
+
+const [what, folder] = process.argv.slice(2);
+const alone = { mixed, clean, modes, large }[what], logged = { 'over-time': overTime, forty }[what];
+if (alone) {
+  process.stdout.write(textOf(alone()));
+} else if (logged && folder) {
+  const [made, logs] = logged();
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of [['run.json', textOf(made)], ...logs]) writeFileSync(join(folder, name), text);
+} else {
+  console.error('usage: node make_run.mjs mixed|clean|modes|large, or over-time|forty DIR');
+  process.exit(1);
+}

@@ -1,48 +1,97 @@
-// percentiles: value over 1 / (1 - quantile), both axes logarithmic: the tail gets as much room as the middle.
-import { firstGroup } from '../data.js';
+// percentiles: value over 1 / (1 - quantile), both axes logarithmic: the tail gets as much room as the middle. And any
+// percentile of all locks as a table.
+import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, percentile, time } from '../format.js';
+import { curveOf, histogramsOf, percentileOf } from '../histogram.js';
+import { tableOf } from '../table.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
-const metrics = {
-  acquire: 'acquire: asked to held', acquire_due: 'due to held', release: 'release', handoff: 'handoff', ping: 'ping: an empty round trip',
+export const metrics = {
+  acquire_due: 'response: due to held', acquire: 'acquire: asked to held', handoff: 'handoff', release: 'release', lag: 'lag: due to asked',
+  ping: 'ping: an empty round trip',
 };
+const BOTH = 'both';
+const has = (row, metric) => row.repeats.some((repeat) => repeat[metric]);
+export const usedMetrics = (data) => Object.keys(metrics).filter((m) => data.groups.some((g) => g.rows.some((r) => has(r, m))));
+
+/* Response and service are two lines of one lock: the service time is the thin one. */
+function linesOf(row, metric) {
+  const parts = metric === BOTH ? ['acquire_due', 'acquire'] : [metric];
+  return parts.filter((part) => has(row, part)).map((part) => ({
+    row, part, thin: metric === BOTH && part === 'acquire' && has(row, 'acquire_due'),
+    name: metric === BOTH ? `${row.lock.label}: ${part === 'acquire' ? 'service' : 'response'}` : row.lock.label,
+  }));
+}
+
+/* As many digits as the axis does not need and a table does. */
+const finely = (x) => `${(100 * (1 - 1 / x)).toFixed(Math.max(1, Math.ceil(Math.log10(x))))} %`;
+
+function anyTable(data, rows, percent, used) {
+  const shown = used.filter((metric) => rows.some((row) => has(row, metric)));
+  return {
+    title: `${percent} % of the times were at most`, open: true,
+    columns: [...guaranteeColumns, { name: 'acquires' }, ...shown.map((metric) => ({ name: metrics[metric], format: time }))],
+    rows: rows.map((row) => [
+      ...guaranteeOf(data, row.lock), histogramsOf(row, 'acquire').reduce((sum, h) => sum + h.count, 0), ...shown.map((metric) => percentileOf(row, metric, percent) ?? null),
+    ]),
+  };
+}
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')];
-  const metric = choice('metric');
-  const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && row.curves[metric]);
-  if (rows.length === 0) return { empty: `No lock that is shown has recorded any ${metrics[metric]} under this load.` };
+  const metric = choice('metric'), percent = Number(choice('at'));
+  const name = metrics[metric] ?? 'asked, or due, to held';
+  const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock));
+  const lines = rows.flatMap((row) => linesOf(row, metric));
+  if (lines.length === 0) return { empty: `No lock that is shown has recorded any ${name} under this load.` };
+  const series = lines.map(({ row, part, thin, name: title }) => ({
+    type: 'line', name: title, data: curveOf(row, part), showSymbol: false, symbol: 'circle', symbolSize: 7, color: colourOf(theme, row.lock),
+    lineStyle: { width: thin ? 1.2 : 2.2, type: dashOf(row.lock), opacity: thin ? 0.75 : 1 }, emphasis: { focus: 'series' }, triggerLineEvent: true,
+    endLabel: { show: !theme.narrow && !thin, formatter: row.lock.label, color: colourOf(theme, row.lock), fontSize: 12, padding: [3, 4] },
+    labelLayout: { moveOverlap: 'shiftY' },
+  }));
+  if (percent > 0 && percent < 100) {
+    series[0].markLine = {
+      silent: true, symbol: 'none', data: [{ xAxis: 1 / (1 - percent / 100) }], lineStyle: { color: theme.soft, type: 'dashed' },
+      label: { formatter: `${percent} %`, color: theme.soft },
+    };
+  }
+  const option = {
+    tooltip: tooltip(theme, {
+      trigger: 'item',
+      formatter: ({ seriesName, value }) => (value ? `<b>${escape(seriesName)}</b><br>${percentile(value[0])} took at most ${time(value[1])}` : ''),
+    }),
+    xAxis: axis(theme, {
+      type: 'log', min: 1, name: 'percentile', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: percentile },
+    }),
+    yAxis: axis(theme, { type: 'log', name, nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: time } }),
+    series,
+    grid: { left: 8, right: theme.narrow ? 18 : 130, top: 34, bottom: 34, containLabel: true },
+  };
+  const figures = tableOf(option);
+  figures.columns[0].format = finely;
+  const several = rows.some((row) => row.repeats.length > 1);
+  const left = data.histograms.carried !== 'all' && 'To keep the page small, it has the histograms of the typical repeat only.';
   return {
-    option: {
-      tooltip: tooltip(theme, {
-        trigger: 'item',
-        formatter: ({ seriesName, value }) => `<b>${escape(seriesName)}</b><br>${percentile(value[0])} took at most ${time(value[1])}`,
-      }),
-      xAxis: axis(theme, {
-        type: 'log', min: 1, name: 'percentile', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: percentile },
-      }),
-      yAxis: axis(theme, { type: 'log', name: metrics[metric], nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: time } }),
-      series: rows.map((row) => ({
-        type: 'line', name: row.lock.label, data: row.curves[metric].points, showSymbol: false, symbol: 'circle', symbolSize: 7,
-        color: colourOf(theme, row.lock), lineStyle: { width: 2.2, type: dashOf(row.lock) }, emphasis: { focus: 'series' },
-        triggerLineEvent: true,
-        endLabel: { show: !theme.narrow, formatter: row.lock.label, color: colourOf(theme, row.lock), fontSize: 12, padding: [3, 4] },
-        labelLayout: { moveOverlap: 'shiftY' },
-      })),
-      grid: { left: 8, right: theme.narrow ? 18 : 130, top: 34, bottom: 34, containLabel: true },
-    },
+    option,
+    tables: [anyTable(data, rows, percent, usedMetrics(data)), figures],
+    note: [metric === BOTH && 'Thick: response, from when an operation was due. Thin: service, from when it was begun.',
+      several && `Medians of the repeats, at each percentile (${number(Math.max(...rows.map((row) => row.repeats.length)))} at most).`, left].filter(Boolean).join(' '),
   };
 }
 
 export default {
   id: 'percentiles',
-  label: 'Percentile curves of each lock; the figures are in the tables below',
+  label: 'Percentile curves of each lock',
   controls(data) {
-    const used = Object.keys(metrics).filter((m) => data.groups.some((g) => g.rows.some((r) => r.curves[m])));
+    const used = usedMetrics(data);
+    const choices = used.map((m) => ({ value: m, text: metrics[m] }));
+    if (used.includes('acquire_due')) choices.unshift({ value: BOTH, text: 'response and service' });
     return [
       groupControl(data, firstGroup(data)),
-      { key: 'metric', name: 'Time', fallback: 'acquire', choices: used.map((m) => ({ value: m, text: metrics[m] })) },
+      { key: 'metric', name: 'Time', fallback: choices[0]?.value ?? 'acquire', choices },
+      { key: 'at', name: 'Any percentile', fallback: '99', number: { min: 0, max: 100 } },
     ];
   },
   draw,
