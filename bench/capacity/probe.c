@@ -9,7 +9,6 @@
 #include "results/stats/student.h"
 
 #define BATCHES_MAX 600
-#define LATE_PART 0.25 /* of the limit: timers that are so late may break the promise by themselves */
 #define BUSY_PART 0.95 /* of the window, for which the threads ran */
 #define MEANS_MIN 30   /* samples that a mean takes */
 
@@ -28,10 +27,10 @@ static double value_at(const struct hist *hist, uint64_t rank) {
 }
 
 static int batches_of(const struct stage *stage, struct quantile_batch *batches) {
-    int count = stage->second_count < BATCHES_MAX ? stage->second_count : BATCHES_MAX;
+    int count = stage->batch_count < BATCHES_MAX ? stage->batch_count : BATCHES_MAX;
     for (int i = 0; i < count; i++) {
         batches[i] =
-            (struct quantile_batch){.count = stage->seconds[i].counted, .below = stage->seconds[i].within};
+            (struct quantile_batch){.count = stage->batches[i].counted, .below = stage->batches[i].within};
     }
     return count;
 }
@@ -74,14 +73,14 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     if (stage->hopeless || share_at_least(batches, count) > allowed) probe->verdict = CAPACITY_BROKEN;
 }
 
+static bool is_busy(const struct stage *stage) {
+    return stage->client_cpu_ns > BUSY_PART * (double)stage->window_ns * stage->threads;
+}
+
 /* What of ours may have broken the promise. */
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask) {
     const struct stage_promise *promise = &ask->promise;
-    bool blocks = ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD;
-    double late_ns = (double)hist_quantile(stage->hist[METRIC_HICCUP], promise->quantile);
-    double have_ns = (double)stage->window_ns * stage->threads;
-    if (!blocks && late_ns > LATE_PART * (double)promise->limit_ns) return PROBE_LATE;
-    if (ask->lock->lock->backend->topologies && stage->client_cpu_ns > BUSY_PART * have_ns) return PROBE_BUSY;
+    if (stage_limited_by(stage, ask)) return is_busy(stage) ? PROBE_BUSY : PROBE_LATE;
     /* Late for those who came, but not for those who had started: the queue was before our own clients. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
     if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&

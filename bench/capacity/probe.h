@@ -2,7 +2,7 @@
  *
  * All that was due counts: an operation that never started, timed out or failed is over the limit. Waits for
  * one lock queue behind each other, so samples are no independent ones: the interval of the quantile is by
- * the spread between the window's seconds (results/stats/quantile.h). It decides nothing about a search.
+ * the spread between the window's half seconds (results/stats/quantile.h). It decides nothing about a search.
  */
 #ifndef BENCH_CAPACITY_PROBE_H
 #define BENCH_CAPACITY_PROBE_H

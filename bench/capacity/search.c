@@ -13,26 +13,63 @@
 #define ROUNDS_MIN 3
 #define TOO_WIDE 0.5 /* high / low - 1: such an interval is no answer */
 #define BAD_MOST 3   /* probes in a row that brought nothing */
-#define AT_END 2     /* probes at the end of the range that settle it */
+#define LIMITED_MOST                                                                                         \
+    5            /* probes beyond all others that the generator spoils until it is taken for the limit */
+#define AT_END 2 /* probes at the end of the range that settle it */
 
 void search_init(struct search *search, const struct search_ask *ask) {
     *search = (struct search){.ask = *ask};
 }
 
+/* A load of the round once more, when its others are done. */
+static void probe_again(struct search *search, double load) {
+    if (search->again_left == 0 || search->round_left == SEARCH_ROUND) return;
+    for (int i = search->round_left; i > 0; i--) search->round[i] = search->round[i - 1];
+    search->round[0] = load;
+    search->round_left++;
+    search->again_left--;
+}
+
 void search_add(struct search *search, const struct search_result *result) {
-    if (search->count < EDGE_POINTS_MAX) search->results[search->count++] = *result;
+    if (search->count == EDGE_POINTS_MAX) return;
+    search->results[search->count++] = *result;
+    if (search->rounds > 0 && result->limited) probe_again(search, result->load);
 }
 
 static double distance(const struct search *search, const struct search_result *result) {
     return edge_distance(result->over, result->samples, search->ask.allowed);
 }
 
-/* The probes that say anything. Returns how many. */
-static int points_of(const struct search *search, struct edge_point points[EDGE_POINTS_MAX]) {
+/* The greatest load at which a probe said anything of the lock; 0 = at none. */
+static double greatest_told(const struct search *search) {
+    double greatest = 0;
+    for (int i = 0; i < search->count; i++) {
+        const struct search_result *result = &search->results[i];
+        if (result->samples > 0 && !result->limited && result->load > greatest) greatest = result->load;
+    }
+    return greatest;
+}
+
+/* Probes beyond all others in which the generator was too slow. */
+static int limited_beyond(const struct search *search) {
+    double told = greatest_told(search);
     int count = 0;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        if (result->samples == 0) continue;
+        count += result->samples > 0 && result->limited && result->load > told;
+    }
+    return count;
+}
+
+/* The probes that count. One in which the generator was too slow says nothing of the lock: it is repeated,
+ * and counts only where nothing else could be learned of that load and all above. Returns how many. */
+static int points_of(const struct search *search, struct edge_point points[EDGE_POINTS_MAX]) {
+    int count = 0;
+    double told = greatest_told(search);
+    bool stands = limited_beyond(search) >= LIMITED_MOST;
+    for (int i = 0; i < search->count; i++) {
+        const struct search_result *result = &search->results[i];
+        if (result->samples == 0 || (result->limited && !(stands && result->load > told))) continue;
         points[count++] = (struct edge_point){.x = log(result->load), .z = distance(search, result)};
     }
     return count;
@@ -71,7 +108,7 @@ static double widen(const struct search *search, bool up) {
     double end = 0;
     for (int i = 0; i < search->count; i++) {
         double load = search->results[i].load;
-        if (search->results[i].samples == 0) continue;
+        if (search->results[i].samples == 0 || (up && search->results[i].limited)) continue;
         if (end == 0 || (up ? load > end : load < end)) end = load;
     }
     double load = fit_load(search, up ? end * STEP : end / STEP);
@@ -95,6 +132,7 @@ static void plan_round(struct search *search, const struct edge *edge) {
         search->round[j] = kept;
     }
     search->round_left = SEARCH_ROUND;
+    search->again_left = SEARCH_ROUND;
     search->rounds++;
 }
 
@@ -110,7 +148,12 @@ bool search_next(struct search *search, bool more, double *ret_load) {
             *ret_load = fit_load(search, search->ask.start);
             return true;
         }
+        const struct search_result *last = &search->results[search->count - 1];
         int side = find(search, &edge);
+        if (side != 0 && last->limited && limited_beyond(search) < LIMITED_MOST) {
+            *ret_load = last->load;
+            return true;
+        }
         if (side != 0) {
             *ret_load = widen(search, side < 0);
             return probes_at(search, *ret_load) < AT_END;
@@ -122,16 +165,9 @@ bool search_next(struct search *search, bool more, double *ret_load) {
     return true;
 }
 
-/* Of the probes that are not kept, most were the generator's doing. */
+/* What counts beyond the edge is the generator's doing alone. */
 static bool is_generator(const struct search *search) {
-    int limited = 0, broken = 0;
-    for (int i = 0; i < search->count; i++) {
-        const struct search_result *result = &search->results[i];
-        if (result->samples == 0 || distance(search, result) <= 0) continue;
-        broken++;
-        limited += result->limited;
-    }
-    return broken > 0 && 2 * limited > broken;
+    return limited_beyond(search) >= LIMITED_MOST;
 }
 
 static bool any_kept(const struct search *search, double up_to) {
@@ -177,7 +213,6 @@ struct search_answer search_answer(const struct search *search) {
     }
     if (answer.load < search->ask.least || answer.low <= 0)
         return no_answer("the promise was broken at every load");
-    if (!any_kept(search, answer.high)) return no_answer("no probe kept the promise with confidence");
     if (answer.high / answer.low - 1 > TOO_WIDE && !(search->ask.whole && answer.high - answer.low < 3))
         return no_answer("the probes differ too much: give it more time (--time), or an idler machine");
     if (is_generator(search)) {

@@ -29,7 +29,7 @@ struct search_result {
     double load;
     uint64_t over, samples; /* samples 0: the probe brought nothing */
     bool kept;              /* with confidence */
-    bool limited;           /* the generator was too slow, and that may be why it is not kept */
+    bool limited;           /* not kept, and the generator was too slow: that may be why */
 };
 
 struct search {
@@ -38,7 +38,8 @@ struct search {
     int count;
     double round[SEARCH_ROUND]; /* loads still to probe, from the end */
     int round_left, rounds;
-    double load; /* the last that was asked for */
+    int again_left; /* of the round: probes that the generator spoilt and that may be repeated */
+    double load;    /* the last that was asked for */
 };
 
 enum search_limit { SEARCH_NO_ANSWER, SEARCH_BY_PROMISE, SEARCH_BY_GENERATOR, SEARCH_BY_RANGE };

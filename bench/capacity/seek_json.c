@@ -58,7 +58,8 @@ static json_t *model_json(const struct seek *seek, const struct sought *sought, 
     if (!isfinite(capacity_per_s)) return json_null();
     for (int i = 0; i < sought->probe_count; i++) {
         const struct probe *probe = &sought->probes[i];
-        if (probe->verdict == CAPACITY_KEPT && (!at || probe->load > at->load)) at = probe;
+        bool good = probe->load <= load && probe->quantile_ns <= (double)seek->ask.slo.limit_ns;
+        if (good && (!at || probe->load > at->load)) at = probe;
     }
     double predicted_ns = at ? 1e9 * queue_md1_wait(at->load, (hold_ns + handoff_ns) / 1e9) : NAN;
     return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "handoff_ns", handoff_ns, "hold_ns", hold_ns,

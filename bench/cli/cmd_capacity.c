@@ -40,7 +40,7 @@ enum {
 };
 
 static const struct args_option options[] = {
-    [OPT_SLO] = {"slo", "PROMISE", "default: acquire_due.p99<=20ms; with --clients acquire.p99<=20ms"},
+    [OPT_SLO] = {"slo", "PROMISE", "default: acquire_due.p99<=50ms; with --clients acquire.p99<=50ms"},
     [OPT_CLIENTS] = {"clients", NULL, "search the most clients of a closed loop, not the greatest rate"},
     [OPT_HOLD] = {"hold", "TIME", "how long a holder works; default 1ms"},
     [OPT_KEYS] = {"keys", "KEYS", "default 1, a hot key; own, or many, asks for the server's capacity"},
@@ -140,7 +140,7 @@ static int read_option(int option, const char *value, struct wish *wish, struct 
 
 /* What the options must be to each other. */
 static int complete(struct wish *wish, struct lb_err *err) {
-    if (!wish->slo_word) wish->slo_word = wish->by_clients ? "acquire.p99<=20ms" : "acquire_due.p99<=20ms";
+    if (!wish->slo_word) wish->slo_word = wish->by_clients ? "acquire.p99<=50ms" : "acquire_due.p99<=50ms";
     if (slo_parse(wish->slo_word, &wish->slo, err) != 0) {
         err_prefix(err, "capacity: --slo");
         return -1;

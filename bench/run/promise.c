@@ -24,9 +24,9 @@ bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
     const struct stage_promise *promise = &ask->promise;
     double granted = 0, within = 0, due = 0, over;
     if (promise->limit_ns == 0 || elapsed_ns <= 0) return false;
-    for (int i = 0; i < stage->second_count; i++) {
-        granted += (double)stage->seconds[i].counted;
-        within += (double)stage->seconds[i].within;
+    for (int i = 0; i < stage->batch_count; i++) {
+        granted += (double)stage->batches[i].counted;
+        within += (double)stage->batches[i].within;
     }
     over = granted - within;
     double part = (double)ask->plan->duration_ns / (double)elapsed_ns;

@@ -35,9 +35,10 @@ struct supervisor {
     bool cut; /* the drain limit came before everybody had drained */
     struct hist *interval[METRICS];
     FILE *hlog;
-    int64_t wall_offset_ns; /* wall clock minus monotonic */
-    int64_t harvested_ns;   /* the last interval's end */
-    bool asked;             /* recorders were asked and not all taken yet */
+    int64_t wall_offset_ns;     /* wall clock minus monotonic */
+    int64_t harvested_ns;       /* the last interval's end */
+    struct stage_batch batched; /* what the interval's batches so far have */
+    bool asked;                 /* recorders were asked and not all taken yet */
     int seen_interrupts;
 };
 
@@ -185,6 +186,22 @@ static void gather(struct supervisor *sup, int64_t patience_ns) {
     while (!collect(sup) && lb_now() < limit_ns) sleep_to(lb_now() + LB_MS_NS / 2);
 }
 
+/* Closes a batch: what the promised metric has got since the last one. */
+static void close_batch(struct supervisor *sup) {
+    struct stage *stage = sup->stage;
+    const struct stage_promise *promise = &sup->ask->promise;
+    if (promise->limit_ns == 0) return;
+    const struct hist *hist = sup->interval[promise->metric];
+    struct stage_batch now = {.counted = (uint64_t)hist->count + (uint64_t)hist->over,
+                              .within = promise_within(hist, promise->limit_ns)};
+    struct stage_batch *grown = realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
+    if (!grown) return;
+    stage->batches = grown;
+    stage->batches[stage->batch_count++] = (struct stage_batch){.counted = now.counted - sup->batched.counted,
+                                                                .within = now.within - sup->batched.within};
+    sup->batched = now;
+}
+
 /* Closes an interval of the load: a line of the log for each metric, a point of the series, a line of
  * progress. */
 static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
@@ -200,10 +217,10 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
         gather(sup, 20 * LB_MS_NS);
     }
     struct stage *stage = sup->stage;
+    close_batch(sup);
     write_log(sup, begin_ns, end_ns);
     const struct hist *acquire = sup->interval[METRIC_ACQUIRE];
-    const struct stage_promise *promise = &sup->ask->promise;
-    const struct hist *promised = sup->interval[promise->metric], *due = sup->interval[METRIC_ACQUIRE_DUE];
+    const struct hist *due = sup->interval[METRIC_ACQUIRE_DUE];
     int64_t window_begin_ns = atomic_load(&sup->shared->window_begin_ns);
     struct stage_second *grown =
         realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *stage->seconds);
@@ -215,8 +232,6 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
             .acquire_p50_ns = hist_quantile(acquire, 0.5),
             .acquire_p99_ns = hist_quantile(acquire, 0.99),
             .due_mean_ns = hist_mean(due),
-            .counted = (uint64_t)promised->count + (uint64_t)promised->over,
-            .within = promise->limit_ns ? promise_within(promised, promise->limit_ns) : 0,
         };
     }
     if (sup->ask->news) {
@@ -234,6 +249,7 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
         sup->ask->news(sup->ask->news_arg, &news);
     }
     for (int metric = 0; metric < METRICS; metric++) hist_reset(sup->interval[metric]);
+    sup->batched = (struct stage_batch){0};
     sup->harvested_ns = end_ns;
 }
 
@@ -299,11 +315,17 @@ static void supervise_load(struct supervisor *sup) {
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->harvested_ns = begin_ns;
+    int64_t batched_ns = begin_ns;
     for (;;) {
         int64_t now_ns = lb_now();
         end_ns = atomic_load(&shared->window_end_ns);
         if (now_ns >= end_ns) break;
-        int64_t tick_ns = sup->harvested_ns + LB_S_NS;
+        int64_t tick_ns = sup->harvested_ns + LB_S_NS, half_ns = tick_ns - LB_S_NS / 2;
+        if (sup->ask->promise.limit_ns && now_ns >= half_ns && batched_ns < half_ns) {
+            gather(sup, 20 * LB_MS_NS);
+            close_batch(sup);
+            batched_ns = half_ns;
+        }
         /* A window's last bit shorter than half a second goes with the interval before it, drained. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
             harvest(sup, sup->harvested_ns, tick_ns, false);
@@ -471,6 +493,7 @@ void stage_free(struct stage *stage) {
     for (int metric = 0; metric < METRICS; metric++) hist_free(stage->hist[metric]);
     free(stage->grants_per_client);
     free(stage->seconds);
+    free(stage->batches);
     free(stage->faults);
     stage_history_free(stage->history);
     free(stage);

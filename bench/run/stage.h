@@ -59,8 +59,12 @@ struct stage_ask {
 struct stage_second {
     double t_s;
     int64_t ok, acquire_p50_ns, acquire_p99_ns;
-    double due_mean_ns;       /* of acquire_due; 0 = none */
-    uint64_t counted, within; /* of the promised metric's values; those within the limit */
+    double due_mean_ns; /* of acquire_due; 0 = none */
+};
+
+/* Half a second of the window: values of the promised metric, and those of them within its limit. */
+struct stage_batch {
+    uint64_t counted, within;
 };
 
 /* Whether it came to rest; steady.h. */
@@ -140,6 +144,8 @@ struct stage {
     size_t stack_bytes_max;
     struct stage_second *seconds;
     int second_count;
+    struct stage_batch *batches; /* of a promise; else NULL */
+    int batch_count;
     bool stuck; /* worker threads did not come back: they and their memory are left alone */
 };
 
