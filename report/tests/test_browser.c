@@ -1,5 +1,6 @@
 /* test_browser: rendered reports in headless Chromium, without a network. The looking is done by
- * test_browser.mjs, and of a check by test_browser_check.mjs.
+ * test_browser.mjs, of the views that decide by test_browser_views.mjs, and of a check by
+ * test_browser_check.mjs.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it fails.
  */
@@ -68,6 +69,35 @@ static void test_a_page_of_two_runs(void **state) {
     look(runs, 2, files);
 }
 
+/* The views that decide: figures worked out once more from run.json; and a page that has nothing for some. */
+static void test_the_views_that_decide(void **state) {
+    (void)state;
+    static const char *const pages[][3] = {
+        {GOLDEN "decide", GOLDEN "decide/run.json", GOLDEN "decide/capacity.json"},
+        {GOLDEN "mixed", NULL, NULL},
+    };
+    need_all();
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        struct lb_err err = {0};
+        char page[] = "/tmp/lockbench-views-XXXXXX.html";
+        struct report *report = report_load(&pages[i][0], 1, &err);
+        assert_string_equal(err.text, "");
+        assert_non_null(report);
+        int fd = mkstemps(page, 5);
+        assert_true(fd >= 0);
+        FILE *out = fdopen(fd, "w");
+        assert_non_null(out);
+        assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
+        assert_int_equal(fclose(out), 0);
+        report_free(report);
+        const char *argv[] = {"node", "report/tests/test_browser_views.mjs", page, pages[i][1], pages[i][2],
+                              NULL};
+        int code = run_command(argv, NULL);
+        if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
+        unlink(page);
+    }
+}
+
 static void look_at_check(const char *file, const char *how) {
     struct lb_err err = {0};
     char page[] = "/tmp/lockbench-check-XXXXXX.html";
@@ -110,9 +140,8 @@ static void test_a_check_of_all_locks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_page_of_every_odd_case),
-        cmocka_unit_test(test_a_page_of_two_runs),
-        cmocka_unit_test(test_a_check),
+        cmocka_unit_test(test_a_page_of_every_odd_case), cmocka_unit_test(test_a_page_of_two_runs),
+        cmocka_unit_test(test_the_views_that_decide),    cmocka_unit_test(test_a_check),
         cmocka_unit_test(test_a_check_of_all_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,6 +235,10 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
         return err_set(err, LB_EXIT_USAGE, "%s: %s: the %s histogram holds %.0f values, its count says %.0f",
                        run->path, id, run_metric_name(metric), held, latency->count);
     }
+    /* The text knows the greatest value by its slot only. */
+    if (over == 0 && hist->count > 0 && latency->max < (double)hist->max &&
+        latency->max >= (double)hist_slot_low(hist, hist->last))
+        hist->max = (int64_t)latency->max;
     *ret_hist = hist;
     return 0;
 }
