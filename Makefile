@@ -9,6 +9,7 @@ Q := $(if $(V),,@)
 CFLAGS_release := -O2
 CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 CFLAGS_tsan := -O1 -fsanitize=thread
+CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer $(WARN) $(if $(CI),-Werror) $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
 
@@ -84,6 +85,11 @@ $(B)/%: $(B)/%.o $(OBJ) | $(B)/clock_shim.so
 $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+# What reads files, and nothing that would need a server's library.
+FUZZ := $(sort $(wildcard results/fuzz/fuzz_*.c))
+$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c bench/history/*.c) bench/base/base64.c bench/base/err.c)
+	@echo "  link $@"
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) -lpthread -lm
 include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
@@ -117,6 +123,11 @@ tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
+FUZZ_SECONDS ?= 600
+fuzz: ## the readers of all result files on inputs that nobody thought of, FUZZ_SECONDS (600) each
+	@compose/install fuzz
+	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
+	@results/fuzz/run .build/fuzz/results/fuzz $(FUZZ_SECONDS)
 bench: ## the tool's own cost, as ratios against four clock reads, redis-benchmark and pgbench
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/perf/perf
@@ -134,4 +145,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all run check test tests asan tsan bench lint table install clean help
+.PHONY: all run check test tests asan tsan fuzz bench lint table install clean help

@@ -220,10 +220,25 @@ int book_add(struct book *book, const struct history_record *records, size_t cou
     return 0;
 }
 
+/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER: not yet, or without end. */
+static bool is_time(int64_t ns) {
+    return (ns >= 0 && ns < INT64_MAX / 2) || ns == LB_NEVER;
+}
+
+/* The file may come from anywhere. */
+static bool is_sound(const struct history_record *record) {
+    return record->begin_ns != LB_NEVER && is_time(record->begin_ns) && is_time(record->end_ns) &&
+           is_time(record->lease_end_ns);
+}
+
 int book_add_file(struct book *book, const struct history_file *file, struct lb_err *err) {
     for (size_t at = 0; at < file->count; at += SLICE) {
         size_t count = file->count - at < SLICE ? file->count - at : SLICE;
-        if (book_add(book, file->records + at, count, err) != 0) return -1;
+        for (size_t i = at; i < at + count; i++) {
+            if (!is_sound(&file->records[i]))
+                return err_set(err, LB_EXIT_USAGE, "the history's record %zu has times that are none", i);
+            if (book_add(book, &file->records[i], 1, err) != 0) return -1;
+        }
         /* What was read is not needed again. */
         size_t bytes = (at + count) * sizeof *file->records & ~(size_t)0xffff;
         madvise(file->map, bytes, MADV_DONTNEED);

@@ -165,6 +165,16 @@ void history_writer_free(struct history_writer *writer) {
     free(writer);
 }
 
+/* Times that can be added to others; see book.c. */
+static bool is_sound(const struct history_rules *rules) {
+    const int64_t times[] = {rules->lease_ns, rules->session_ns, rules->begin_ns, rules->end_ns,
+                             rules->cut_ns == LB_NEVER ? 0 : rules->cut_ns};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        if (times[i] < 0 || times[i] >= INT64_MAX / 2) return false;
+    }
+    return rules->model < HISTORY_MODELS && rules->bound > 0 && rules->clients <= 10000000;
+}
+
 static int map_file(struct history_file *file, int fd, const char *path, struct lb_err *err) {
     struct stat stat;
     if (fstat(fd, &stat) != 0) {
@@ -177,8 +187,7 @@ static int map_file(struct history_file *file, int fd, const char *path, struct 
     }
     if (header->version != 1 || header->byte_order != BYTE_ORDER_MARK ||
         header->header_bytes != sizeof *header || header->record_bytes != sizeof(struct history_record) ||
-        header->rules.model >= HISTORY_MODELS || header->rules.bound == 0 ||
-        header->rules.clients > 10000000) {
+        !is_sound(&header->rules)) {
         return err_set(err, LB_EXIT_USAGE,
                        "%s was written by another version of lockbench, or on another kind of machine", path);
     }

@@ -1,7 +1,4 @@
-/* fuzz_hdr: hdr_decode on anything, for libFuzzer:
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. results/format/tests/fuzz_hdr.c \
- *       results/format/{hdr,hist}.c bench/base/{base64,err}.c -lz -lm -o .build/fuzz_hdr && .build/fuzz_hdr
+/* fuzz_hdr: hdr_decode on anything.
  *
  * No mutation finds its way through a checksum, so of an input whose first byte is odd the rest is deflated
  * and wrapped as a text's inside; otherwise the rest is the text. What decodes must encode to the same
