@@ -19,6 +19,7 @@ static const struct {
     {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
     {"capacity", cmd_capacity, "search the greatest load under which a lock keeps a promise"},
     {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},
+    {"history", cmd_history, "append saved runs to a history and show where figures changed"},
     {"judge", cmd_judge, "judge saved histories again: what contradicts what"},
     {"list", cmd_list, "locks, backends and workloads, and what each can do"},
     {"doctor", cmd_doctor, "what this machine lacks, and what to type"},
