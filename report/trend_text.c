@@ -51,7 +51,7 @@ static char *change_text(const struct trend_series *series, int metric, const st
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
              value_text(change->before, metric, before), value_text(change->after, metric, after),
              line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN], change->p,
-             *also ? "; also other since: " : "", also);
+             *also ? "; changed there, too: " : "", also);
     return text;
 }
 

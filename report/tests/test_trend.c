@@ -1,0 +1,456 @@
+/* test_trend: histories whose answers are known: runs and lines made from a seed, and what must be said of
+ * them; the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad
+ * input. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/base/rng.h"
+#include "report/tests/run_command.inc"
+#include "report/tests/run_text.inc"
+#include "report/trend.h"
+
+#define GOLDEN "report/tests/golden/trend/"
+#define HEADER                                                                                               \
+    "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
+    "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu,server_cpu,commands\n"
+
+static char folder[] = "/tmp/lockbench-trend-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    const char *const argv[] = {"rm", "-r", folder, NULL};
+    return run_command(argv, NULL);
+}
+
+static char *path_of(const char *name) {
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/%s", folder, name) > 0);
+    return path;
+}
+
+static void store(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void has(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
+}
+
+/* What differs of a line from the usual one. */
+struct made {
+    const char *lock, *environment, *kernel, *verdict;
+    double rate;
+};
+
+static void put_line(FILE *out, int day, const struct made *made) {
+    double rate = made->rate;
+    fprintf(out,
+            "2026-%02d-%02dT12:00:00Z,c%03d,2026-run-%03d,%s,h1,%s,redis 7.0.15,%s,16,\"one key, closed "
+            "loop\",redis,"
+            "\"in memory, not \"\"durable\"\"\",1 x 2,3,%s,%.6g,%.6g,%.6g,,%.6g,20000,,3\n",
+            1 + day / 28, 1 + day % 28, day, day, made->environment ? made->environment : "e1",
+            made->kernel ? made->kernel : "6.1", made->lock ? made->lock : "redis-setnx",
+            made->verdict ? made->verdict : "clean", rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
+}
+
+static double around(struct lb_rng *rng, double noise) {
+    double normal = sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
+    return exp(noise * normal);
+}
+
+/* 40 runs that scatter by 2 %; from the 30th on they are slower by 12 %, with another kernel. */
+static char *slower_text(void) {
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, 4, 1);
+    fputs(HEADER, out);
+    for (int day = 0; day < 40; day++) {
+        struct made made = {.rate = 20000 * around(&rng, 0.02)};
+        if (day >= 30) {
+            made.rate *= 0.88;
+            made.kernel = "6.2";
+        }
+        put_line(out, day, &made);
+        if (day == 3) put_line(out, day, &(struct made){.rate = 5000, .environment = "e2"});
+        if (day % 10 == 5) put_line(out, day, &(struct made){.rate = 900, .lock = "zk-lock"});
+    }
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static struct trend_view *look(struct trend *trend, int metric, int gate) {
+    struct lb_err err = {0};
+    const struct trend_ask ask = {.metric = metric, .last = 10, .gate = gate, .min_effect = 0.03};
+    struct trend_view *view = trend_look(trend, &ask, &err);
+    assert_string_equal(err.text, "");
+    return view;
+}
+
+static struct trend *slower(void) {
+    struct lb_err err = {0};
+    struct trend *trend = trend_parse(slower_text(), "history.csv", &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(trend);
+    return trend;
+}
+
+static void a_change_is_found_where_it_was(void **state) {
+    (void)state;
+    struct trend *trend = slower();
+    struct trend_view *view = look(trend, -1, 15);
+    assert_int_equal(trend->count, 45);
+    assert_int_equal(view->count, 3); /* redis-setnx on two kinds of machine, zk-lock */
+    const struct trend_series *series = &view->series[0];
+    const struct trend_figure *figure = &series->figure[0];
+    char also[100];
+    assert_string_equal(series->lines[0]->text[TREND_DURABILITY], "in memory, not \"durable\"");
+    assert_int_equal(series->count, 40);
+    assert_int_equal(figure->change_count, 1);
+    assert_int_equal(figure->changes[0].index, 30);
+    assert_true(figure->shift < -0.09 && figure->shift > -0.15 && figure->worse);
+    assert_string_equal(trend_also(series, figure, &figure->changes[0], also, sizeof also), "kernel");
+    assert_true(series->figure[1].worse); /* acquire p50: greater is worse */
+    assert_int_equal(series->figure[3].count, 0);
+    assert_int_equal(view->series[1].count, 1);
+    assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
+/* Longer ago than the gate looks, or not asked for: no failure. */
+static void a_gate_sees_new_changes_only(void **state) {
+    (void)state;
+    struct trend *trend = slower();
+    struct trend_view *view = look(trend, -1, 8);
+    assert_int_equal(trend_exit(view), LB_EXIT_OK);
+    assert_int_equal(view->worse, 0);
+    trend_view_free(view);
+    view = look(trend, 0, 0);
+    assert_int_equal(trend_exit(view), LB_EXIT_OK);
+    assert_int_equal(view->series[0].figure[1].count, 0); /* only what was asked for */
+    trend_view_free(view);
+    trend_free(trend);
+}
+
+static struct trend *steps(double middle, double end, const char *verdict) {
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    struct lb_err err = {0};
+    FILE *out = open_memstream(&text, &size);
+    rng_seed(&rng, 9, 1);
+    fputs(HEADER, out);
+    for (int day = 0; day < 36; day++) {
+        double level = day < 12 ? 1000 : day < 24 ? middle : end;
+        put_line(out, day,
+                 &(struct made){.rate = level * around(&rng, 0.01), .verdict = day == 35 ? verdict : NULL});
+    }
+    fclose(out);
+    struct trend *trend = trend_parse(text, "steps.csv", &err);
+    assert_non_null(trend);
+    return trend;
+}
+
+/* What was undone is no regression; what got better neither; what was undone in part is one. */
+static void what_counts_is_the_level_now(void **state) {
+    (void)state;
+    static const struct {
+        double middle, end;
+        const char *verdict;
+        int code;
+    } cases[] = {{800, 1000, NULL, 0},  {1000, 1300, NULL, 0},       {700, 850, NULL, 4},
+                 {1300, 1000, NULL, 0}, {1000, 1000, "VIOLATED", 3}, {700, 700, "VIOLATED", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trend *trend = steps(cases[i].middle, cases[i].end, cases[i].verdict);
+        struct trend_view *view = look(trend, 0, 30);
+        if (trend_exit(view) != cases[i].code) fail_msg("case %zu: %d", i, trend_exit(view));
+        trend_view_free(view);
+        trend_free(trend);
+    }
+}
+
+/* 100 histories of 40 runs that only scatter: eight figures each, and the gate shuts in at most 5. */
+static void scatter_shuts_no_gate(void **state) {
+    (void)state;
+    int alarms = 0;
+    for (uint64_t trial = 0; trial < 100; trial++) {
+        char *text = NULL;
+        size_t size;
+        struct lb_rng rng;
+        struct lb_err err = {0};
+        FILE *out = open_memstream(&text, &size);
+        rng_seed(&rng, trial, 21);
+        fputs(HEADER, out);
+        for (int day = 0; day < 40; day++)
+            put_line(out, day, &(struct made){.rate = 1000 * around(&rng, 0.05)});
+        fclose(out);
+        struct trend *trend = trend_parse(text, "scatter.csv", &err);
+        struct trend_view *view = look(trend, -1, 10);
+        alarms += trend_exit(view) != 0;
+        trend_view_free(view);
+        trend_free(trend);
+    }
+    if (alarms > 5) fail_msg("%d of 100", alarms);
+}
+
+static void run_file(const char *path, const char *start, const char *stages) {
+    char *text = NULL;
+    assert_true(asprintf(&text,
+                         "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{\"cpus\":2,"
+                         "\"cpu_model\":\"x\",\"hostname_hash\":\"h\",\"kernel\":\"k\"},\"stages\":[%s]}",
+                         start, stages) > 0);
+    store(path, text);
+    free(text);
+}
+
+#define STAGE(lock, repeat, rate, more)                                                                      \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","        \
+    "\"repeat\":" #repeat ",\"processes\":1,\"threads\":2,\"topology\":\"redis\",\"durability\":\"=1+1\","   \
+    "\"throughput_per_s\":" #rate ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}" more "}"
+
+/* Three repeats are one line with their median; a control, and what was cut off, have none; twice is once. */
+static void runs_are_appended_once(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    int added = 0, there = 0;
+    char *file = path_of("a.csv"), *run = path_of("run.json"), *later = path_of("later.json");
+    const char *const runs[] = {run, later};
+    run_file(
+        run, "2026-01-01T00:00:00Z",
+        STAGE("a", 0, 100, "") "," STAGE("a", 1, 300, "") "," STAGE("a", 2, 120, "") "," STAGE(
+            "bad", 0, 5, ",\"control\":true") ",{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
+    run_file(later, "2026-01-02T00:00:00Z", STAGE("a", 0, 110, "") "," STAGE("b", 0, 7, ""));
+    assert_int_equal(trend_append(file, runs, 1, "v1", &added, &there, &err), 0);
+    assert_int_equal(added, 1);
+    assert_int_equal(trend_append(file, runs, 2, "v2", &added, &there, &err), 0);
+    assert_int_equal(added, 2);
+    assert_int_equal(there, 1);
+    char *before = read_whole(file);
+    assert_int_equal(trend_append(file, runs, 2, NULL, &added, &there, &err), 0);
+    assert_int_equal(added, 0);
+    assert_int_equal(there, 3);
+    char *after = read_whole(file);
+    assert_string_equal(before, after);
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 3);
+    assert_true(trend->lines[0].figure[0] == 120);
+    assert_string_equal(trend->lines[0].text[TREND_COMMIT], "v1");
+    assert_string_equal(trend->lines[0].text[TREND_REPEATS], "3");
+    assert_string_equal(trend->lines[0].text[TREND_DURABILITY], "=1+1"); /* no formula for a spreadsheet */
+    has(after, "\"'=1+1\"");
+    assert_true(isnan(trend->lines[0].figure[1]));
+    trend_free(trend);
+    free(before);
+    free(after);
+    free(file);
+    free(run);
+    free(later);
+}
+
+static void wrong_files_are_one_clear_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "names no column 'time'"},
+        {"time,commit\n", "names no column 'run'"},
+        {"{\"schema\":\"lockbench.run/1\"}\n", "is no history of lockbench"},
+        {"time,time\n", "x.csv:1: names a column twice"},
+        {HEADER "2026-01-01T00:00:00Z,a\n", "x.csv:2: has 2 fields, and the first line names 23"},
+        {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
+        {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
+        {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,fast,,,,,,,\n", "throughput 'fast' is no number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,nan,,,,,,,\n", "throughput 'nan' is no number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n", "throughput '-1' is no number"},
+        {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,,1,,,,,1,clean,1,,,,,,,\n", "names no lock"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend *trend = trend_parse(strdup(cases[i].text), "x.csv", &err);
+        if (trend) fail_msg("case %zu was read", i);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, cases[i].says);
+        assert_null(strchr(err.text, '\n'));
+    }
+    struct lb_err err = {0};
+    struct trend *trend = trend_parse(strdup(HEADER), "x.csv", &err);
+    assert_non_null(trend);
+    assert_null(trend_look(trend, &(struct trend_ask){.metric = -1, .last = 10}, &err));
+    has(err.text, "x.csv: has no line yet");
+    trend_free(trend);
+    /* Columns in another order, some more, some missing, CRLF and an empty line: read. */
+    err = (struct lb_err){0};
+    trend = trend_parse(
+        strdup(
+            "new,lock,time,commit,run,environment,host,kernel,server,clients,load,topology,durability,"
+            "executor,repeats,verdict,throughput\r\n1,a,2026-01-01T00:00:00Z,,,,,,,1,,,,,1,clean,5\r\n\r\n"),
+        "x.csv", &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 1);
+    assert_true(trend->lines[0].figure[0] == 5 && isnan(trend->lines[0].figure[1]));
+    trend_free(trend);
+}
+
+static void same_as_stored(const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, GOLDEN "%s", name);
+    if (getenv("UPDATE_GOLDEN")) store(path, text);
+    char *expected = read_whole(path);
+    if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
+    assert_string_equal(text, expected);
+    free(expected);
+}
+
+static void outputs_are_as_stored(void **state) {
+    (void)state;
+    struct trend *trend = slower();
+    struct trend_view *view = look(trend, -1, 15);
+    static const char *const names[] = {"slower.table", "slower.lines", "slower.md", "slower.json"};
+    for (int i = 0; i < 4; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        int failed = i == 2   ? trend_write_md(view, out)
+                     : i == 3 ? trend_write_json(view, out)
+                              : trend_write_table(view, false, i == 1, out);
+        assert_int_equal(failed, 0);
+        fclose(out);
+        same_as_stored(names[i], text);
+        free(text);
+    }
+    trend_view_free(view);
+    trend_free(trend);
+}
+
+/* Otava's CSV wants a number in each cell, and one series a file. */
+static void otava_gets_a_file_a_series(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct trend *trend = slower();
+    struct trend_view *view = look(trend, -1, 0);
+    char *otava = path_of("otava"), *yaml = path_of("otava/otava.yaml"),
+         *series = path_of("otava/redis-setnx.c16.1.csv");
+    assert_int_equal(trend_write_otava(view, otava, &err), 0);
+    char *text = read_whole(yaml);
+    has(text, "  redis-setnx.c16.1:\n    type: csv\n");
+    has(text, "      throughput: {column: throughput, direction: 1}\n");
+    has(text, "      acquire_p99: {column: acquire_p99, direction: -1}\n");
+    assert_null(strstr(text, "handoff_p50"));
+    free(text);
+    text = read_whole(series);
+    has(text, "time,commit,run,throughput,acquire_p50,acquire_p99,release_p99,client_cpu,commands\n"
+              "2026-01-01T12:00:00Z,c000,2026-run-000,");
+    assert_null(strstr(text, ",,"));
+    free(text);
+    trend_view_free(view);
+    trend_free(trend);
+    free(otava);
+    free(yaml);
+    free(series);
+}
+
+/* `lockbench history <words>`: its exit code; what it wrote into the folder's out and err. */
+static int history_command(const char *words) {
+    const char *program = getenv("LOCKBENCH_PROGRAM");
+    char command[1024];
+    if (!program) {
+        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "D=%s; G=report/tests/golden; %s history %s >$D/out 2>$D/err", folder,
+             program, words);
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    return run_command(argv, NULL);
+}
+
+static void the_command(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"$D/none.csv", LB_EXIT_USAGE, "cannot be read as a history"},
+        {"report", LB_EXIT_USAGE, "is not a regular file"},
+        {"$G/mixed/run.json", LB_EXIT_USAGE, "is no history of lockbench"},
+        {"$D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
+        {"$D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
+        {"$D/slower.csv --gate 0", LB_EXIT_USAGE, "history: --gate"},
+        {"$D/slower.csv --last ten", LB_EXIT_USAGE, "history: --last"},
+        {"$D/slower.csv --min-effect x", LB_EXIT_USAGE, "history: --min-effect"},
+        {"$D/slower.csv $D/other.csv", LB_EXIT_USAGE, "shows one file"},
+        {"$D/slower.csv --commit a", LB_EXIT_USAGE, "add --append"},
+        {"--append", LB_EXIT_USAGE, "history RUN... --append"},
+        {"--append --file $D/x.csv /nonexistent", LB_EXIT_USAGE, "/nonexistent"},
+        {"--append --file $D/x.csv $D/slower.csv", LB_EXIT_USAGE, "is not sound JSON"},
+        {"--append --file $D/run.json $G/mixed", LB_EXIT_USAGE, "run.json:1: has a quoted field"},
+        {"--append --file /nonexistent/x $G/mixed", LB_EXIT_MACHINE, "/nonexistent/x"},
+        {"--append --file /dev/full $G/mixed", LB_EXIT_USAGE, "/dev/full"},
+    };
+    char *file = path_of("slower.csv"), *text = slower_text(), *out = path_of("out"), *err = path_of("err"),
+         *run = path_of("run.json");
+    store(file, text);
+    free(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = history_command(cases[i].words);
+        char *said = read_whole(err), *wrote = read_whole(out);
+        if (code != cases[i].code || !strstr(said, cases[i].says))
+            fail_msg("history %s: exit code %d, \"%s\"", cases[i].words, code, said);
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+        assert_string_equal(wrote, "");
+        free(said);
+        free(wrote);
+    }
+    assert_int_equal(history_command("$D/slower.csv"), 0);
+    assert_int_equal(history_command("$D/slower.csv --gate 15 --json"), LB_EXIT_REGRESSION);
+    assert_int_equal(history_command("$D/slower.csv --gate 15 --lock zk-lock --md"), 0);
+    assert_int_equal(history_command("$D/slower.csv --gate 15 --metric commands"), 0);
+    assert_int_equal(history_command("--append $G/mixed $G/clean --file $D/golden.csv --commit abc"), 0);
+    text = read_whole(out);
+    has(text, "golden.csv: ");
+    has(text, "added");
+    free(text);
+    free(file);
+    free(out);
+    free(err);
+    free(run);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_is_found_where_it_was),
+        cmocka_unit_test(a_gate_sees_new_changes_only),
+        cmocka_unit_test(what_counts_is_the_level_now),
+        cmocka_unit_test(scatter_shuts_no_gate),
+        cmocka_unit_test(runs_are_appended_once),
+        cmocka_unit_test(wrong_files_are_one_clear_line),
+        cmocka_unit_test(outputs_are_as_stored),
+        cmocka_unit_test(otava_gets_a_file_a_series),
+        cmocka_unit_test(the_command),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
