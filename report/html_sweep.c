@@ -38,6 +38,7 @@ static bool is_offered(const struct run_stage *stage) {
 /* The load in words, but for its rate. Malloced. */
 static char *load_of(const struct run_stage *stage) {
     struct run_stage shape = *stage;
+    shape.sweep_leg = NULL; /* both ways are one line each of one chart */
     char kind[32];
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(stage->arrival ? stage->arrival : "?", ":"),
              stage->arrival ? stage->arrival : "?");
@@ -261,15 +262,20 @@ static const struct report_row *row_of_lock(const struct report_group *group, in
     return NULL;
 }
 
-/* Collects a lock's throughputs over clients under one load, one a repeat. Returns how many. */
-static int collect(const struct report *report, int lock, int load, double *n, double *x) {
+/* The groups of one load: they differ in clients only. */
+struct sweep {
+    const struct report_group *groups;
+    int count;
+};
+
+/* Collects a lock's throughputs over clients, one a repeat. Returns how many. */
+static int collect(const struct sweep *sweep, int lock, double *n, double *x) {
     int count = 0;
-    for (int g = 0; g < report->group_count; g++) {
-        const struct report_group *group = &report->groups[g];
-        const struct report_row *row = group->load_index == load ? row_of_lock(group, lock) : NULL;
+    for (int g = 0; g < sweep->count; g++) {
+        const struct report_row *row = row_of_lock(&sweep->groups[g], lock);
         for (int i = 0; row && i < row->repeats; i++) {
             if (!(row->stages[i]->throughput_per_s > 0) || report_incomplete(row->stages[i])) continue;
-            n[count] = group->clients;
+            n[count] = sweep->groups[g].clients;
             x[count++] = row->stages[i]->throughput_per_s;
         }
     }
@@ -309,12 +315,12 @@ static json_t *law_or_why(const double *n, const double *x, int count, json_t *o
 }
 
 /* NULL for want of memory; the JSON null where the lock has fewer than two numbers of clients. */
-static json_t *laws_line(const struct report *report, int lock, int load, double *n, double *x) {
-    int count = collect(report, lock, load, n, x);
+static json_t *laws_line(const struct sweep *sweep, int lock, double *n, double *x) {
+    int count = collect(sweep, lock, n, x);
     if (count == 0 || different(n, count) < 2) return json_null();
     json_t *object = json_object(), *points = json_array();
     int rc = escape_json_put(object, "lock", json_integer(lock));
-    rc |= escape_json_put(object, "loadIndex", json_integer(load));
+    rc |= escape_json_put(object, "loadIndex", json_integer(sweep->groups->load_index));
     rc |= escape_json_put(object, "points", points);
     for (int i = 0; i < count && rc == 0; i++)
         rc |= json_array_append_new(points, json_pack("[f, f]", n[i], x[i]));
@@ -324,18 +330,20 @@ static json_t *laws_line(const struct report *report, int lock, int load, double
 }
 
 int html_laws(const struct report *report, json_t *root, struct lb_err *err) {
-    int rc = -1, stages = 0, loads = 0;
+    int rc = -1, stages = 0;
     json_t *list = json_array();
     for (int r = 0; r < report->run_count; r++) stages += report->runs[r]->stage_count;
-    for (int g = 0; g < report->group_count; g++) {
-        if (report->groups[g].load_index >= loads) loads = report->groups[g].load_index + 1;
-    }
     double *n = malloc((size_t)stages * sizeof *n + 1), *x = malloc((size_t)stages * sizeof *x + 1);
     if (json_object_set_new(root, "laws", list) || !n || !x) goto out;
     rc = 0;
-    for (int load = 0; load < loads && rc == 0; load++) {
-        for (int lock = 0; lock < report->lock_count && rc == 0; lock++) {
-            json_t *line = laws_line(report, lock, load, n, x);
+    for (int g = 0, next; g < report->group_count && rc == 0; g = next) {
+        struct sweep sweep = {.groups = &report->groups[g]};
+        for (next = g; next < report->group_count; next++) {
+            if (report->groups[next].load_index != sweep.groups->load_index) break;
+        }
+        sweep.count = next - g;
+        for (int lock = 0; lock < report->lock_count && rc == 0 && sweep.count > 1; lock++) {
+            json_t *line = laws_line(&sweep, lock, n, x);
             if (json_is_null(line)) continue;
             rc = json_array_append_new(list, line);
         }

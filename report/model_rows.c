@@ -30,6 +30,10 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
     if (stage->clients_per_session > 1) fprintf(out, ", %.0f clients a session", stage->clients_per_session);
     if (stage->session && strcmp(stage->session, "each") == 0) fprintf(out, ", a session each time");
+    /* Whether it does otherwise on the way down is what a sweep of both ways is for: those are no repeats. */
+    bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
+    if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
+        fprintf(out, ", on the way down");
     const char *fault = stage->fault ? stage->fault : "none";
     if (strcmp(fault, "pause") == 0) {
         fprintf(out, ", processes paused");

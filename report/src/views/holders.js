@@ -5,12 +5,13 @@ import { overlapsOf } from '../check/data.js';
 
 const HOLDS_MAX = 300; // of one key; html_holders.c keeps to it too
 const seconds = (value) => `${Number(value.toFixed(6))} s`;
+const isFigure = (value) => typeof value === 'number'; // anything may stand in a file
 const red = (theme) => theme.palette[9];
 
 /* Holds of a key in the order of their begin. One that was never released lasts as long as its lease: longer its holder,
    killed perhaps, had no claim; without a lease, to the end of what is known. */
 function holdsOf(stage, key) {
-  const mine = stage.holds.filter((hold) => hold.key === key).sort((a, b) => a.from - b.from).slice(0, HOLDS_MAX);
+  const mine = stage.holds.filter((hold) => hold.key === key && isFigure(hold.from) && isFigure(hold.client)).sort((a, b) => a.from - b.from).slice(0, HOLDS_MAX);
   const last = Math.max(...mine.map((hold) => hold.to ?? hold.from), ...stage.faults.map((fault) => fault.to ?? fault.from));
   return mine.map((hold) => ({ ...hold, open: hold.to === null, to: hold.to ?? Math.max(hold.from, hold.leaseEnd ?? last) }));
 }
@@ -48,11 +49,13 @@ function spanOf(stage, holds, around) {
 
 function draw({ data, state, theme, choice }) {
   if (data.holders.length === 0) return { empty: 'No stage has a history. A run under faults fills this: lockbench run crash --lock …, or any with --set check.history=yes.' };
-  const stage = data.holders[choice('stage')];
+  const whole = data.holders[choice('stage')], stage = whole && { ...whole, faults: whole.faults.filter((fault) => isFigure(fault.from)) };
   if (!stage || !state.shows(data.locks[stage.lock])) return { empty: 'The lock of this stage is not picked.' };
   const keys = [...new Set(stage.holds.map((hold) => hold.key))].sort((a, b) => a - b);
   const key = keys.includes(Number(choice('key'))) && choice('key') !== '' ? Number(choice('key')) : (stage.against.find((op) => keys.includes(op.key))?.key ?? keys[0]);
-  const holds = holdsOf(stage, key), overlaps = overlapsOf(holds), gaps = gapsOf(holds);
+  const holds = holdsOf(stage, key);
+  if (holds.length === 0) return { empty: 'The holds of this stage have no times: the file was cut down. The run that is named at the end of the page, once more, fills this.' };
+  const overlaps = overlapsOf(holds), gaps = gapsOf(holds);
   const [low, high] = spanOf(stage, holds, choice('around') === 'all' ? -1 : Math.max(0, stage.faults.findIndex((fault) => fault.acted)));
   const clients = [...new Set(holds.map((hold) => hold.client))].sort((a, b) => a - b);
   const lane = (client) => clients.indexOf(client);

@@ -1,0 +1,239 @@
+/* test_views: what the views that decide are drawn from: ratios to the best, intervals and what they stand
+ * on, the verdict's last lines, environments side by side.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/html_views.h"
+#include "report/spread.h"
+#include "report/tests/run_text.inc"
+#include "report/words.h"
+
+#define GOLDEN "report/tests/golden/"
+#define STAGE(lock, class, verdict, rate, p99)                                                               \
+    "{\"lock\":\"" lock                                                                                      \
+    "\",\"topology\":\"t\",\"durability_class\":\"" class "\",\"clients\":2,\"keys\":1,\"arrival\":"         \
+                                                          "\"closed\",\"throughput_per_s\":" #rate           \
+                                                          ",\"latency_ns\":{\"acquire\":{\"count\":0,"       \
+                                                          "\"p99\":" #p99                                    \
+                                                          "}},\"exclusion\":{\"verdict\":\"" verdict         \
+                                                          "\",\"grants\":9}}"
+
+static const struct column *column_of(const char *key) {
+    const struct column *column = columns_compare;
+    while (strcmp(column->key, key) != 0) column++;
+    return column;
+}
+
+static void assert_near(double is, double expected) {
+    if (!(fabs(is - expected) < 1e-9 * fabs(expected))) fail_msg("is %.12g, not %.12g", is, expected);
+}
+
+/* Within a durability; a lock that let somebody in is neither best nor held against the best. */
+static void test_ratios(void **state) {
+    (void)state;
+    struct report *report = report_of(
+        STAGE("slow", "memory", "clean", 100, 8000) "," STAGE("fast", "memory", "clean", 400, 2000) "," STAGE(
+            "broken", "memory", "violated", 900, 10) "," STAGE("disk", "disk", "clean", 5, 90000),
+        "");
+    const struct report_group *group = &report->groups[0];
+    const struct column *rate = column_of("throughput_per_s"), *p99 = column_of("latency_ns.acquire.p99");
+    assert_int_equal(group->row_count, 4);
+    assert_near(column_ratio(rate, group, 0), 4);
+    assert_near(column_ratio(p99, group, 0), 4);
+    assert_near(column_ratio(rate, group, 1), 1);
+    assert_true(isnan(column_ratio(rate, group, 2)));
+    assert_near(column_ratio(rate, group, 3), 1);
+    assert_true(isnan(column_ratio(column_of("latency_ns.ping.p50"), group, 0)));
+    assert_near(column_ratio_mean(group, 0), 4);
+    assert_near(column_ratio_mean(group, 1), 1);
+    assert_true(isnan(column_ratio_mean(group, 2)));
+    report_free(report);
+}
+
+/* 2 and 8 times worse: 4 times, by the geometric mean. */
+static void test_the_mean_is_geometric(void **state) {
+    (void)state;
+    struct report *report = report_of(
+        STAGE("slow", "memory", "clean", 100, 8000) "," STAGE("fast", "memory", "clean", 200, 1000), "");
+    assert_near(column_ratio_mean(&report->groups[0], 0), 4);
+    report_free(report);
+}
+
+static struct spread spread_in(const char *run, const char *lock, double clients, const char *key,
+                               double *ret_median) {
+    struct lb_err err = {0};
+    struct report *report = report_load(&run, 1, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(report);
+    const struct column *column = column_of(key);
+    struct spread spread = {.kind = SPREAD_NONE};
+    bool found = false;
+    for (int g = 0; g < report->group_count && !found; g++) {
+        for (int r = 0; r < report->groups[g].row_count && !found; r++) {
+            const struct report_row *row = &report->groups[g].rows[r];
+            if (report->groups[g].clients != clients || strcmp(report->locks[row->lock].name, lock) != 0)
+                continue;
+            found = true;
+            *ret_median = column_value(column, row);
+            assert_int_equal(spread_of(report, row, column, &spread, &err), 0);
+        }
+    }
+    assert_true(found);
+    report_free(report);
+    return spread;
+}
+
+static void test_what_intervals_stand_on(void **state) {
+    (void)state;
+    double median;
+    struct spread seven = spread_in(GOLDEN "decide", "mem-mutex", 16, "throughput_per_s", &median);
+    assert_int_equal(seven.kind, SPREAD_REPEATS);
+    assert_true(seven.count == 7);
+    assert_true(seven.low < median && median < seven.high);
+    struct spread three = spread_in(GOLDEN "clean", "redis-setnx", 1, "throughput_per_s", &median);
+    assert_int_equal(three.kind, SPREAD_RANGE);
+    assert_true(three.count == 3);
+    /* One run of 150 samples: enough for a median, not for p99, and throughput has none. */
+    struct spread p50 = spread_in(GOLDEN "mixed", "zk-lock", 16, "latency_ns.acquire.p50", &median);
+    assert_int_equal(p50.kind, SPREAD_SAMPLES);
+    assert_true(p50.count == 150);
+    assert_true(p50.low <= median && median <= p50.high && p50.low < p50.high);
+    assert_int_equal(spread_in(GOLDEN "mixed", "zk-lock", 16, "latency_ns.acquire.p99", &median).kind,
+                     SPREAD_NONE);
+    assert_int_equal(spread_in(GOLDEN "mixed", "zk-lock", 16, "throughput_per_s", &median).kind, SPREAD_NONE);
+}
+
+/* 1000 values 1, 2, ... 1000: by David and Nagaraja the median's interval at 95 % has ranks 469 and 531 or
+ * 532. */
+static void test_ranks_are_looked_up(void **state) {
+    (void)state;
+    struct hist *hist = hist_new(HIST_DIGITS, 1000000);
+    double low, high;
+    assert_non_null(hist);
+    for (int i = 1; i <= 1000; i++) hist_record(hist, i);
+    assert_int_equal(spread_quantile(hist, 0.5, &low, &high), 0);
+    assert_true(low >= 468 && low <= 470);
+    assert_true(high >= 530 && high <= 533);
+    low = high = -1;
+    assert_int_equal(spread_quantile(hist, 0.9999, &low, &high), -1);
+    assert_true(low < 0 && high < 0);
+    hist_free(hist);
+}
+
+static void assert_said(const char *stages, const char *more, const char *expected) {
+    struct report *report = report_of(stages, more);
+    char *text = render(report, REPORT_MD, false);
+    if (!strstr(text, expected)) fail_msg("\"%s\" is not in: %.600s", expected, text);
+    free(text);
+    report_free(report);
+}
+
+static void test_the_verdict_says_what_ran(void **state) {
+    (void)state;
+    assert_said(
+        STAGE("a", "memory", "clean", 1, 1),
+        ",\"plan\":{\"workload\":{\"name\":\"w\"}},\"servers\":[{\"backend\":\"b\",\"topology\":\"t\","
+        "\"facts\":{"
+        "\"version\":\"1.2\"}}],\"environment\":{\"cpu_model\":\"CPU\",\"cpus\":2,\"kernel\":\"K 6\"}",
+        "Ran: w, 1 lock in 1 stage on t 1.2; CPU, 2 processors, K 6.");
+    assert_said(
+        "{\"lock\":\"a\",\"clients\":1,\"steady\":{\"asked\":true,\"reached\":false}},{\"lock\":\"a\","
+        "\"clients\":2,\"steady\":{\"asked\":true,\"reached\":true}}",
+        "", "NEVER STEADY: 1 of the 2 stages");
+    assert_said("{\"lock\":\"a\",\"clients\":1,\"limited_by\":\"generator\"}", "",
+                "GENERATOR-LIMITED: in 1 of the 1 stages");
+}
+
+/* Up and down are no repeats of each other. */
+static void test_both_ways_of_a_sweep_stand_apart(void **state) {
+    (void)state;
+#define RUNG(leg)                                                                                            \
+    "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:10/"                                                \
+    "s\",\"offered_per_s\":10,\"grants\":1,\"sweep\":{\"by\":"                                               \
+    "\"rate\",\"order\":\"mirror\",\"leg\":\"" leg "\",\"step\":0}}"
+    struct report *report = report_of(RUNG("up") "," RUNG("down"), "");
+    struct lb_err err = {0};
+    assert_int_equal(report->group_count, 2);
+    json_t *root = json_object();
+    assert_int_equal(html_rates(report, root, &err), 0);
+    const json_t *lines = json_object_get(root, "rates");
+    assert_int_equal(json_array_size(lines), 1);
+    assert_int_equal(json_array_size(json_object_get(json_array_get(lines, 0), "points")), 2);
+    json_decref(root);
+    report_free(report);
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+    return count;
+}
+
+static void test_environments_side_by_side(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{\"schema\":\"lockbench.run/"
+        "1\",\"environment\":{\"kernel\":\"6.1\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
+        "\"clients\":1}]}",
+        "{\"schema\":\"lockbench.run/"
+        "1\",\"environment\":{\"kernel\":\"6.2\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
+        "\"clients\":1}]}"};
+    struct lb_err err = {0};
+    struct run **runs = calloc(2, sizeof(struct run *));
+    assert_non_null(runs);
+    for (int i = 0; i < 2; i++) runs[i] = run_parse(texts[i], strlen(texts[i]), "run.json", &err);
+    struct report *report = report_make(runs, 2, &err);
+    assert_non_null(report);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    html_environment(out, report);
+    fclose(out);
+    assert_int_equal(count_of(text, "differs"), 1);
+    assert_int_equal(count_of(text, ">6.1<") + count_of(text, ">6.2<"), 2);
+    free(text);
+    report_free(report);
+}
+
+/* Holds whose members are of any kind: they become null, and no page's script ends. */
+static void test_holds_of_any_kind(void **state) {
+    (void)state;
+    struct report *report = report_of("{\"lock\":\"a\",\"clients\":2,\"history\":{\"timeline\":[{\"client\":{"
+                                      "\"x\":1},\"key\":\"</script>\","
+                                      "\"acquired_s\":[1]},{}]},\"faults\":[{\"kind\":7,\"from_s\":\"now\"}],"
+                                      "\"recovery\":{\"trials_ns\":[1,2]}}",
+                                      "");
+    struct lb_err err = {0};
+    json_t *root = json_object();
+    assert_int_equal(html_holders(report, root, &err), 0);
+    const json_t *holds = json_object_get(json_array_get(json_object_get(root, "holders"), 0), "holds");
+    assert_int_equal(json_array_size(holds), 2);
+    assert_true(json_is_null(json_object_get(json_array_get(holds, 0), "client")));
+    assert_true(json_is_null(json_object_get(json_array_get(holds, 0), "from")));
+    json_decref(root);
+    report_free(report);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ratios),
+        cmocka_unit_test(test_the_mean_is_geometric),
+        cmocka_unit_test(test_what_intervals_stand_on),
+        cmocka_unit_test(test_ranks_are_looked_up),
+        cmocka_unit_test(test_the_verdict_says_what_ran),
+        cmocka_unit_test(test_both_ways_of_a_sweep_stand_apart),
+        cmocka_unit_test(test_environments_side_by_side),
+        cmocka_unit_test(test_holds_of_any_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
