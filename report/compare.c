@@ -152,27 +152,28 @@ static bool is_stuck(const struct compare_pick *new) {
     return is_any(new, LOCK_STUCK);
 }
 
-/* A lock under a load that one side lacks: said, and no reason to be content. */
+/* Said, and no reason to be content. */
 static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
-    char *line = NULL;
-    char **more = realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
+    struct compare_alone *more = realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
     if (more) compare->alone = more;
+    char *text = NULL;
     if (!more ||
-        asprintf(&line, "only in the %s runs: %s, %.0f client%s, %s", ref->new ? "new" : "base",
+        asprintf(&text, "only in the %s runs: %s, %.0f client%s, %s", ref->new ? "new" : "base",
                  ref->stage->lock, ref->stage->clients, ref->stage->clients == 1 ? "" : "s", ref->load) < 0)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    more[compare->alone_count++] = line;
+    more[compare->alone_count++] = (struct compare_alone){text, ref->new};
     compare->missing += !ref->new;
     return 0;
 }
 
-/* "redis; in memory, ...; claims excludes, safe-pause": what the figures stand for. Malloced. */
+/* "one server; redis; in memory, ...; claims excludes, crash-release": what the figures stand for. Malloced.
+ */
 static char *guarantee_text(const struct run_stage *stage) {
     char claims[256], *durability = words_durability_full(stage), *text = NULL;
     words_claims(stage, claims, sizeof claims);
-    if (durability &&
-        asprintf(&text, "%s; %s; claims %s", stage->topology ? stage->topology : "topology not stated",
-                 durability, *claims ? claims : "nothing") < 0)
+    if (durability && asprintf(&text, "truth: %s; %s; %s; claims %s", words_guarantee(stage),
+                               stage->topology ? stage->topology : "topology not stated", durability,
+                               *claims ? claims : "nothing") < 0)
         text = NULL;
     free(durability);
     return text;
@@ -238,6 +239,7 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
                                 .new_guarantee = guarantee_text(new.stages[0]),
                                 .base_count = samples_of(&base),
                                 .new_count = samples_of(&new),
+                                .baseline = base.stages[0]->baseline,
                                 .violated = is_violated(&new),
                                 .stuck = is_stuck(&new)};
     refs[0].load = NULL; /* the row's now */
@@ -370,7 +372,7 @@ void compare_free(struct compare *compare) {
     for (int i = 0; i < compare->base_count; i++) run_free(compare->base[i]);
     for (int i = 0; i < compare->new_count; i++) run_free(compare->new[i]);
     for (int i = 0; i < compare->difference_count; i++) free(compare->differences[i]);
-    for (int i = 0; i < compare->alone_count; i++) free(compare->alone[i]);
+    for (int i = 0; i < compare->alone_count; i++) free(compare->alone[i].text);
     free(compare->alone);
     free(compare->rows);
     free(compare->base);

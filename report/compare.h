@@ -58,7 +58,14 @@ struct compare_row {
     int place;                 /* rows stand in the order of the base's stages */
     int base_count, new_count; /* samples */
     bool violated, stuck;      /* in the new ones, a lock that is not broken on purpose */
+    bool baseline;             /* no lock at all: the tool's own cost */
     struct compare_figure figure[COMPARE_METRICS];
+};
+
+/* A lock under a load that one side lacks. */
+struct compare_alone {
+    char *text; /* "only in the base runs: redis-setnx, 16 clients, one key, ..."; owned */
+    bool new;
 };
 
 struct compare {
@@ -69,7 +76,7 @@ struct compare {
     int row_count;
     char **differences; /* of plans and environments, a line each; owned */
     int difference_count;
-    char **alone;                  /* what only one side has, a line each; owned */
+    struct compare_alone *alone;   /* what only one side has; owned */
     int alone_count, missing;      /* missing: of them, those that only the base has */
     int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
     int partial_count;             /* runs of both sides that did not come to their end */

@@ -84,6 +84,7 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
             return -1;
         case ARGS_OPERAND:
             parted |= args.operands_only;
+            args.operands_only = false; /* "--" parts the sides here, and options may follow */
             if (parted) {
                 wish->new[wish->ask.new_count++] = value;
             } else {

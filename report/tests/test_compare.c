@@ -245,7 +245,7 @@ static void what_is_missing_or_idle_is_no_success(void **state) {
     struct compare *compare = compare_of(&base, &new, 1);
     assert_int_equal(compare->row_count, 1);
     assert_int_equal(compare->missing, 1);
-    has(compare->alone[0], "only in the base runs: b, 4 clients");
+    has(compare->alone[0].text, "only in the base runs: b, 4 clients");
     assert_int_equal(compare_exit(compare), 5);
     char *text = text_of(compare, COMPARE_TABLE);
     has(text, "only in the base runs: b");
@@ -303,7 +303,7 @@ static void outputs_say_it(void **state) {
     new.faster = 0.8;
     struct compare *compare = compare_of(&base, &new, 1);
     char *text = text_of(compare, COMPARE_TABLE);
-    has(text, "WORSE. 1 figures worse");
+    has(text, "WORSE. 1 figure worse");
     has(text, "grants/s");
     free(text);
     text = text_of(compare, COMPARE_MD);
