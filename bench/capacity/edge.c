@@ -3,57 +3,59 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/base/rng.h"
+
+#define GRID 32 /* steps from end to end, and again of the best one */
 
 double edge_distance(uint64_t over, uint64_t n, double allowed) {
     return log(((double)over + 0.5) / ((double)n + 1) / allowed);
 }
 
-static int by_x(const void *a, const void *b) {
-    const struct edge_point *p = a, *q = b;
-    return (p->x > q->x) - (p->x < q->x);
+static double cut(double z) {
+    return z > EDGE_FAR ? EDGE_FAR : z < -EDGE_FAR ? -EDGE_FAR : z;
 }
 
-/* Neighbours that the fit holds at one height. */
-struct block {
-    double x, z; /* means */
-    int count;
-};
-
-static struct block join(const struct block *a, const struct block *b) {
-    double all = a->count + b->count;
-    return (struct block){.x = (a->x * a->count + b->x * b->count) / all,
-                          .z = (a->z * a->count + b->z * b->count) / all,
-                          .count = a->count + b->count};
-}
-
-/* The isotonic fit of points in order of x. Returns how many blocks. */
-static int fit(const struct edge_point *points, int count, struct block *blocks) {
-    int used = 0;
+/* Squares that a line of this steepness through 0 at x leaves. */
+static double left_over(const struct edge_point *points, int count, double x, double steep) {
+    double sum = 0;
     for (int i = 0; i < count; i++) {
-        double z = points[i].z > EDGE_FAR ? EDGE_FAR : points[i].z < -EDGE_FAR ? -EDGE_FAR : points[i].z;
-        blocks[used++] = (struct block){.x = points[i].x, .z = z, .count = 1};
-        /* Points at the same load are one, whatever the order that they came in. */
-        while (used > 1 &&
-               (blocks[used - 2].z >= blocks[used - 1].z || blocks[used - 2].x == blocks[used - 1].x)) {
-            blocks[used - 2] = join(&blocks[used - 2], &blocks[used - 1]);
-            used--;
+        double off = cut(steep * (points[i].x - x)) - points[i].z;
+        sum += off * off;
+    }
+    return sum;
+}
+
+/* The best x of a grid, over all steepnesses. */
+static double best_of(const struct edge_point *points, int count, double from, double to) {
+    /* e-fold in load times these is e-fold in the share over the limit: from polling to a queue near its end.
+     */
+    static const double steeps[] = {2, 3, 4.5, 6.5, 10, 15, 22, 33, 50};
+    double best = from, least = INFINITY;
+    for (size_t s = 0; s < sizeof steeps / sizeof *steeps; s++) {
+        for (int i = 0; i <= GRID; i++) {
+            double x = from + (to - from) * i / GRID, left = left_over(points, count, x, steeps[s]);
+            if (left >= least) continue;
+            least = left;
+            best = x;
         }
     }
-    return used;
+    return best;
 }
 
-/* 0 with the crossing; -1: all below, 1: all above. */
+/* 0 with the crossing; -1: all kept, 1: all broken. The points' z are cut. */
 static int cross(const struct edge_point *points, int count, double *ret_x) {
-    struct block blocks[EDGE_POINTS_MAX];
-    int used = fit(points, count, blocks), first = 0;
-    while (first < used && blocks[first].z <= 0) first++;
-    if (first == used) return -1;
-    if (first == 0) return 1;
-    const struct block *kept = &blocks[first - 1], *broken = &blocks[first];
-    *ret_x = kept->x + (broken->x - kept->x) * -kept->z / (broken->z - kept->z);
+    double from = INFINITY, to = -INFINITY;
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (points[i].x < from) from = points[i].x;
+        if (points[i].x > to) to = points[i].x;
+        kept += points[i].z <= 0;
+    }
+    if (kept == count) return -1;
+    if (kept == 0) return 1;
+    double step = (to - from) / GRID, coarse = best_of(points, count, from, to);
+    *ret_x = best_of(points, count, coarse - step, coarse + step);
     return 0;
 }
 
@@ -63,21 +65,23 @@ static int by_size(const void *a, const void *b) {
 }
 
 int edge_find(const struct edge_point *points, int count, double level, uint64_t seed, struct edge *ret) {
-    struct edge_point sorted[EDGE_POINTS_MAX], drawn[EDGE_POINTS_MAX];
-    double edges[EDGE_RESAMPLES];
+    struct edge_point seen[EDGE_POINTS_MAX], drawn[EDGE_POINTS_MAX];
+    double edges[EDGE_RESAMPLES], least = INFINITY, most = -INFINITY;
     struct edge edge;
     struct lb_rng rng;
-    memcpy(sorted, points, (size_t)count * sizeof *points);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_x);
-    int none = count > 0 ? cross(sorted, count, &edge.x) : -1;
+    for (int i = 0; i < count; i++) {
+        seen[i] = (struct edge_point){.x = points[i].x, .z = cut(points[i].z)};
+        if (seen[i].x < least) least = seen[i].x;
+        if (seen[i].x > most) most = seen[i].x;
+    }
+    int none = cross(seen, count, &edge.x);
     if (none) return none;
     rng_seed(&rng, seed, 0);
     for (int i = 0; i < EDGE_RESAMPLES; i++) {
-        for (int j = 0; j < count; j++) drawn[j] = sorted[rng_below(&rng, (uint64_t)count)];
-        qsort(drawn, (size_t)count, sizeof *drawn, by_x);
+        for (int j = 0; j < count; j++) drawn[j] = seen[rng_below(&rng, (uint64_t)count)];
         /* A draw without an edge says that it may lie as far out as the probes do. */
         none = cross(drawn, count, &edges[i]);
-        if (none) edges[i] = none < 0 ? sorted[count - 1].x : sorted[0].x;
+        if (none) edges[i] = none < 0 ? most : least;
     }
     qsort(edges, EDGE_RESAMPLES, sizeof *edges, by_size);
     double tail = (1 - level) / 2;

@@ -1,0 +1,293 @@
+/* The search for the greatest load that keeps a promise, against a made-up lock whose edge is known: noise,
+ * probes that a busy machine spoils, ends of the range, seeds. Nothing is timed and nothing runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "bench/base/rng.h"
+#include "bench/capacity/search.h"
+
+#define ALLOWED 0.01
+#define SAMPLES 2000
+
+/* A lock whose share over the limit grows with the load's logarithm: 1 % at its edge. */
+struct toy {
+    double edge;
+    double steep;   /* growth of the share's logarithm */
+    double noise;   /* its standard deviation from probe to probe */
+    double spoilt;  /* part of the probes in which the machine was busy: the promise is broken at any load */
+    double ceiling; /* from here on the generator is always too slow; 0 = never */
+    struct lb_rng rng;
+};
+
+static double normal(struct lb_rng *rng) {
+    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
+}
+
+static struct search_result probe(struct toy *toy, double load) {
+    bool spoilt = rng_unit(&toy->rng) < toy->spoilt || (toy->ceiling > 0 && load >= toy->ceiling);
+    double share = ALLOWED * exp(toy->steep * log(load / toy->edge) + toy->noise * normal(&toy->rng));
+    if (spoilt) share = 0.3;
+    if (share > 1) share = 1;
+    struct search_result result = {
+        .load = load, .samples = SAMPLES, .over = (uint64_t)lround(share * SAMPLES)};
+    result.kept = share < ALLOWED / 2;
+    result.limited = spoilt;
+    return result;
+}
+
+static const struct search_ask usual = {.start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
+
+/* Runs a whole search of so many probes at most. */
+static struct search_answer run(struct toy *toy, const struct search_ask *ask, int probes,
+                                struct search *ret) {
+    static struct search search; /* large */
+    double load;
+    search_init(&search, ask);
+    for (int i = 0; search_next(&search, i < probes, &load); i++) {
+        assert_true(load >= ask->least && load <= ask->most);
+        struct search_result result = probe(toy, load);
+        search_add(&search, &result);
+    }
+    if (ret) *ret = search;
+    return search_answer(&search);
+}
+
+/* Many seeds: how far the answers lie from the edge, and how often the interval has it. */
+static void try_seeds(struct toy toy, int probes, double most_off, int least_inside) {
+    int inside = 0, answered = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct search_ask ask = usual;
+        ask.seed = seed;
+        rng_seed(&toy.rng, seed, 7);
+        struct search_answer answer = run(&toy, &ask, probes, NULL);
+        if (answer.limit != SEARCH_BY_PROMISE) continue;
+        answered++;
+        inside += answer.low <= toy.edge && toy.edge <= answer.high;
+        if (fabs(log(answer.load / toy.edge)) > most_off)
+            fail_msg("seed %d: %g (%g .. %g) for %g", (int)seed, answer.load, answer.low, answer.high,
+                     toy.edge);
+    }
+    assert_true(answered >= 38);
+    if (inside < least_inside) fail_msg("only %d of 40 intervals have the edge", inside);
+}
+
+static void a_steep_edge_is_found(void **state) {
+    (void)state;
+    try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.7}, 18, 0.07, 34);
+}
+
+static void a_flat_edge_is_found(void **state) {
+    (void)state;
+    try_seeds((struct toy){.edge = 300, .steep = 5, .noise = 0.5}, 18, 0.25, 32);
+}
+
+static void the_start_may_be_far_off(void **state) {
+    (void)state;
+    try_seeds((struct toy){.edge = 9000, .steep = 20, .noise = 0.5}, 26, 0.1, 32);
+    try_seeds((struct toy){.edge = 4, .steep = 20, .noise = 0.5}, 26, 0.1, 32);
+}
+
+static void spoilt_probes_do_not_move_it(void **state) {
+    (void)state;
+    try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.5, .spoilt = 0.4}, 32, 0.1, 32);
+}
+
+static void without_noise_it_is_exact(void **state) {
+    (void)state;
+    struct toy toy = {.edge = 512, .steep = 20};
+    rng_seed(&toy.rng, 1, 7);
+    struct search_answer answer = run(&toy, &usual, 30, NULL);
+    assert_int_equal(answer.limit, SEARCH_BY_PROMISE);
+    assert_null(answer.why);
+    assert_true(fabs(answer.load / 512 - 1) < 0.02);
+    assert_true(answer.low <= answer.load && answer.load <= answer.high);
+}
+
+static void the_same_seed_asks_the_same(void **state) {
+    (void)state;
+    static struct search first, second;
+    struct toy toy = {.edge = 700, .steep = 10, .noise = 0.5};
+    rng_seed(&toy.rng, 3, 7);
+    run(&toy, &usual, 20, &first);
+    rng_seed(&toy.rng, 3, 7);
+    run(&toy, &usual, 20, &second);
+    assert_int_equal(first.count, second.count);
+    assert_true(first.count > 8);
+    for (int i = 0; i < first.count; i++) assert_true(first.results[i].load == second.results[i].load);
+}
+
+static void both_sides_are_probed_in_mixed_order(void **state) {
+    (void)state;
+    static struct search search;
+    struct toy toy = {.edge = 700, .steep = 10, .noise = 0.5};
+    rng_seed(&toy.rng, 5, 7);
+    struct search_answer answer = run(&toy, &usual, 24, &search);
+    int below = 0, above = 0, turns = 0;
+    for (int i = 2; i < search.count; i++) {
+        double before = search.results[i - 1].load - search.results[i - 2].load;
+        double now = search.results[i].load - search.results[i - 1].load;
+        below += search.results[i].load < answer.load;
+        above += search.results[i].load > answer.load;
+        turns += before * now < 0;
+    }
+    assert_true(below >= 5 && above >= 5);
+    assert_true(turns >= 5);
+}
+
+static void the_generator_is_named(void **state) {
+    (void)state;
+    struct toy toy = {.edge = 1e5, .steep = 20, .ceiling = 500};
+    rng_seed(&toy.rng, 1, 7);
+    struct search_answer answer = run(&toy, &usual, 40, NULL);
+    assert_int_equal(answer.limit, SEARCH_BY_GENERATOR);
+    assert_true(answer.load < 500 && answer.load > 150);
+    assert_true(isinf(answer.high));
+    assert_non_null(answer.why);
+}
+
+static void a_generator_that_never_keeps_up_gives_no_answer(void **state) {
+    (void)state;
+    struct toy toy = {.edge = 1e5, .steep = 20, .spoilt = 1};
+    rng_seed(&toy.rng, 1, 7);
+    struct search_answer answer = run(&toy, &usual, 40, NULL);
+    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+    assert_non_null(strstr(answer.why, "generator"));
+}
+
+static void the_end_of_the_range_is_an_answer(void **state) {
+    (void)state;
+    struct search_ask ask = usual;
+    struct toy toy = {.edge = 1e5, .steep = 20};
+    ask.most = 1000;
+    rng_seed(&toy.rng, 1, 7);
+    struct search_answer answer = run(&toy, &ask, 40, NULL);
+    assert_int_equal(answer.limit, SEARCH_BY_RANGE);
+    assert_true(answer.load == 1000 && answer.low == 1000 && isinf(answer.high));
+}
+
+static void broken_everywhere_is_no_answer(void **state) {
+    (void)state;
+    struct search_ask ask = usual;
+    struct toy toy = {.edge = 1, .steep = 20};
+    ask.least = 20;
+    rng_seed(&toy.rng, 1, 7);
+    static struct search search;
+    struct search_answer answer = run(&toy, &ask, 40, &search);
+    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+    assert_non_null(strstr(answer.why, "broken at every load"));
+    assert_true(search.count < 12); /* it gives up */
+}
+
+static void too_few_probes_are_no_answer(void **state) {
+    (void)state;
+    struct toy toy = {.edge = 1e5, .steep = 20};
+    rng_seed(&toy.rng, 1, 7);
+    struct search_answer answer = run(&toy, &usual, 3, NULL);
+    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+    assert_non_null(strstr(answer.why, "--time"));
+    answer = run(&toy, &usual, 0, NULL);
+    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+}
+
+static void probes_that_bring_nothing_end_it(void **state) {
+    (void)state;
+    static struct search search;
+    double load;
+    int count = 0;
+    search_init(&search, &usual);
+    while (search_next(&search, true, &load)) {
+        search_add(&search, &(struct search_result){.load = load});
+        assert_true(++count < 10);
+    }
+    assert_int_equal(search_answer(&search).limit, SEARCH_NO_ANSWER);
+}
+
+static void clients_are_whole(void **state) {
+    (void)state;
+    static struct search search;
+    struct search_ask ask = {
+        .start = 4, .least = 1, .most = 1000, .allowed = ALLOWED, .whole = true, .seed = 2};
+    for (int seed = 1; seed <= 20; seed++) {
+        struct toy toy = {.edge = 17.5, .steep = 20, .noise = 0.3};
+        rng_seed(&toy.rng, (uint64_t)seed, 7);
+        struct search_answer answer = run(&toy, &ask, 30, &search);
+        assert_int_equal(answer.limit, SEARCH_BY_PROMISE);
+        assert_true(answer.load >= 16 && answer.load <= 18);
+        assert_true(answer.load == floor(answer.load));
+        for (int i = 0; i < search.count; i++)
+            assert_true(search.results[i].load == floor(search.results[i].load));
+    }
+}
+
+/* ---- the edge ---- */
+
+static void the_edge_of_points_by_hand(void **state) {
+    (void)state;
+    struct edge edge;
+    const struct edge_point clear[] = {{0, -2}, {1, -1}, {2, 1}, {3, 2}};
+    assert_int_equal(edge_find(clear, 4, 0.95, 1, &edge), 0);
+    assert_true(fabs(edge.x - 1.5) < 0.01);
+    assert_true(edge.low <= 1.5 && edge.high >= 1.5);
+    /* Two that contradict each other: symmetry has it between them. */
+    const struct edge_point crossed[] = {{0, -2}, {1, 1}, {2, -1}, {3, 2}};
+    assert_int_equal(edge_find(crossed, 4, 0.95, 1, &edge), 0);
+    assert_true(fabs(edge.x - 1.5) < 0.01);
+    /* Whatever the order that they came in. */
+    const struct edge_point mixed[] = {{3, 2}, {1, -1}, {0, -2}, {2, 1}};
+    assert_int_equal(edge_find(mixed, 4, 0.95, 1, &edge), 0);
+    assert_true(fabs(edge.x - 1.5) < 0.01);
+    const struct edge_point kept[] = {{0, -2}, {1, -1}}, broken[] = {{0, 2}, {1, 1}};
+    edge.x = 77;
+    assert_int_equal(edge_find(kept, 2, 0.95, 1, &edge), -1);
+    assert_int_equal(edge_find(broken, 2, 0.95, 1, &edge), 1);
+    assert_true(edge.x == 77);
+}
+
+static void one_wild_point_has_a_vote_and_no_veto(void **state) {
+    (void)state;
+    struct edge mild, wild;
+    struct edge_point points[] = {{0, -1}, {0.2, 2}, {0.4, -1}, {0.6, -1}, {0.8, -1}, {1, 1}, {1.2, 2}};
+    assert_int_equal(edge_find(points, 7, 0.95, 1, &mild), 0);
+    points[1].z = 1e6;
+    assert_int_equal(edge_find(points, 7, 0.95, 1, &wild), 0);
+    assert_true(mild.x == wild.x);
+    assert_true(wild.x > 0.4);
+}
+
+static void a_distance_is_never_infinite(void **state) {
+    (void)state;
+    assert_true(isfinite(edge_distance(0, 100, 0.01)));
+    assert_true(edge_distance(0, 1000, 0.01) < 0);
+    assert_true(edge_distance(1000, 1000, 0.01) > 0);
+    assert_true(fabs(edge_distance(100, 10000, 0.01)) < 0.01);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steep_edge_is_found),
+        cmocka_unit_test(a_flat_edge_is_found),
+        cmocka_unit_test(the_start_may_be_far_off),
+        cmocka_unit_test(spoilt_probes_do_not_move_it),
+        cmocka_unit_test(without_noise_it_is_exact),
+        cmocka_unit_test(the_same_seed_asks_the_same),
+        cmocka_unit_test(both_sides_are_probed_in_mixed_order),
+        cmocka_unit_test(the_generator_is_named),
+        cmocka_unit_test(a_generator_that_never_keeps_up_gives_no_answer),
+        cmocka_unit_test(the_end_of_the_range_is_an_answer),
+        cmocka_unit_test(broken_everywhere_is_no_answer),
+        cmocka_unit_test(too_few_probes_are_no_answer),
+        cmocka_unit_test(probes_that_bring_nothing_end_it),
+        cmocka_unit_test(clients_are_whole),
+        cmocka_unit_test(the_edge_of_points_by_hand),
+        cmocka_unit_test(one_wild_point_has_a_vote_and_no_veto),
+        cmocka_unit_test(a_distance_is_never_infinite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
