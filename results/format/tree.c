@@ -103,8 +103,28 @@ int tree_objects(struct tree_place *place, const json_t *object, const char *pat
     return 0;
 }
 
+/* What the tree of a text would take is known from its brackets and commas, before any memory is: a small
+ * file of nothing else would grow a hundredfold. */
+static int check_size(const char *text, size_t length, const char *file, struct lb_err *err) {
+    size_t branches = 0, values = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == '"') quoted = !quoted;
+        if (quoted && c == '\\') i++;
+        if (quoted) continue;
+        branches += c == '[' || c == '{';
+        values += c == ',';
+    }
+    if (branches <= TREE_BRANCHES_MAX && values <= TREE_VALUES_MAX) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s: has %zu values in %zu lists and objects; at most %d in %d can be read", file, values,
+                   branches, TREE_VALUES_MAX, TREE_BRANCHES_MAX);
+}
+
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind, struct lb_err *err) {
     json_error_t where;
+    if (check_size(text, length, file, err) != 0) return NULL;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
         const char *hint = where.position >= (int)length ? ": the file ends too early" : "";

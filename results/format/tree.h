@@ -14,6 +14,9 @@
 #include "results/format/run_read.h"
 
 #define TREE_COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
+/* A thousand stages of forty minutes fit, with their seconds; their tree takes a gigabyte at most. */
+#define TREE_BRANCHES_MAX 2500000
+#define TREE_VALUES_MAX 20000000
 
 struct tree_place {
     const char *file;
