@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/base/rng.h"
+#include "results/stats/student.h"
 
 #define GRID 32 /* steps from end to end, and again of the best one */
 
@@ -84,7 +85,10 @@ int edge_find(const struct edge_point *points, int count, double level, uint64_t
         if (none) edges[i] = none < 0 ? most : least;
     }
     qsort(edges, EDGE_RESAMPLES, sizeof *edges, by_size);
+    /* Resampling few values makes intervals too narrow; Hesterberg (The American Statistician 69, 2015)
+     * widens them by Student's t and n / (n - 1). */
     double tail = (1 - level) / 2;
+    if (count > 2) tail = 0.5 * erfc(sqrt(count / (count - 1.0) / 2) * student_quantile(level, count - 1));
     edge.low = edges[(int)(tail * EDGE_RESAMPLES)];
     edge.high = edges[(int)((1 - tail) * EDGE_RESAMPLES) - 1];
     /* The estimate is a draw like the others. */

@@ -131,7 +131,8 @@ bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_prom
             }
             begin_search(seek, sought);
         }
-        bool more = now_ns - sought->began_ns + sought->cost_ns <= seek->ask.budget_ns;
+        int64_t spent_ns = now_ns - sought->began_ns - sought->spoilt_ns;
+        bool more = spent_ns + sought->cost_ns <= seek->ask.budget_ns;
         if (search_next(&sought->search, more, &load)) {
             fill(seek, sought, load, ret);
             return true;
@@ -170,6 +171,14 @@ static void note_probe(struct seek *seek, struct sought *sought, const struct ru
     if (seek->ask.news) seek->ask.news(seek->ask.news_arg, &news);
 }
 
+/* What a busy machine spoilt is not charged to the lock, up to as much again. */
+static void note_cost(const struct seek *seek, struct sought *sought) {
+    int64_t cost_ns = lb_now() - seek->stage_began_ns;
+    if (cost_ns > sought->cost_ns) sought->cost_ns = cost_ns;
+    if (sought->probes[sought->probe_count - 1].limit) sought->spoilt_ns += cost_ns;
+    if (sought->spoilt_ns > seek->ask.budget_ns) sought->spoilt_ns = seek->ask.budget_ns;
+}
+
 static int write_file(const struct seek *seek, const char *partial, bool ended, struct lb_err *err) {
     char path[700];
     json_t *json = seek_json(seek, partial, ended);
@@ -195,8 +204,7 @@ void seek_took(void *arg, const struct run_took *took) {
         begin_search(seek, sought);
     } else {
         note_probe(seek, sought, took);
-        int64_t cost_ns = lb_now() - seek->stage_began_ns;
-        if (cost_ns > sought->cost_ns) sought->cost_ns = cost_ns;
+        note_cost(seek, sought);
     }
     write_file(seek, "the search was cut off", false, &ignored);
 }

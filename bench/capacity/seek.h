@@ -25,7 +25,7 @@ struct seek_ask {
     struct stage_promise slo;
     bool by_clients;   /* else by rate */
     double most;       /* the greatest load */
-    int64_t budget_ns; /* for each lock's probes, from its first one on */
+    int64_t budget_ns; /* for each lock's probes; as much again for those that a busy machine spoilt */
     const char *version, *command;
     void (*news)(void *arg, const struct seek_news *news); /* may be NULL */
     void *news_arg;

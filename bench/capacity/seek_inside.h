@@ -15,8 +15,8 @@ struct sought {
     int probe_count;
     struct probe saturated; /* the closed loop before a search by rate */
     int64_t began_ns;       /* its first stage; 0 = not yet */
+    int64_t spoilt_ns;      /* of its time, what went into probes that a busy machine spoilt */
     int64_t cost_ns;        /* of its dearest probe so far, with what comes before and after its load */
-    bool tried_saturation;
 };
 
 struct seek {

@@ -20,7 +20,7 @@
 #define LOCKS_MAX_BYTES 4000
 #define RATE_MOST 200000
 #define CLIENTS_MOST 1000
-#define TIME_DEFAULT_NS (90 * LB_S_NS)
+#define TIME_DEFAULT_NS (80 * LB_S_NS)
 #define TIME_MIN_NS (20 * LB_S_NS)
 #define TIME_MAX_NS (24 * 3600 * LB_S_NS)
 
@@ -45,7 +45,9 @@ static const struct args_option options[] = {
     [OPT_HOLD] = {"hold", "TIME", "how long a holder works; default 1ms"},
     [OPT_KEYS] = {"keys", "KEYS", "default 1, a hot key; own, or many, asks for the server's capacity"},
     [OPT_MOST] = {"most", "LOAD", "search no further; default 200000/s, or 1000 clients"},
-    [OPT_TIME] = {"time", "TIME", "for each lock's probes; default 90s; more makes the answer surer"},
+    [OPT_TIME] =
+        {"time", "TIME",
+         "for each lock's probes; default 80s; as much again at most where a busy machine spoils probes"},
     [OPT_SET] = {"set", "SECTION.KEY=VALUE",
                  "set a key of the workload (capacity), or of a lock's section; repeatable"},
     [OPT_URL] = {"url", "BACKEND=URL", "use a server that runs already; repeatable"},

@@ -1,0 +1,402 @@
+/* What a search for capacity is made of: promises as people write them, the order of sweeps, the keys of a
+ * workload that go with them, and what a stage says of a promise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/capacity/probe.h"
+#include "bench/capacity/slo.h"
+#include "bench/plan/stages.h"
+#include "bench/run/promise.h"
+#include "bench/run/steady.h"
+#include "bench/tests/plan_help.h"
+#include "drivers/registry.h"
+
+static void promises_are_read_and_written(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *back;
+        enum metric metric;
+        double quantile;
+        int64_t limit_ns;
+    } good[] = {{"acquire_due.p99<=20ms", "acquire_due.p99<=20ms", METRIC_ACQUIRE_DUE, 0.99, 20 * LB_MS_NS},
+                {" acquire . p99.9 <= 1s ", "acquire.p99.9<=1s", METRIC_ACQUIRE, 0.999, LB_S_NS},
+                {"acquire.p50<=100us", "acquire.p50<=100us", METRIC_ACQUIRE, 0.5, 100 * LB_US_NS}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct stage_promise slo;
+        struct lb_err err = {0};
+        char text[80];
+        if (slo_parse(good[i].text, &slo, &err)) fail_msg("%s", err.text);
+        assert_int_equal(slo.metric, good[i].metric);
+        assert_true(fabs(slo.quantile - good[i].quantile) < 1e-9);
+        assert_int_equal(slo.limit_ns, good[i].limit_ns);
+        assert_string_equal(slo_text(&slo, text, sizeof text), good[i].back);
+    }
+}
+
+static void nonsense_is_no_promise(void **state) {
+    (void)state;
+    static const char *const bad[][2] = {{"", "acquire_due.p99<=20ms"},
+                                         {"p99<=20ms", "promise"},
+                                         {"acquire_due.p99", "promise"},
+                                         {"acquire_due.p99>=20ms", "promise"},
+                                         {"acquire_due<=20.ms", "promise"},
+                                         {"release.p99<=20ms", "'release'"},
+                                         {"acquire_due.99<=20ms", "p50 to p99.99"},
+                                         {"acquire_due.p100<=20ms", "p50 to p99.99"},
+                                         {"acquire_due.p1<=20ms", "p50 to p99.99"},
+                                         {"acquire_due.pnan<=20ms", "p50 to p99.99"},
+                                         {"acquire_due.p99<=20", "the limit"},
+                                         {"acquire_due.p99<=0", "the limit"},
+                                         {"acquire_due.p99<=-5ms", "the limit"},
+                                         {"acquire_due.p99<=9h", "the limit"},
+                                         {"acquire_due.p99<=20msec", "the limit"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct stage_promise slo = {.limit_ns = 77};
+        struct lb_err err = {0};
+        assert_int_equal(slo_parse(bad[i][0], &slo, &err), -1);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, bad[i][1])) fail_msg("'%s': %s", bad[i][0], err.text);
+        assert_int_equal(slo.limit_ns, 77);
+    }
+}
+
+/* ---- sweeps ---- */
+
+/* The loads of one repeat, "up:100 up:200 ..." */
+static char *rungs_text(const struct plan *plan, int repeat, char *text, size_t size) {
+    struct rung rungs[SWEEP_RUNGS_MAX];
+    size_t used = 0;
+    int count = sweep_rungs(plan, repeat, rungs);
+    text[0] = '\0';
+    for (int i = 0; i < count && used < size; i++) {
+        if (rungs[i].at.by) assert_int_equal(rungs[i].at.step, i);
+        used += (size_t)snprintf(text + used, size - used, "%s%s:%g", i ? " " : "",
+                                 rungs[i].at.by ? rungs[i].at.leg : "",
+                                 rungs[i].rate_per_s > 0 ? rungs[i].rate_per_s : rungs[i].clients);
+    }
+    return text;
+}
+
+static void sweeps_go_up_down_and_both_ways(void **state) {
+    (void)state;
+    struct plan plan = {
+        .clients = {8}, .clients_count = 1, .rates = {300, 100, 200}, .rates_count = 3, .seed = 1};
+    char text[300];
+    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), ":300 :100 :200");
+    plan.sweep = SWEEP_UP;
+    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "up:100 up:200 up:300");
+    plan.sweep = SWEEP_DOWN;
+    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "down:300 down:200 down:100");
+    plan.sweep = SWEEP_MIRROR;
+    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "up:100 up:200 up:300 down:200 down:100");
+    struct plan clients = {.clients = {4, 1, 2}, .clients_count = 3, .sweep = SWEEP_UP};
+    assert_string_equal(rungs_text(&clients, 0, text, sizeof text), "up:1 up:2 up:4");
+    clients.sweep = SWEEP_LISTED;
+    assert_string_equal(rungs_text(&clients, 0, text, sizeof text), ":4 :1 :2");
+}
+
+static void a_shuffle_is_the_seeds_and_differs_by_repeat(void **state) {
+    (void)state;
+    struct plan plan = {.clients_count = 10, .sweep = SWEEP_SHUFFLED, .seed = 1};
+    for (int i = 0; i < 10; i++) plan.clients[i] = i + 1;
+    char first[300], again[300], other[300];
+    rungs_text(&plan, 0, first, sizeof first);
+    assert_string_equal(rungs_text(&plan, 0, again, sizeof again), first);
+    assert_string_not_equal(rungs_text(&plan, 1, other, sizeof other), first);
+    bool seen[11] = {false};
+    struct rung rungs[SWEEP_RUNGS_MAX];
+    assert_int_equal(sweep_rungs(&plan, 1, rungs), 10);
+    for (int i = 0; i < 10; i++) seen[rungs[i].clients] = true;
+    for (int i = 1; i <= 10; i++) assert_true(seen[i]);
+}
+
+static void stages_follow_the_sweep(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=100..400 x2",
+                                            "load.sweep=mirror", "load.clients=8"};
+    struct plan *plan = load(NULL, "sim", sets, &err);
+    if (!plan) fail_msg("%s", err.text);
+    int count;
+    char name[96];
+    struct plan_stage *stages = stages_new(plan, &count);
+    assert_int_equal(count, 5);
+    static const double rates[] = {100, 200, 400, 200, 100};
+    for (int i = 0; i < 5; i++) {
+        assert_true(stages[i].rate_per_s == rates[i]);
+        assert_string_equal(stages[i].sweep.by, "rate");
+        assert_string_equal(stages[i].sweep.order, "mirror");
+        assert_string_equal(stages[i].sweep.leg, i < 3 ? "up" : "down");
+    }
+    assert_non_null(strstr(stage_name(&stages[2], name, sizeof name), "-c8-400ps-r0"));
+    free(stages);
+    plan_free(plan);
+}
+
+static void keys_that_contradict_each_other_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *sets[SETS_MAX + 1];
+        const char *words;
+    } bad[] = {
+        {{"load.rates=100,200"}, "closed arrival has no rate"},
+        {{"load.rates=100,200", "load.arrival=poisson:5/s", "load.clients=1,2"}, "one ladder at a time"},
+        {{"load.rates=0"}, "load.rates"},
+        {{"load.rates=1e3"}, "load.rates"},
+        {{"load.rates="}, "the value is missing"},
+        {{"load.sweep=sideways"}, "as-listed, up, down, shuffled or mirror"},
+        {{"run.steady=1%", "run.duration=5s"}, "ten seconds"},
+        {{"run.steady=0"}, "run.steady"},
+        {{"run.steady=200%"}, "run.steady"},
+        {{"run.steady=yes"}, "per cent"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct lb_err err = {0};
+        assert_null(load(NULL, "sim", bad[i].sets, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, bad[i].words)) fail_msg("%s: %s", bad[i].sets[0], err.text);
+    }
+}
+
+static bool warned(const struct plan *plan, const char *words) {
+    size_t i;
+    json_t *warning;
+    json_array_foreach(plan->warnings, i, warning) {
+        if (strstr(json_string_value(warning), words)) return true;
+    }
+    return false;
+}
+
+static void rates_that_no_key_carries_are_flagged(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,100,150",
+                                            "load.hold=10ms", "load.keys=1", "load.clients=8"};
+    struct plan *plan = load(NULL, "sim", sets, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_true(warned(plan, "150/s and load.hold ask for 1.5 times"));
+    plan_free(plan);
+    const char *const fewer[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,90",
+                                             "load.hold=10ms", "load.keys=1", "load.clients=8"};
+    plan = load(NULL, "sim", fewer, &err);
+    assert_false(warned(plan, "ask for"));
+    plan_free(plan);
+    const char *const none[SETS_MAX + 1] = {"load.sweep=up", "load.clients=8"};
+    plan = load(NULL, "sim", none, &err);
+    assert_true(warned(plan, "load.sweep has no effect"));
+    plan_free(plan);
+}
+
+/* ---- a stage and its promise ---- */
+
+struct told {
+    struct plan plan;
+    struct plan_lock lock;
+    struct stage_ask ask;
+    struct stage stage;
+};
+
+/* A complete open-loop stage without values. */
+static struct told *told_new(double rate_per_s, int64_t limit_ns) {
+    struct told *told = calloc(1, sizeof *told);
+    told->plan = (struct plan){.arrival = {ARRIVAL_POISSON, rate_per_s},
+                               .duration_ns = 5 * LB_S_NS,
+                               .keys = {.pick = KEYS_UNIFORM, .count = 1}};
+    told->lock.lock = registry_lock("sim");
+    told->ask = (struct stage_ask){.plan = &told->plan,
+                                   .lock = &told->lock,
+                                   .promise = {METRIC_ACQUIRE_DUE, 0.99, limit_ns},
+                                   .id = "000-sim"};
+    told->stage = (struct stage){.status = STAGE_COMPLETE,
+                                 .offered_per_s = rate_per_s,
+                                 .window_ns = 5 * LB_S_NS,
+                                 .threads = 1,
+                                 .client_cpu_ns = -1};
+    for (int i = 0; i < METRICS; i++) told->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    return told;
+}
+
+static void told_free(struct told *told) {
+    for (int i = 0; i < METRICS; i++) hist_free(told->stage.hist[i]);
+    free(told->stage.batches);
+    free(told);
+}
+
+/* Ten batches of so many grants, of which so many within 10 ms, the others after 100 ms. */
+static void tell(struct told *told, int counted, int within) {
+    told->stage.batches = calloc(10, sizeof *told->stage.batches);
+    told->stage.batch_count = 10;
+    for (int b = 0; b < 10; b++) {
+        told->stage.batches[b] = (struct stage_batch){(uint64_t)counted, (uint64_t)within};
+        for (int i = 0; i < counted; i++) {
+            int64_t wait_ns = i < within ? 5 * LB_MS_NS : 100 * LB_MS_NS;
+            hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], wait_ns);
+            hist_record(told->stage.hist[METRIC_ACQUIRE], wait_ns);
+        }
+    }
+    told->stage.due = told->stage.started = 10 * (uint64_t)counted;
+}
+
+static void what_is_within_the_limit_is_counted(void **state) {
+    (void)state;
+    struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    assert_int_equal(promise_within(hist, 1000), 0);
+    for (int i = 1; i <= 100; i++) hist_record(hist, i * 10);
+    assert_int_equal(promise_within(hist, 500), 50);
+    assert_int_equal(promise_within(hist, 5), 0);
+    assert_int_equal(promise_within(hist, LB_S_NS), 100);
+    hist_record(hist, HIST_HIGHEST_NS + 1);
+    assert_int_equal(promise_within(hist, HIST_HIGHEST_NS), 100); /* beyond the range is beyond any limit */
+    hist_free(hist);
+}
+
+static void a_promise_is_kept_broken_or_unsure(void **state) {
+    (void)state;
+    static const struct {
+        int within;
+        enum capacity_verdict verdict;
+    } cases[] = {{200, CAPACITY_KEPT}, {198, CAPACITY_UNSURE}, {150, CAPACITY_BROKEN}, {0, CAPACITY_BROKEN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct told *told = told_new(400, 10 * LB_MS_NS);
+        tell(told, 200, cases[i].within);
+        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        assert_int_equal(probe.verdict, cases[i].verdict);
+        assert_int_equal(probe.samples, 2000);
+        assert_int_equal(probe.over, 10 * (200 - cases[i].within));
+        assert_true(probe.measured);
+        told_free(told);
+    }
+}
+
+static void what_never_started_is_over_the_limit(void **state) {
+    (void)state;
+    struct told *told = told_new(400, 10 * LB_MS_NS);
+    tell(told, 200, 200);
+    told->stage.due += 300;
+    told->stage.missed = 300;
+    struct probe probe = probe_read(&told->stage, &told->ask, 460);
+    assert_int_equal(probe.over, 300);
+    assert_int_equal(probe.missed, 300);
+    assert_true(isnan(probe.quantile_ns)); /* the 99th of a hundred was not granted */
+    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    told_free(told);
+}
+
+static void our_own_fault_is_never_the_locks(void **state) {
+    (void)state;
+    struct told *told = told_new(400, 10 * LB_MS_NS);
+    tell(told, 200, 100);
+    for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 5 * LB_MS_NS);
+    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    assert_int_equal(probe.limit, PROBE_LATE);
+    assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    told_free(told);
+    /* Kept although the generator was late is kept. */
+    told = told_new(400, 10 * LB_MS_NS);
+    tell(told, 200, 200);
+    for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 5 * LB_MS_NS);
+    assert_int_equal(probe_read(&told->stage, &told->ask, 400).verdict, CAPACITY_KEPT);
+    told_free(told);
+    /* Who started was served soon: they waited for a free client of ours. */
+    told = told_new(400, 10 * LB_MS_NS);
+    tell(told, 200, 100);
+    hist_reset(told->stage.hist[METRIC_ACQUIRE]);
+    for (int i = 0; i < 2000; i++) {
+        hist_record(told->stage.hist[METRIC_ACQUIRE], LB_MS_NS);
+        hist_record(told->stage.hist[METRIC_LAG], i < 1000 ? 1000 : 90 * LB_MS_NS);
+    }
+    probe = probe_read(&told->stage, &told->ask, 400);
+    assert_int_equal(probe.limit, PROBE_POOL);
+    assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    told_free(told);
+}
+
+static void a_failed_stage_is_no_sample(void **state) {
+    (void)state;
+    struct told *told = told_new(400, 10 * LB_MS_NS);
+    told->stage.status = STAGE_PARTIAL;
+    tell(told, 200, 200);
+    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    assert_false(probe.measured);
+    assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    told_free(told);
+}
+
+static void hopeless_is_what_no_rest_of_the_window_mends(void **state) {
+    (void)state;
+    /* 400/s for 5 s: 2000 operations, 20 of which may be over. */
+    struct told *told = told_new(400, 10 * LB_MS_NS);
+    struct stage_batch one = {400, 400};
+    told->stage.batches = calloc(1, sizeof *told->stage.batches);
+    told->stage.batch_count = 1;
+    told->stage.batches[0] = one;
+    assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    told->stage.batches[0].within = 370;
+    assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    told->stage.batches[0].within = 320;
+    assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    /* Nobody was granted anything: whoever came waits. */
+    told->stage.batches[0] = (struct stage_batch){0};
+    assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    told->ask.promise.limit_ns = 0;
+    assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    told_free(told);
+}
+
+/* ---- steady ---- */
+
+/* So many seconds of a closed loop that does `first` a second and then grows by a part of it each second. */
+static bool steady_after(int seconds, double first, double growth, double percent, struct stage_steady *ret) {
+    struct plan plan = {.duration_ns = 30 * LB_S_NS, .steady_percent = percent};
+    struct stage stage = {.seconds = calloc((size_t)seconds, sizeof *stage.seconds)};
+    bool steady = false;
+    for (int i = 0; i < seconds && !steady; i++) {
+        stage.seconds[stage.second_count++] =
+            (struct stage_second){.t_s = i, .ok = (int64_t)lround(first * (1 + growth * i))};
+        steady = steady_look(&stage, &plan, (i + 1) * LB_S_NS);
+    }
+    free(stage.seconds);
+    *ret = stage.steady;
+    return steady;
+}
+
+static void steady_is_a_slope_below_the_limit(void **state) {
+    (void)state;
+    struct stage_steady steady;
+    assert_int_equal(steady_seconds(30 * LB_S_NS), 10);
+    assert_true(steady_after(30, 1000, 0, 1, &steady));
+    assert_true(steady.asked && steady.reached);
+    assert_true(steady.after_s == 10);
+    /* 5 % of the first a second is never within 1 % of a mean that is at most 2.45 times the first. */
+    assert_false(steady_after(30, 1000, 0.05, 1, &steady));
+    assert_true(steady.asked && !steady.reached && steady.slope > 0.02);
+    assert_true(steady_after(30, 1000, 0.05, 5, &steady));
+    assert_false(steady_after(9, 1000, 0, 1, &steady));  /* too few to tell */
+    assert_false(steady_after(30, 1000, 0, 0, &steady)); /* not asked */
+    assert_false(steady.asked);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(promises_are_read_and_written),
+        cmocka_unit_test(nonsense_is_no_promise),
+        cmocka_unit_test(sweeps_go_up_down_and_both_ways),
+        cmocka_unit_test(a_shuffle_is_the_seeds_and_differs_by_repeat),
+        cmocka_unit_test(stages_follow_the_sweep),
+        cmocka_unit_test(keys_that_contradict_each_other_are_refused),
+        cmocka_unit_test(rates_that_no_key_carries_are_flagged),
+        cmocka_unit_test(what_is_within_the_limit_is_counted),
+        cmocka_unit_test(a_promise_is_kept_broken_or_unsure),
+        cmocka_unit_test(what_never_started_is_over_the_limit),
+        cmocka_unit_test(our_own_fault_is_never_the_locks),
+        cmocka_unit_test(a_failed_stage_is_no_sample),
+        cmocka_unit_test(hopeless_is_what_no_rest_of_the_window_mends),
+        cmocka_unit_test(steady_is_a_slope_below_the_limit),
+    };
+    return cmocka_run_group_tests(tests, find_folder, remove_path);
+}
