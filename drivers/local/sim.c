@@ -1,10 +1,10 @@
 /* sim: a lock in shared memory whose faults are scripted, so that the measuring and checking code can be held
  * against known answers. It is no model of a real server.
  *
- * Each acquire and release takes `service`. Waiters poll. `stall_after`/`stall` freezes every call that
- * begins in that window until its end; `lose_every` forgets each n-th release, so that the lock stays taken
- * until its lease ends; `double_every` grants each n-th acquire although it is held; `unknown_every` loses
- * each n-th answer.
+ * Each acquire and release takes `service`, and `drift` more with each second. Waiters poll.
+ * `stall_after`/`stall` freezes every call that begins in that window until its end; `lose_every` forgets
+ * each n-th release, so that the lock stays taken until its lease ends; `double_every` grants each n-th
+ * acquire although it is held; `unknown_every` loses each n-th answer.
  */
 #include <stdatomic.h>
 
@@ -25,7 +25,7 @@ struct sim_shared {
 };
 
 struct sim_options {
-    int64_t service_ns, stall_after_ns, stall_ns;
+    int64_t service_ns, drift_ns, stall_after_ns, stall_ns;
     int64_t lose_every, double_every, unknown_every;
 };
 
@@ -35,11 +35,14 @@ static bool each(int64_t every, uint64_t number) {
 
 /* Passes the time that a call takes. False when the run was cut off. */
 static bool serve(struct sim_shared *shared, const struct sim_options *options) {
-    int64_t now_ns = lb_now();
-    if (options->service_ns > 0) lb_sleep_until(now_ns + options->service_ns);
-    if (options->stall_ns > 0) {
-        int64_t none = 0;
+    int64_t now_ns = lb_now(), service_ns = options->service_ns, none = 0;
+    if (options->stall_ns > 0 || options->drift_ns > 0)
         atomic_compare_exchange_strong(&shared->began_ns, &none, now_ns);
+    int64_t passed_ns = now_ns - atomic_load(&shared->began_ns);
+    if (options->drift_ns > 0)
+        service_ns += (int64_t)((double)options->drift_ns * (double)passed_ns / LB_S_NS);
+    if (service_ns > 0) lb_sleep_until(now_ns + service_ns);
+    if (options->stall_ns > 0) {
         int64_t from_ns = atomic_load(&shared->began_ns) + options->stall_after_ns;
         if (now_ns >= from_ns && now_ns < from_ns + options->stall_ns)
             lb_sleep_until(from_ns + options->stall_ns);
@@ -135,6 +138,8 @@ static int sim_describe(struct lb_session *session, struct lb_facts *facts, stru
 static const struct lb_option sim_options[] = {
     {"service", LB_OPT_DURATION, offsetof(struct sim_options, service_ns), "100us", 0, 60e9, NULL,
      "how long each acquire, release and ping takes"},
+    {"drift", LB_OPT_DURATION, offsetof(struct sim_options, drift_ns), "0", 0, 60e9, NULL,
+     "how much longer each call takes with each second since the first one"},
     {"stall_after", LB_OPT_DURATION, offsetof(struct sim_options, stall_after_ns), "0", 0, 3600e9, NULL,
      "when the freeze begins, after the first call"},
     {"stall", LB_OPT_DURATION, offsetof(struct sim_options, stall_ns), "0", 0, 3600e9, NULL,
