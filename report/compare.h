@@ -41,6 +41,8 @@ struct compare_side {
     double median;
 };
 
+#define COMPARE_WANTED_MAX 1000 /* so many or more: no number of repeats helps */
+
 struct compare_figure {
     enum compare_verdict verdict;
     struct compare_side base, new;

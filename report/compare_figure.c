@@ -11,8 +11,7 @@
 
 #define LEVEL 0.95
 #define SAMPLES_MAX 2000 /* a side: all pairs of them are looked at */
-#define WANTED_MAX 1000
-#define WANTED_FEW 10 /* what an interval needs before it can tell how much is missing */
+#define WANTED_FEW 10    /* where there is no interval yet that could tell */
 
 #define AT(member) offsetof(struct run_stage, member)
 
@@ -124,14 +123,14 @@ int compare_fill_figure(struct compare_figure *figure, const struct compare_metr
 static int wanted_repeats(const struct compare_figure *figure, double min_effect, double alpha, int family) {
     int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
     int least = rank_smallest(1 - alpha / family);
-    if (have < least || isinf(figure->high) || isinf(figure->low))
-        return least > WANTED_FEW ? least : WANTED_FEW;
+    if (isinf(figure->high) || isinf(figure->low)) return least > WANTED_FEW ? least : WANTED_FEW;
     double half = (log1p(figure->high) - log1p(figure->low)) / 2;
     double times = half / log1p(min_effect);
     bool shown = figure->low > 0 || figure->high < 0;
     double wanted = shown ? ceil(1.5 * have) : ceil(have * times * times);
     if (!(wanted > have)) wanted = have + 1; /* also where it is no number */
-    return wanted < WANTED_MAX ? (int)wanted : WANTED_MAX;
+    if (wanted < least) wanted = least;
+    return wanted < COMPARE_WANTED_MAX ? (int)wanted : COMPARE_WANTED_MAX;
 }
 
 static void judge(struct compare_figure *figure, const struct compare_metric *metric,

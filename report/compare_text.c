@@ -28,7 +28,7 @@ static char *percent(double shift, char *text, size_t size) {
     } else if (isinf(shift) || shift >= 99) {
         snprintf(text, size, shift > 0 ? "+inf" : "-inf");
     } else {
-        snprintf(text, size, "%+.1f %%", 100 * shift);
+        snprintf(text, size, shift < 1 ? "%+.1f %%" : "%+.0f %%", 100 * shift);
     }
     return text;
 }
@@ -54,7 +54,9 @@ static char *value_text(double value, const struct compare_metric *metric, char 
 /* What an inconclusive figure would need, or how sure a change is. */
 static char *note(const struct compare_figure *figure, char *text, size_t size) {
     text[0] = '\0';
-    if (figure->verdict == COMPARE_INCONCLUSIVE) {
+    if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
+        snprintf(text, size, "too noisy for repeats to help");
+    } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
         snprintf(text, size, "~%d repeats a side would do", figure->wanted);
     } else if (figure->verdict != COMPARE_SAME && isnan(figure->p)) {
         snprintf(text, size, "nothing was granted any more");
