@@ -12,6 +12,7 @@ int cmd_report(int argc, char **argv);
 int cmd_history(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_up(int argc, char **argv);
 

@@ -16,6 +16,7 @@ static const struct {
 } commands[] = {
     {"run", cmd_run, "run a workload on locks and save what was measured"},
     {"check", cmd_check, "put locks through faults: which hold, which break, and what was expected"},
+    {"plan", cmd_plan, "which locks would carry a load, by the capacities that were measured"},
     {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
     {"capacity", cmd_capacity, "search the greatest load under which a lock keeps a promise"},
     {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},

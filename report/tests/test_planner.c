@@ -1,0 +1,487 @@
+/* test_planner: what is answered from capacities made by hand, whose answers follow from the figures in them;
+ * the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad input.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "report/planner.h"
+#include "report/tests/run_command.inc"
+#include "report/tests/run_text.inc"
+
+#define GOLDEN "report/tests/golden/planner/"
+
+static char folder[] = "/tmp/lockbench-planner-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    const char *const argv[] = {"rm", "-r", folder, NULL};
+    return run_command(argv, NULL);
+}
+
+static void has(const char *text, const char *part) {
+    if (!text || !strstr(text, part)) fail_msg("'%s' is not in: %s", part, text ? text : "(null)");
+}
+
+/* A lock's capacity; what is NULL or 0 is the usual. */
+struct made {
+    const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit;
+    double low, high;         /* 0: no answer */
+    double clients, foretold; /* measured waits over those foretold */
+};
+
+static const char * or (const char *text, const char *usual) {
+    return text ? text : usual;
+}
+
+/* Probes of a promise of 20 ms: kept with 8 ms at half the answer and 15 ms at the answer's low end, broken
+ * with 60 ms at its high one. The model: 1 ms held, 0.5 ms to hand over. */
+static void put_lock(FILE *out, const struct made *made) {
+    double low = made->low > 0 ? made->low : 400, high = made->high > 0 ? made->high : 440;
+    bool answered = made->low >= 0;
+    const char *metric = or (made->metric, "acquire_due");
+    fprintf(
+        out,
+        "{\"lock\":\"%s\",\"backend\":\"redis\",\"guarantee\":\"%s\",\"topology\":\"%s\",\"durability\":\"%"
+        "s\","
+        "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=20ms\",\"metric\":\"%s\",\"quantile\":0.99,"
+        "\"limit_ns\":20000000},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
+        "\"key_distribution\":\"uniform\",\"clients\":%g,",
+        or (made->lock, "redis-setnx"), or (made->guarantee, "node"), or (made->topology, "redis"),
+        or (made->durability, "in memory"), metric, metric, or (made->by, "rate"), or (made->hold, "1ms"),
+        or (made->keys, "1"), made->clients > 0 ? made->clients : 64);
+    if (answered) {
+        fprintf(out, "\"answer\":{\"value\":%g,\"low\":%g,\"high\":%g,\"level\":0.95},\"limited_by\":\"%s\",",
+                (low + high) / 2, low, high, or (made->limit, "slo"));
+    } else {
+        fprintf(out, "\"answer\":null,\"limited_by\":null,\"why\":\"its server was lost\",");
+    }
+    fprintf(
+        out,
+        "\"probes\":[{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":8e6,\"low_ns\":7e6,\"high_ns\":9e6,"
+        "\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":15e6,\"low_ns\":"
+        "13e6,"
+        "\"high_ns\":18e6,\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"broken\",\"quantile_"
+        "ns\":60e6,"
+        "\"low_ns\":50e6,\"high_ns\":80e6,\"samples\":1000,\"missed\":40}],",
+        low / 2, low, high);
+    fprintf(out,
+            "\"model\":{\"handoff_ns\":500000,\"hold_ns\":1000000,\"capacity_per_s\":666.7,\"wait_predicted_"
+            "ns\":1e6,"
+            "\"wait_measured_ns\":%g,\"at_per_s\":400}}",
+            1e6 * (made->foretold > 0 ? made->foretold : 1.1));
+}
+
+static char *file_text(const struct made *made, int count, const char *started_at) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fprintf(out, "{\"schema\":\"lockbench.capacity/1\",\"started_at\":\"%s\",\"locks\":[", started_at);
+    for (int i = 0; i < count; i++) {
+        if (i > 0) fputc(',', out);
+        put_lock(out, &made[i]);
+    }
+    fputs("]}", out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static struct capacity *file_of(const struct made *made, int count, const char *started_at) {
+    struct lb_err err = {0};
+    char *text = file_text(made, count, started_at);
+    struct capacity *file = capacity_parse(text, strlen(text), "results/one/capacity.json", &err);
+    assert_string_equal(err.text, "");
+    free(text);
+    return file;
+}
+
+#define ASK                                                                                                  \
+    .clients = NAN, .keys = 1, .metric = "acquire_due", .quantile = 0.99, .limit_ns = 20e6,                  \
+    .slo = "acquire_due.p99<=20ms"
+
+/* What is said of one measurement. */
+static void judged(const struct made *made, struct planner_ask ask, enum planner_verdict verdict, bool model,
+                   const char *why, const char *settle) {
+    struct planner_answer answer;
+    struct capacity *file = file_of(made, 1, "2026-01-01T00:00:00Z");
+    assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+    if (answer.verdict != verdict || answer.model != model)
+        fail_msg("%s%s: %s", planner_word(answer.verdict), answer.model ? " (model)" : "", answer.why);
+    has(answer.why, why);
+    if (settle) {
+        has(answer.settle, settle);
+    } else if (answer.settle) {
+        fail_msg("not to be settled: %s", answer.settle);
+    }
+    free(answer.why);
+    free(answer.settle);
+    capacity_free(file);
+}
+
+static void what_was_measured_answers(void **state) {
+    (void)state;
+    const struct made usual = {0}, limited = {.limit = "generator"}, ranged = {.limit = "range"},
+                      none = {.low = -1};
+    struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    judged(&usual, ask, PLANNER_CARRIES, false, "kept up to 400/s", NULL);
+    ask.hold_ns = NAN; /* as it was measured */
+    judged(&usual, ask, PLANNER_CARRIES, false, "kept up to 400/s", NULL);
+    ask.rate = 500;
+    judged(&usual, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
+    judged(&limited, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown, since the load generator",
+           " --most 1000");
+    judged(&ranged, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", " --most 1000");
+    ask.rate = 420;
+    judged(&usual, ask, PLANNER_CLOSE, false, "between 400/s, where the promise is kept, and 440/s",
+           "lockbench capacity redis-setnx --slo 'acquire_due.p99<=20ms' --hold 1ms --keys 1 --time 10m");
+    judged(&none, ask, PLANNER_UNKNOWN, false, "found no answer: its server was lost", "lockbench capacity");
+}
+
+/* Another limit is read from the probes: 9 ms was kept at 200/s, 18 ms at 400/s, 50 ms exceeded at 440/s. */
+static void another_limit_is_read_from_the_probes(void **state) {
+    (void)state;
+    const struct made usual = {0};
+    struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    ask.limit_ns = 10e6;
+    judged(&usual, ask, PLANNER_CARRIES, false, "probes of a search for acquire_due.p99<=20ms", NULL);
+    ask.rate = 300;
+    judged(&usual, ask, PLANNER_CLOSE, false, "between 200/s", "lockbench capacity");
+    ask.rate = 400;
+    judged(&usual, ask, PLANNER_TOO_MUCH, false, "broken from 400/s on", NULL);
+    ask.limit_ns = 1e6;
+    ask.rate = 10;
+    judged(&usual, ask, PLANNER_CLOSE, false, "between 0/s", "lockbench capacity");
+    ask.limit_ns = 40e6; /* looser: no less than what was found for 20 ms */
+    ask.rate = 400;
+    judged(&usual, ask, PLANNER_CARRIES, false, "kept up to 400/s", NULL);
+    ask.limit_ns = 1e9;
+    ask.rate = 440; /* its quantile would be within a second, but 40 of 1000 never started */
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "--most 880");
+}
+
+/* 2 ms held and 0.5 ms to hand over: at most 400/s. The model keeps 20 - 8 ms with a doubt of 10 %. */
+static void the_model_answers_near_what_was_measured(void **state) {
+    (void)state;
+    const struct made usual = {0}, wrong = {.foretold = 2.5}, few = {.foretold = 0.4},
+                      odd = {.hold = "lognormal:1ms:0.5"};
+    struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
+    judged(&usual, ask, PLANNER_CARRIES, true,
+           "M/D/1 with a handoff of 0.5 ms foretold its waits by a factor of 1.1", NULL);
+    ask.rate = 390;
+    judged(&usual, ask, PLANNER_TOO_MUCH, true, "by the model the promise is broken from", NULL);
+    ask.rate = 100;
+    judged(&wrong, ask, PLANNER_UNKNOWN, false,
+           "the model does not describe this lock: its waits were 2.5 times", "--hold 2ms");
+    judged(&few, ask, PLANNER_UNKNOWN, false, "0.4 times", "--hold 2ms");
+    judged(&odd, ask, PLANNER_UNKNOWN, false, "of which the model of a hot key says nothing", "--hold 2ms");
+    ask.hold_ns = 2.1e6;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--hold 2.1ms");
+    ask.hold_ns = 0.4e6;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--hold 0.4ms");
+    ask.hold_ns = 1e6;
+    ask.keys = 2;
+    judged(&usual, ask, PLANNER_CARRIES, true, "measured with hold 1ms and 1 key;", NULL);
+    ask.rate = 820; /* two keys might do it, but nobody sent more than 400/s */
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "no rate above 400/s was measured", "--keys 2 --most 1640");
+    ask.keys = 3;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--keys 3");
+}
+
+/* What the model keeps is kept in M/D/1: at its answer the wait's 99 % are within what is left of the
+ * promise. */
+static void the_models_bounds_are_those_of_the_queue(void **state) {
+    (void)state;
+    const struct made usual = {0};
+    struct planner_answer answer;
+    struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
+    struct capacity *file = file_of(&usual, 1, "2026-01-01T00:00:00Z");
+    assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+    /* Erlang's formula in R: 1.1 * q99(rho) * 2.5 ms = 12 ms at rho = 0.58846; q99(rho) * 2.5 ms = 20 ms at
+     * rho = 0.74899. */
+    assert_true(fabs(answer.carries - 235.3853) < 0.1);
+    assert_true(fabs(answer.breaks - 299.596) < 0.1);
+    assert_true(fabs(answer.margin - answer.carries / 100) < 1e-9);
+    free(answer.why);
+    free(answer.settle);
+    capacity_free(file);
+}
+
+static void clients_answer_within_twice(void **state) {
+    (void)state;
+    const struct made usual = {0};
+    struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    ask.clients = 128;
+    judged(&usual, ask, PLANNER_CARRIES, false, "measured with 64 clients; the promise", NULL);
+    ask.clients = 129;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as many", "--set load.clients=129");
+    ask.clients = 5; /* 200/s * (1 + 20 ms) = 4.2 are busy at most */
+    judged(&usual, ask, PLANNER_CARRIES, false, "measured with 64 clients", NULL);
+    ask.clients = 4;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "4 might all be busy", "--set load.clients=4");
+}
+
+static void other_questions_are_refused(void **state) {
+    (void)state;
+    const struct made usual = {0}, closed = {.by = "clients", .metric = "acquire", .low = 30, .high = 40};
+    struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    judged(&closed, ask, PLANNER_UNKNOWN, false, "searched by the clients of a closed loop only", "--keys 1");
+    ask.quantile = 0.999;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "another promise", "lockbench capacity");
+    ask.quantile = 0.99;
+    ask.topology = "redis-cluster";
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "another topology, redis",
+           "--set servers.topology=redis-cluster");
+    ask = (struct planner_ask){ASK, .rate = NAN, .hold_ns = 1e6};
+    ask.metric = "acquire";
+    ask.slo = "acquire.p99<=20ms";
+    ask.clients = 25;
+    judged(&closed, ask, PLANNER_CARRIES, false, "kept up to 30.0 clients", NULL);
+    ask.clients = 50;
+    judged(&closed, ask, PLANNER_TOO_MUCH, false, "broken from 40.0 clients on", NULL);
+    ask.hold_ns = 2e6;
+    judged(&closed, ask, PLANNER_UNKNOWN, false, "a closed loop with another hold", "--clients --slo");
+    /* A name that a shell would run is in no command. */
+    const struct made evil = {.lock = "a;reboot"};
+    ask = (struct planner_ask){ASK, .rate = 200, .hold_ns = 100e6};
+    judged(&evil, ask, PLANNER_UNKNOWN, false, "more than twice", NULL);
+}
+
+static const struct made many[] = {
+    {.lock = "redis-setnx", .low = 900, .high = 950},
+    {.lock = "etcd-mutex",
+     .guarantee = "majority",
+     .topology = "etcd-3",
+     .durability = "on disk before each answer",
+     .low = 210,
+     .high = 230},
+    {.lock = "redis-redlock", .guarantee = "majority", .topology = "redis-5", .low = 800, .high = 850},
+    {.lock = "pg-advisory", .topology = "pg", .low = 150, .high = 170},
+    {.lock = "zk-lock", .guarantee = "majority", .topology = "zk", .low = -1},
+    {.lock = "mem-mutex", .guarantee = "host", .topology = "embedded", .low = 5000, .high = 6000},
+    {.lock = "mysql-lock", .low = 190, .high = 260},
+    {.lock = "pg-row", .hold = "2ms", .low = 300, .high = 330},
+    {.lock = "unsafe-no-lock", .guarantee = "none", .low = 9000, .high = 9999},
+};
+#define MANY ((int)(sizeof many / sizeof *many))
+
+static struct planner *plan_of(struct capacity **files, int count, const struct planner_ask *ask) {
+    struct lb_err err = {0};
+    struct planner *planner = planner_make(files, count, ask, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(planner);
+    return planner;
+}
+
+static void order_is_that_of_fitness(void **state) {
+    (void)state;
+    static const char *const order[] = {"etcd-mutex", "redis-redlock", "redis-setnx", "mem-mutex",
+                                        "pg-row",     "mysql-lock",    "zk-lock",     "pg-advisory"};
+    const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    struct capacity *file = file_of(many, MANY, "2026-01-01T00:00:00Z");
+    struct planner *planner = plan_of(&file, 1, &ask);
+    assert_int_equal(planner->count, 8);
+    assert_int_equal(planner->unsafe, 1);
+    for (int i = 0; i < 8; i++) assert_string_equal(planner->answers[i].lock->lock, order[i]);
+    assert_int_equal(planner_exit(planner), 0);
+    planner_free(planner);
+    capacity_free(file);
+}
+
+/* Of several measurements of one lock in one place: the one that answers, then the newest. */
+static void the_best_measurement_answers(void **state) {
+    (void)state;
+    const struct made old = {.low = 300, .high = 310}, far = {.hold = "100ms", .low = 5, .high = 6};
+    const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    struct capacity *files[] = {file_of(&old, 1, "2026-01-01T00:00:00Z"),
+                                file_of(&(struct made){0}, 1, "2026-01-03T00:00:00Z"),
+                                file_of(&far, 1, "2026-01-05T00:00:00Z")};
+    struct planner *planner = plan_of(files, 3, &ask);
+    assert_int_equal(planner->count, 1);
+    assert_ptr_equal(planner->answers[0].from, files[1]);
+    planner_free(planner);
+    for (int i = 0; i < 3; i++) capacity_free(files[i]);
+}
+
+static void exit_codes(void **state) {
+    (void)state;
+    struct planner_ask ask = {ASK, .rate = 460, .hold_ns = 1e6};
+    struct capacity *file = file_of(&(struct made){0}, 1, "2026-01-01T00:00:00Z");
+    struct planner *planner = plan_of(&file, 1, &ask);
+    assert_int_equal(planner_exit(planner), LB_EXIT_REGRESSION);
+    planner_free(planner);
+    ask.rate = 420;
+    planner = plan_of(&file, 1, &ask);
+    assert_int_equal(planner_exit(planner), LB_EXIT_INCONCLUSIVE);
+    planner_free(planner);
+    ask.hold_ns = 12e6; /* 5 holders at once on one key */
+    planner = plan_of(&file, 1, &ask);
+    assert_true(planner->impossible);
+    assert_int_equal(planner_exit(planner), LB_EXIT_REGRESSION);
+    planner_free(planner);
+    static const struct {
+        double rate, clients;
+        const char *metric, *lock, *says;
+    } bad[] = {{NAN, NAN, "acquire", NULL, "neither a rate nor clients"},
+               {NAN, 5, "acquire_due", NULL, "nothing falls due"},
+               {5, 5, "acquire", NULL, "promise acquire_due"},
+               {5, 5, "acquire_due", "nope", "no capacity of nope was measured"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct lb_err err = {0};
+        ask = (struct planner_ask){ASK, .rate = bad[i].rate, .hold_ns = NAN};
+        ask.clients = bad[i].clients;
+        ask.metric = bad[i].metric;
+        ask.lock = bad[i].lock;
+        assert_null(planner_make(&file, 1, &ask, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, bad[i].says);
+    }
+    capacity_free(file);
+}
+
+static void store(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void outputs_are_as_stored(void **state) {
+    (void)state;
+    static const char *const names[] = {"many.table", "many.md", "many.json"};
+    struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    ask.clients = 100;
+    struct capacity *file = file_of(many, MANY, "2026-01-01T00:00:00Z");
+    struct planner *planner = plan_of(&file, 1, &ask);
+    for (int i = 0; i < 3; i++) {
+        char *text = NULL, path[256];
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        assert_int_equal(i == 0   ? planner_write_table(planner, false, out)
+                         : i == 1 ? planner_write_md(planner, out)
+                                  : planner_write_json(planner, out),
+                         0);
+        fclose(out);
+        snprintf(path, sizeof path, GOLDEN "%s", names[i]);
+        if (getenv("UPDATE_GOLDEN")) store(path, text);
+        char *expected = read_whole(path);
+        if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
+        assert_string_equal(text, expected);
+        free(expected);
+        free(text);
+    }
+    planner_free(planner);
+    capacity_free(file);
+}
+
+static void the_command(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"$D/nothing --rate 40/s", LB_EXIT_USAGE, "nothing"},
+        {"report/src --rate 40/s", LB_EXIT_USAGE, "there is no capacity.json in it or below"},
+        {"$D/cut.json --rate 40/s", LB_EXIT_USAGE, "the file ends too early"},
+        {"$D/other.json --rate 40/s", LB_EXIT_USAGE, "lockbench.capacity/9"},
+        {"report/tests/golden/mixed/run.json --rate 40/s", LB_EXIT_USAGE,
+         "is not a result of lockbench capacity"},
+        {"$D --slo 'acquire_due.p99'", LB_EXIT_USAGE, "plan: --slo"},
+        {"$D --slo 'speed.p99<=20ms' --rate 3", LB_EXIT_USAGE, "plan: --slo"},
+        {"$D --slo 'acquire_due.p101<=20ms' --rate 3", LB_EXIT_USAGE, "plan: --slo"},
+        {"$D --slo 'acquire_due.p99<=soon' --rate 3", LB_EXIT_USAGE, "plan: --slo"},
+        {"$D --slo 'acquire.p99<=20ms' --rate 3", LB_EXIT_USAGE, "promise acquire_due"},
+        {"$D", LB_EXIT_USAGE, "neither a rate nor clients"},
+        {"$D --rate 40/fortnight", LB_EXIT_USAGE, "plan: --rate '40/fortnight'"},
+        {"$D --rate -4", LB_EXIT_USAGE, "plan: --rate"},
+        {"$D --rate nan", LB_EXIT_USAGE, "plan: --rate"},
+        {"$D --rate 4 --clients 0", LB_EXIT_USAGE, "plan: --clients"},
+        {"$D --rate 4 --hold 12", LB_EXIT_USAGE, "plan: --hold"},
+        {"$D --rate 4 --keys many", LB_EXIT_USAGE, "plan: --keys"},
+        {"$D --rate 4 --lock nope", LB_EXIT_USAGE, "no capacity of nope"},
+        {"$D --rate 4 --lokc a", LB_EXIT_USAGE, "--lock"},
+    };
+    const char *program = getenv("LOCKBENCH_PROGRAM");
+    char command[1024], path[256], *text = file_text(many, MANY, "2026-01-01T00:00:00Z");
+    if (!program) {
+        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
+        skip();
+    }
+    snprintf(path, sizeof path, "mkdir -p %s/runs/one", folder);
+    const char *const make[] = {"sh", "-c", path, NULL};
+    assert_int_equal(run_command(make, NULL), 0);
+    snprintf(path, sizeof path, "%s/runs/one/capacity.json", folder);
+    store(path, text);
+    snprintf(path, sizeof path, "%s/cut.json", folder);
+    text[strlen(text) / 2] = '\0';
+    store(path, text);
+    free(text);
+    snprintf(path, sizeof path, "%s/other.json", folder);
+    store(path, "{\"schema\":\"lockbench.capacity/9\",\"locks\":[]}");
+    char *err_path = NULL, *out_path = NULL;
+    assert_true(asprintf(&err_path, "%s/err", folder) > 0 && asprintf(&out_path, "%s/out", folder) > 0);
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(command, sizeof command, "D=%s; %s plan %s >$D/out 2>$D/err", folder, program,
+                 cases[i].words);
+        int code = run_command(argv, NULL);
+        char *said = read_whole(err_path), *wrote = read_whole(out_path);
+        if (code != cases[i].code || !strstr(said, cases[i].says))
+            fail_msg("plan %s: exit code %d, \"%s\"", cases[i].words, code, said);
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+        assert_string_equal(wrote, "");
+        free(said);
+        free(wrote);
+    }
+    static const struct {
+        const char *words;
+        int code;
+    } fine[] = {{"$D --rate 200/s --hold 1ms", 0},
+                {"$D/runs/one --rate 12000/min --hold 1ms --json", 0},
+                {"$D/runs/one/capacity.json --rate 200 --lock pg-advisory --md", 4},
+                {"$D --rate 200 --lock zk-lock", 5},
+                {"$D --clients 8 --lock pg-advisory", 5}};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        snprintf(command, sizeof command, "D=%s; %s plan %s >$D/out 2>$D/err", folder, program,
+                 fine[i].words);
+        int code = run_command(argv, NULL);
+        char *said = read_whole(err_path);
+        if (code != fine[i].code || *said)
+            fail_msg("plan %s: exit code %d, \"%s\"", fine[i].words, code, said);
+        free(said);
+    }
+    free(err_path);
+    free(out_path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_measured_answers),
+        cmocka_unit_test(another_limit_is_read_from_the_probes),
+        cmocka_unit_test(the_model_answers_near_what_was_measured),
+        cmocka_unit_test(the_models_bounds_are_those_of_the_queue),
+        cmocka_unit_test(clients_answer_within_twice),
+        cmocka_unit_test(other_questions_are_refused),
+        cmocka_unit_test(order_is_that_of_fitness),
+        cmocka_unit_test(the_best_measurement_answers),
+        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(outputs_are_as_stored),
+        cmocka_unit_test(the_command),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
