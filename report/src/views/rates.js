@@ -1,5 +1,5 @@
 // rates: latency from due to held over the offered rate, each way that the sweep went by itself; the promise and its
-// answer, and what M/D/1 says of one hot key.
+// answer, and what M/D/1 says of the wait for one hot key: the acquire itself comes on top of it.
 import { escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
@@ -39,7 +39,7 @@ function seriesOf(line, key, theme, lock) {
 }
 
 const modelSeries = (line, theme, lock) => ({
-  type: 'line', name: `${lock.label}: M/D/1 predicts`, symbol: 'none', color: theme.soft, lineStyle: { width: 1.5, type: 'dashed' },
+  type: 'line', name: `${lock.label}: M/D/1, the wait alone`, symbol: 'none', color: theme.soft, lineStyle: { width: 1.5, type: 'dashed' },
   data: line.model.points.filter(([, wait]) => wait > 0),
 });
 
@@ -52,7 +52,7 @@ function noteOf(shown, data) {
 }
 
 function draw({ data, state, theme, choice }) {
-  if (data.rates.length === 0) return { empty: 'No stage was an open loop. A sweep of rates fills this: lockbench run contended --set load.arrival=poisson:100/s,200/s,400/s, or lockbench capacity LOCK --slo …' };
+  if (data.rates.length === 0) return { empty: 'No stage was an open loop. A sweep of rates fills this: lockbench run sweep-rate --lock …, or lockbench capacity LOCK' };
   const key = choice('figure'), [load, clients] = JSON.parse(choice('load') ?? '[]');
   const shown = data.rates.filter((line) => line.load === load && line.clients === clients && state.shows(data.locks[line.lock]));
   if (shown.length === 0) return { empty: 'No lock that is shown has an open loop under this load.' };
@@ -90,7 +90,7 @@ export default {
     const promised = data.rates.find(({ promise }) => promise)?.promise.quantile;
     return [
       { key: 'load', name: 'Load', fallback: loads.length ? loads.reduce((a, b) => (most(b[0]) > most(a[0]) ? b : a))[0] : undefined, choices: loads.map(([value, text]) => ({ value, text })) },
-      { key: 'figure', name: 'Figure', fallback: Object.keys(figures).find((key) => quantileOf(key) === promised) ?? 'p99', choices: Object.entries(figures).map(([value, text]) => ({ value, text })) },
+      { key: 'figure', name: 'Figure', fallback: (promised && Object.keys(figures).find((key) => quantileOf(key) === promised)) ?? 'p99', choices: Object.entries(figures).map(([value, text]) => ({ value, text })) },
     ];
   },
   draw,

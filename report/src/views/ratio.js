@@ -57,7 +57,7 @@ function draw({ data, state, theme, choice }) {
   return {
     height: 100 + (theme.narrow ? 44 : 30) * bars.length,
     note: wide.length ? `Lines: ${[...new Set(wide.map(({ kind, count }) => stands[kind](count).split(',')[0]))].join('; ')}. Ratios are within a durability only.`
-      : 'One run: there is no interval. run.repeat = 6 and more gives one.',
+      : 'One run gives this figure no interval: run.repeat = 6 and more does. Ratios are within a durability only.',
     option: {
       tooltip: tooltip(theme, { trigger: 'item', formatter: ({ data: { bar } }) => tell(bar, standing(bar.row), figures[key]) }),
       xAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: format } }),

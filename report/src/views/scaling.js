@@ -16,7 +16,7 @@ const span = ([value, low, high], format) => `${format(value)} (${format(low)} t
 
 function lawText(label, { law, why }) {
   if (!law) return `${label}: ${why}.`;
-  const peak = law.peakClients === null ? 'no peak: more clients cost nothing' : `N* = ${number(law.peakClients)} clients${law.peak === null ? ', beyond what the measurement supports' : `, ${number(law.peak)} grants/s`}`;
+  const peak = law.peakClients === null ? 'no peak' : `N* = ${number(law.peakClients)} clients${law.peak === null ? ', beyond what the measurement supports' : `, ${number(law.peak)} grants/s`}`;
   return `${label}: lambda ${span(law.lambda, number)}, sigma ${span(law.sigma, number)}, kappa ${span(law.kappa, number)}; ${peak}; R² ${law.rSquared.toFixed(3)}.`;
 }
 
@@ -40,7 +40,7 @@ function draw({ data, state, theme, choice }) {
       return value > 0 ? [[group.clients, value]] : [];
     }),
   })).filter(({ points }) => points.length > 0);
-  if (shown.length === 0) return { empty: `No lock that is shown has ${name} under this load. A sweep fills this: --set load.clients=1,2,4,8,16,32` };
+  if (shown.length === 0) return { empty: `No lock that is shown has ${name} under this load. A sweep fills this: lockbench run sweep-clients --lock …` };
   const lines = key === 'throughput_per_s' ? data.laws.filter(({ lock, loadIndex }) => loadIndex === groups[0].loadIndex && shown.some((s) => s.lock.index === lock)) : [];
   const measured = shown.map(({ lock, points }) => ({
     type: 'line', name: lock.label, data: points, symbol: 'circle', symbolSize: 8, color: colourOf(theme, lock),
