@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "report/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,11 @@ int compare_exit(const struct compare *compare) {
 
 static bool same_text(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Also when neither is known. */
+static bool same_figure(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
 }
 
 /* A stage and what it is paired by. */
@@ -127,7 +133,7 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
                        new->lock, texts[i].what, texts[i].base ? texts[i].base : "not known",
                        texts[i].new ? texts[i].new : "not known");
     }
-    if (base->processes == new->processes && base->threads == new->threads) return 0;
+    if (same_figure(base->processes, new->processes) && same_figure(base->threads, new->threads)) return 0;
     return err_set(err, LB_EXIT_USAGE,
                    "compare: %s: the base ran on %.0f processes with %.0f threads, the new runs on %.0f with "
                    "%.0f, so the latencies are not comparable; --anyway compares them",

@@ -1,0 +1,312 @@
+/* Comparisons by the program itself: whole runs in turns against another option, lock, workload and build;
+ * what Ctrl-C leaves of them; and input that is none, which is one clear line and the right exit code each.
+ */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#include <sys/resource.h>
+
+#define QUICK                                                                                                \
+    "--set", "run.duration=100ms", "--set", "run.warmup=10ms", "--set", "load.clients=2", "--set",           \
+        "load.processes=1"
+
+static int exists(const char *folder, const char *name) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* ---- runs in turns ---- */
+
+static void sides_take_turns(void **state) {
+    (void)state;
+    char *out = cli_path("turns");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "4",
+                                        "--against-set", "sim.service=1ms", "--out", out));
+    assert_true(cli.code == 0 || cli.code == 4 || cli.code == 5);
+    /* A B B A A B B A, each side in its own order */
+    static const char *const order[] = {"1 of 8: base run 0", "2 of 8: new run 0",  "3 of 8: new run 1",
+                                        "4 of 8: base run 1", "5 of 8: base run 2", "6 of 8: new run 2",
+                                        "7 of 8: new run 3",  "8 of 8: base run 3"};
+    const char *at = cli.err;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        at = strstr(at, order[i]);
+        if (!at) fail_msg("'%s' is not there, or not in this order: %s", order[i], cli.err);
+    }
+    assert_true(exists(out, "base/03/run.json") && exists(out, "new/03/run.json"));
+    assert_false(exists(out, "new/04"));
+    assert_has(cli.out, "differs: plan.options.sim.service");
+    assert_has(cli.out, "(4 and 4 samples)");
+    char path[600];
+    snprintf(path, sizeof path, "%s/compare.json", out);
+    json_t *json = cli_json(path);
+    assert_string_equal(cli_text_at(json, "schema"), "lockbench.compare/1");
+    assert_true(json_is_false(cli_get(json, "partial")));
+    assert_int_equal((int)cli_number_at(json, "exit_code"), cli.code);
+    json_decref(json);
+    /* The same again from what is saved, and as the hint says it. */
+    char base[600], new[600];
+    snprintf(base, sizeof base, "%s/base", out);
+    snprintf(new, sizeof new, "%s/new", out);
+    struct cli again = cli_run(NULL, ARGS("compare", base, "--", new));
+    assert_int_equal(again.code, cli.code);
+    assert_string_equal(again.out, cli.out);
+    cli_free(&again);
+    again = cli_run(NULL, ARGS("compare", base, "--", new, "--md"));
+    assert_has(again.out, "| figure | base | new |");
+    cli_free(&again);
+    cli_free(&cli);
+}
+
+static void what_got_slower_is_found(void **state) {
+    (void)state;
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "8", "--set",
+                                        "sim.service=20ms", "--against-set", "sim.service=1ms", "--json",
+                                        "--out", cli_path("slower")));
+    assert_code(&cli, 4);
+    json_t *json = json_loads(cli.out, 0, NULL);
+    assert_non_null(json);
+    assert_string_equal(cli_text_at(json, "rows.0.figures.throughput.verdict"), "worse");
+    assert_true(cli_number_at(json, "rows.0.figures.throughput.shift") < -0.5);
+    json_decref(json);
+    cli_free(&cli);
+}
+
+static void another_build_is_a_base(void **state) {
+    (void)state;
+    char *out = cli_path("build");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against",
+                                        cli_program, "--out", out));
+    assert_code(&cli, 5); /* two of a side are too few */
+    assert_lacks(cli.out, "differs: plan");
+    assert_true(exists(out, "base/01/run.json"));
+    cli_free(&cli);
+    /* One that is none fails at its first run, and says whose words these are. */
+    char *fake = cli_path("fake");
+    cli_write(fake, "#!/bin/sh\necho 'lockbench: cannot, I am a script' >&2\nexit 2\n");
+    chmod(fake, 0755);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against", fake,
+                             "--out", cli_path("build-fake")));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "base run 0 left no result: cannot, I am a script");
+    cli_free(&cli);
+}
+
+static void another_lock_and_workload_are_a_base(void **state) {
+    (void)state;
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
+                                        "--against-lock", "mem-ticket", "--out", cli_path("lock")));
+    assert_code(&cli, 5);
+    assert_has(cli.out, "mem-ticket -> mem-mutex, 2 clients");
+    assert_has(cli.out, "one host");
+    assert_has(cli.err, "--lock mem-ticket=mem-mutex");
+    cli_free(&cli);
+    char *file = cli_path("other.ini");
+    cli_write(file, "[load]\nclients = 2\nkeys = 1\narrival = closed\nprocesses = 1\nhold = 0\n"
+                    "[run]\nduration = 100ms\nwarmup = 10ms\n");
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "1", "--against", file,
+                             "--out", cli_path("workload")));
+    assert_code(&cli, 5);
+    assert_has(cli.out, "differs: plan.workload.name");
+    cli_free(&cli);
+}
+
+static void runs_alone_can_be_repeated(void **state) {
+    (void)state;
+    char *out = cli_path("alone");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null,mem-mutex", QUICK, "--repeat", "2", "--out", out));
+    assert_code(&cli, 0);
+    assert_true(exists(out, "00/run.json") && exists(out, "01/run.json"));
+    assert_has(cli.err, "2 runs saved in");
+    cli_free(&cli);
+}
+
+/* What can't be compared is refused after a run of each side, not after all. */
+static void what_has_nothing_in_common_ends_early(void **state) {
+    (void)state;
+    char *out = cli_path("early");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "50",
+                                        "--against-set", "load.clients=3", "--out", out));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "no stage in common");
+    assert_false(exists(out, "new/01"));
+    cli_free(&cli);
+}
+
+static bool has_two(void *out) {
+    return exists(out, "new/00/run.json") && exists(out, "base/00/run.json") && exists(out, "new/01");
+}
+
+static void ctrl_c_keeps_what_is_there(void **state) {
+    (void)state;
+    char *out = cli_path("stopped"), path[600];
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "50", "--against-set",
+                   "load.seed=7", "--out", out));
+    cli_until(&cli, has_two, out, "a run of each side");
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
+    assert_has(cli.out, "PARTIAL: interrupted after");
+    assert_has(cli.out, "of 100 runs");
+    snprintf(path, sizeof path, "%s/compare.json", out);
+    json_t *json = cli_json(path);
+    assert_true(json_is_true(cli_get(json, "partial")));
+    json_decref(json);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+
+static void wishes_that_make_no_sense(void **state) {
+    (void)state;
+    const struct {
+        const char *args[12], *says;
+    } cases[] = {
+        {{"run", "smoke", "--repeat", "0"}, "--repeat 0: a whole number from 1 to 1000"},
+        {{"run", "smoke", "--repeat", "ten"}, "--repeat ten: a whole number"},
+        {{"run", "smoke", "--repeat", "2", "--against", "nowhere/at-all"}, "neither a workload file"},
+        {{"run", "smoke", "--repeat", "2", "--against", "smokey"}, "no workload 'smokey'"},
+        {{"run", "smoke", "--repeat", "2", "--against", "/etc"}, "neither a workload file"},
+        {{"run", "smoke", "--lock", "null", "--repeat", "2", "--against-set", "null"}, "the base: "},
+        {{"run", "smoke", "--lock", "null,sim", "--repeat", "2", "--against-lock", "sim"},
+         "one lock against one"},
+        {{"run", "smoke", "--repeat", "2", "--against-lock", "sim"}, "one lock against one"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cli cli = cli_run(NULL, cases[i].args);
+        assert_code(&cli, 1);
+        assert_has(cli.err, cases[i].says);
+        assert_int_equal(cli_lines(cli.err), 1);
+        cli_free(&cli);
+    }
+}
+
+/* ---- bad input ---- */
+
+#define STAGE "{\"lock\":\"a\",\"clients\":4,\"status\":\"complete\",\"throughput_per_s\":9}"
+#define RUN(stages) "{\"schema\":\"lockbench.run/1\",\"stages\":[" stages "]}"
+
+static char *run_file(const char *name, const char *text) {
+    char *path = cli_path("%s.json", name);
+    cli_write(path, text);
+    return path;
+}
+
+/* `compare BASE NEW`: one line that says it, and this exit code. */
+static void assert_refused(const char *base, const char *new, const char *says) {
+    struct cli cli = cli_run(NULL, ARGS("compare", base, new));
+    assert_code(&cli, 1);
+    assert_has(cli.err, says);
+    assert_int_equal(cli_lines(cli.err), 1);
+    assert_string_equal(cli.out, "");
+    cli_free(&cli);
+}
+
+static void input_that_is_none(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "is not sound JSON: the file ends too early"},
+        {"{\"schema\":\"lockbench.run/1\",\"stages\":[" STAGE, "the file ends too early"},
+        {"{\"schema\":\"lockbench.run/2\",\"stages\":[" STAGE "]}", "has schema \"lockbench.run/2\""},
+        {"{\"schema\":\"lockbench.check/1\"}", "is not a result of lockbench run"},
+        {"[]", "no JSON object"},
+        {RUN(""), "has no stages"},
+        {RUN("{\"lock\":\"a\",\"clients\":NaN}"), "is not sound JSON"},
+        {RUN("{\"lock\":\"a\",\"clients\":Infinity}"), "is not sound JSON"},
+        {RUN("{\"lock\":\"a\",\"clients\":1e999}"), "is not sound JSON"},
+        {RUN("{\"lock\":\"a\",\"clients\":-4}"), ".stages[0].clients is negative"},
+        {RUN("{\"lock\":\"a\",\"clients\":\"four\"}"), ".stages[0].clients is not a number"},
+        {RUN("{\"lock\":\"a\",\"clients\":4,\"latency_ns\":{\"acquire\":{\"count\":9,\"p50\":1}}}"),
+         "latency_ns.acquire has no histogram"},
+        {RUN("{\"lock\":\"b\",\"clients\":4}"), "no stage in common"},
+        {RUN("{\"lock\":\"a\",\"clients\":5}"), "no stage in common"},
+    };
+    char *good = run_file("good", RUN(STAGE));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *bad = run_file("bad", cases[i].text);
+        assert_refused(good, bad, cases[i].says);
+        assert_refused(bad, good, cases[i].says);
+    }
+    assert_refused(good, cli_path("nowhere.json"), "cannot be read as a run (No such file");
+    char *folder = cli_path("no-runs");
+    mkdir(folder, 0755);
+    assert_refused(good, folder, "neither a run nor a folder of runs: no run.json in it");
+    assert_refused(good, good, "is on both sides");
+    char *twice = cli_path("./good.json"); /* the same by another name */
+    assert_refused(good, twice, "is on both sides");
+    struct cli cli = cli_run(NULL, ARGS("compare", good, twice, "--", run_file("new", RUN(STAGE))));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "is named twice on one side");
+    cli_free(&cli);
+}
+
+static void one_repeat_and_parts_of_runs_are_inconclusive(void **state) {
+    (void)state;
+    char *good = run_file("one", RUN(STAGE));
+    struct cli cli = cli_run(NULL, ARGS("compare", good, run_file("two", RUN(STAGE))));
+    assert_code(&cli, 5);
+    assert_has(cli.out, "inconclusive: too few runs");
+    cli_free(&cli);
+    char *part =
+        run_file("part", "{\"schema\":\"lockbench.run/1\",\"partial\":true,\"stages\":["
+                         "{\"lock\":\"a\",\"clients\":4,\"status\":\"partial\",\"throughput_per_s\":9}]}");
+    cli = cli_run(NULL, ARGS("compare", good, part));
+    assert_code(&cli, 5);
+    assert_has(cli.out, "1 of the runs is partial");
+    cli_free(&cli);
+}
+
+/* A stage each 40 bytes: refused with its number, in seconds and far below a gigabyte. */
+static void prepare_small(void *arg) {
+    (void)arg;
+    struct rlimit limit = {.rlim_cur = (rlim_t)1 << 30, .rlim_max = (rlim_t)1 << 30};
+    if (!getenv("LOCKBENCH_SANITIZED")) setrlimit(RLIMIT_AS, &limit);
+}
+
+static void a_million_stages_are_refused(void **state) {
+    (void)state;
+    char *good = run_file("small", RUN(STAGE)), *path = cli_path("million.json");
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs("{\"schema\":\"lockbench.run/1\",\"stages\":[", file);
+    for (int i = 0; i < 1000000; i++) fputs(i ? ",{\"lock\":\"a\",\"clients\":4}" : STAGE, file);
+    fputs("]}", file);
+    assert_int_equal(fclose(file), 0);
+    struct cli_how how = {.prepare = prepare_small};
+    struct cli cli = cli_run(&how, ARGS("compare", good, path));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "has 1000000 stages; at most 20000 can be read");
+    cli_free(&cli);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    fputs("{\"schema\":\"lockbench.run/1\",\"x\":[[]", file);
+    for (int i = 0; i < 30000000; i++) fputs(",[]", file);
+    fputs("]}", file);
+    assert_int_equal(fclose(file), 0);
+    cli = cli_run(&how, ARGS("compare", good, path));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "has 30000001 values in 30000003 lists and objects; at most");
+    cli_free(&cli);
+    unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sides_take_turns),
+        cmocka_unit_test(what_got_slower_is_found),
+        cmocka_unit_test(another_build_is_a_base),
+        cmocka_unit_test(another_lock_and_workload_are_a_base),
+        cmocka_unit_test(runs_alone_can_be_repeated),
+        cmocka_unit_test(what_has_nothing_in_common_ends_early),
+        cmocka_unit_test(ctrl_c_keeps_what_is_there),
+        cmocka_unit_test(wishes_that_make_no_sense),
+        cmocka_unit_test(input_that_is_none),
+        cmocka_unit_test(one_repeat_and_parts_of_runs_are_inconclusive),
+        cmocka_unit_test(a_million_stages_are_refused),
+    };
+    return cmocka_run_group_tests_name("cli_compare", tests, cli_setup, cli_teardown);
+}
