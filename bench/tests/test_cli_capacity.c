@@ -1,0 +1,262 @@
+/* `lockbench capacity` as people call it: what it refuses, a search against a lock whose capacity cannot be
+ * passed, a search that is cut off, sweeps and steadiness of runs. Nothing asserts how fast the machine is.
+ */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#include <math.h>
+
+#include "results/format/capacity_read.h"
+#include "results/format/run_read.h"
+
+static void nonsense_is_refused_in_one_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *args[8];
+        const char *words;
+    } bad[] = {
+        {{"capacity"}, "name a lock"},
+        {{"capacity", "redis-setnxx"}, "redis-setnx"},
+        {{"capacity", "sim", "--slo", "fast"}, "is no promise"},
+        {{"capacity", "sim", "--slo", "release.p99<=1ms"}, "acquire_due or acquire"},
+        {{"capacity", "sim", "--slo", "acquire_due.p101<=1ms"}, "p50 to p99.99"},
+        {{"capacity", "sim", "--slo", "acquire_due.p99<=-1ms"}, "the limit"},
+        {{"capacity", "sim", "--slo"}, "--slo"},
+        {{"capacity", "sim", "--slo", "acquire.p99<=1ms"}, "promise acquire_due"},
+        {{"capacity", "sim", "--clients", "--slo", "acquire_due.p99<=1ms"}, "promise acquire"},
+        {{"capacity", "sim", "--hold", "soon"}, "load.hold"},
+        {{"capacity", "sim", "--keys", "0"}, "load.keys"},
+        {{"capacity", "sim", "--most", "0"}, "--most"},
+        {{"capacity", "sim", "--clients", "--most", "2.5"}, "whole number"},
+        {{"capacity", "sim", "--time", "1s"}, "--time"},
+        {{"capacity", "sim", "--set", "load.rates=1,2"}, "the search needs that itself"},
+        {{"capacity", "sim", "--set", "load.arrival=closed"}, "the search needs that itself"},
+        {{"capacity", "sim", "--set", "acquire.mode=try"}, "the search needs that itself"},
+        {{"capacity", "sim", "--clients", "--set", "load.clients=4"}, "--most ends it"},
+        {{"capacity", "sim", "--set", "load.clients=1,2"}, "one number, not a ladder"},
+        {{"capacity", "sim", "--url", "nowhere"}, "BACKEND=URL"},
+        {{"capacity", "mem-latch"}, "mem-latch"},
+        {{"capacity", "sim", "--out", ""}, "--out"},
+        {{"capacity", "sim", "--json", "--sloo", "x"}, "--slo"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct cli cli = cli_run(NULL, bad[i].args);
+        if (cli.code != LB_EXIT_USAGE || !strstr(cli.err, bad[i].words) || *cli.out)
+            fail_msg("case %zu: code %d, said: %s", i, cli.code, cli.err);
+        if (strchr(cli.err, '\n') != strrchr(cli.err, '\n')) fail_msg("more than a line: %s", cli.err);
+        cli_free(&cli);
+    }
+}
+
+static void help_names_its_exit_codes(void **state) {
+    (void)state;
+    struct cli cli = cli_run(NULL, ARGS("capacity", "--help"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "--slo PROMISE");
+    assert_has(cli.out, "130");
+    cli_free(&cli);
+}
+
+/* Each probe is a stage of the run beside it. */
+static void assert_probes_are_stages(const struct capacity *capacity, const struct run *run) {
+    for (int l = 0; l < capacity->lock_count; l++) {
+        for (int p = 0; p < capacity->locks[l].probe_count; p++) {
+            const struct capacity_probe *probe = &capacity->locks[l].probes[p];
+            bool found = false;
+            for (int s = 0; s < run->stage_count && !found; s++) {
+                if (strcmp(run->stages[s].id, probe->stage) != 0) continue;
+                found = true;
+                if (capacity->locks[l].by == CAPACITY_BY_RATE)
+                    assert_true(fabs(run->stages[s].offered_per_s / probe->value - 1) < 1e-6);
+                else
+                    assert_true(run->stages[s].clients == probe->value);
+            }
+            if (!found) fail_msg("no stage %s", probe->stage);
+        }
+    }
+}
+
+/* The lock holds for 20 ms and takes 5 ms to release: no machine does more than 40 a second, and none that is
+ * late does as many. */
+static void a_search_by_rate_stays_below_what_can_be_done(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char *out = cli_path("rate");
+    struct cli cli =
+        cli_run(NULL, ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
+                           "sim.service=5ms", "--time", "30s", "--out", out, "--json"));
+    if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE) fail_msg("%d: %s", cli.code, cli.err);
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    struct run *run = run_read(out, &err);
+    if (!run) fail_msg("%s", err.text);
+    assert_false(capacity->partial);
+    assert_int_equal(capacity->lock_count, 1);
+    const struct capacity_lock *lock = &capacity->locks[0];
+    assert_string_equal(lock->slo, "acquire_due.p80<=400ms");
+    assert_string_equal(lock->hold, "20ms");
+    assert_string_equal(lock->guarantee, "host");
+    assert_true(lock->probe_count > 0);
+    assert_int_equal(cli.code == LB_EXIT_OK, lock->answered);
+    /* Poisson arrivals of 5 s scatter by a tenth and more. */
+    if (lock->answered) assert_true(lock->value < 40 * 1.3);
+    if (lock->modelled) assert_true(lock->capacity_per_s <= 40 * 1.01);
+    assert_probes_are_stages(capacity, run);
+    struct capacity *printed = capacity_parse(cli.out, strlen(cli.out), "stdout", &err);
+    if (!printed) fail_msg("%s", err.text);
+    assert_int_equal(printed->locks[0].probe_count, lock->probe_count);
+    capacity_free(printed);
+    run_free(run);
+    capacity_free(capacity);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("report", out, "--table"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "sim");
+    cli_free(&cli);
+}
+
+/* 30 ms of hold each, so the fifth of five waits for 120 ms: no more than four keep 100 ms, whatever the
+ * machine. */
+static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char *out = cli_path("clients");
+    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p90<=100ms",
+                                        "--hold", "30ms", "--time", "30s", "--most", "64", "--out", out));
+    if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE) fail_msg("%d: %s", cli.code, cli.err);
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    struct run *run = run_read(out, &err);
+    if (!run) fail_msg("%s", err.text);
+    const struct capacity_lock *lock = &capacity->locks[0];
+    assert_int_equal(lock->by, CAPACITY_BY_CLIENTS);
+    if (lock->answered) assert_true(lock->value <= 5 && lock->value == floor(lock->value));
+    assert_has(cli.out, "The most clients");
+    assert_probes_are_stages(capacity, run);
+    for (const char *line = cli.out; *line;
+         line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+        assert_true(strcspn(line, "\n") <= 120); /* 100 columns; dashes take three bytes */
+    }
+    run_free(run);
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
+static void what_was_found_is_saved_when_it_is_cut_off(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct stat status;
+    char *out = cli_path("cut"), *file = cli_path("cut/" CAPACITY_FILE);
+    struct cli cli;
+    cli_start(&cli, NULL, ARGS("capacity", "sim", "--hold", "2ms", "--out", out));
+    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, LB_EXIT_INTERRUPTED);
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_true(capacity->partial);
+    assert_non_null(strstr(capacity->partial_reason, "interrupted"));
+    assert_non_null(capacity->ended_at);
+    assert_has(cli.out, "PARTIAL");
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* ---- runs ---- */
+
+static struct run *run_of(const char *out) {
+    struct lb_err err = {0};
+    struct run *run = run_read(out, &err);
+    if (!run) fail_msg("%s", err.text);
+    return run;
+}
+
+static void a_sweep_is_in_the_result(void **state) {
+    (void)state;
+    char *out = cli_path("sweep");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
+                                        "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
+                                        "load.sweep=mirror", "--set", "run.duration=300ms", "--out", out));
+    assert_code(&cli, 0);
+    struct run *run = run_of(out);
+    static const double rates[] = {20, 50, 20};
+    static const char *const legs[] = {"up", "up", "down"};
+    assert_int_equal(run->stage_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(run->stages[i].offered_per_s == rates[i]);
+        assert_string_equal(run->stages[i].sweep_by, "rate");
+        assert_string_equal(run->stages[i].sweep_order, "mirror");
+        assert_string_equal(run->stages[i].sweep_leg, legs[i]);
+        assert_true(run->stages[i].sweep_step == i);
+    }
+    assert_string_equal(run->stages[1].arrival, "poisson:50/s");
+    run_free(run);
+    cli_free(&cli);
+}
+
+static bool stage_warned(const struct run_stage *stage, const char *words) {
+    size_t i;
+    json_t *warning;
+    json_array_foreach((json_t *)stage->warnings, i, warning) {
+        if (strstr(json_string_value(warning), words)) return true;
+    }
+    return false;
+}
+
+/* Nothing is held and each call takes 5 ms, so what jitters is small beside it; half as much again each
+ * second is no steady state on any machine. */
+static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
+    (void)state;
+    char *calm = cli_path("calm"), *drift = cli_path("drift");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
+                                        "sim.service=5ms", "--set", "run.duration=24s", "--set",
+                                        "run.steady=20%", "--out", calm));
+    assert_code(&cli, 0);
+    struct run *run = run_of(calm);
+    assert_true(run->stages[0].steady_asked && run->stages[0].steady_reached);
+    assert_true(run->stages[0].steady_after_s >= 8 && run->stages[0].duration_s < 23);
+    assert_string_equal(run->stages[0].status, "complete");
+    assert_false(stage_warned(&run->stages[0], "never steady"));
+    run_free(run);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
+                             "sim.service=2ms", "--set", "sim.drift=2ms", "--set", "run.duration=10s",
+                             "--set", "run.steady=2%", "--out", drift));
+    assert_code(&cli, 0);
+    run = run_of(drift);
+    assert_true(run->stages[0].steady_asked && !run->stages[0].steady_reached);
+    assert_true(stage_warned(&run->stages[0], "never steady"));
+    assert_true(run->stages[0].duration_s >= 9.9);
+    run_free(run);
+    cli_free(&cli);
+}
+
+/* 20 ms of hold carry 50 a second; 200 are asked for. */
+static void a_rate_that_the_key_does_not_carry_is_flagged(void **state) {
+    (void)state;
+    char *out = cli_path("overload");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=16", "--set",
+                                        "load.keys=1", "--set", "load.arrival=poisson:200/s", "--set",
+                                        "load.hold=20ms", "--set", "run.duration=3s", "--out", out));
+    assert_code(&cli, 0);
+    struct run *run = run_of(out);
+    assert_true(stage_warned(&run->stages[0], "1/(hold + handoff)"));
+    assert_true(run->stages[0].missed > 0);
+    run_free(run);
+    cli_free(&cli);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nonsense_is_refused_in_one_line),
+        cmocka_unit_test(help_names_its_exit_codes),
+        cmocka_unit_test(a_search_by_rate_stays_below_what_can_be_done),
+        cmocka_unit_test(a_search_by_clients_stays_below_what_can_be_done),
+        cmocka_unit_test(what_was_found_is_saved_when_it_is_cut_off),
+        cmocka_unit_test(a_sweep_is_in_the_result),
+        cmocka_unit_test(a_steady_stage_ends_early_and_a_drifting_one_says_so),
+        cmocka_unit_test(a_rate_that_the_key_does_not_carry_is_flagged),
+    };
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
