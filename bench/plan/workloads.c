@@ -102,7 +102,7 @@ int workload_path(const char *folder, const char *wish, char *ret_path, size_t s
     struct nearest nearest;
     nearest_init(&nearest, wish);
     bool found = false;
-    char names[300] = "", hint[100];
+    char names[380] = "", hint[100];
     for (int i = 0; result == 0 && i < list.count; i++) {
         size_t used = strlen(names);
         found = found || strcmp(list.item[i].name, wish) == 0;

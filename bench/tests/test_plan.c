@@ -197,7 +197,7 @@ static void unknown_workloads_get_the_nearest(void **state) {
         const char *wish, *why;
     } cases[] = {
         {"contendet", "did you mean 'contended'?"},
-        {"xyzzy", "there are: catalogue, compare"},
+        {"xyzzy", "there are: capacity, catalogue"},
         {"no/such.ini", "no/such.ini: No such file"},
         {"such.ini", "such.ini: No such file"},
         {"", "no workload ''"},
