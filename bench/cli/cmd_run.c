@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/repeat.h"
@@ -16,7 +16,6 @@
 #include "bench/run/run.h"
 
 #define SETS_MAX 128
-#define FILES_SPARE 256 /* descriptors for everything that is not a client's */
 
 enum {
     OPT_LOCK,
@@ -129,26 +128,6 @@ static int most_clients(const struct plan *plan) {
     return most;
 }
 
-/* Each client takes a descriptor or two, more where it talks to several servers, and each thread two: raise
- * the limit, or say how. */
-static int raise_file_limit(const struct plan *plan, struct lb_err *err) {
-    int most = most_clients(plan);
-    rlim_t need = (rlim_t)most * 4 + FILES_SPARE;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return 0;
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= need) return 0;
-    limit.rlim_max = need; /* root may */
-    limit.rlim_cur = need;
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return 0;
-    return err_set(err, LB_EXIT_MACHINE,
-                   "%d clients need %llu file descriptors, the limit is %llu: run "
-                   "`ulimit -n %llu` first, or lower load.clients",
-                   most, (unsigned long long)need, (unsigned long long)before, (unsigned long long)need);
-}
-
 static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err) {
     if (!as_json) {
         plan_print(plan, stdout);
@@ -190,7 +169,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    if (raise_file_limit(plan, err) != 0) return -1;
+    if (file_limit_raise(most_clients(plan), err) != 0) return -1;
     struct progress progress;
     progress_init(&progress);
     struct run_ask ask = {.plan = plan,
