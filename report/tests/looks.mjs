@@ -3,6 +3,43 @@
 /** Resolves when the page's script is done. */
 export const READY = 'new Promise((done) => { const look = () => (document.documentElement.dataset.ready ? requestAnimationFrame(() => done(true)) : setTimeout(look, 20)); look(); })';
 
+/** Brings every view into sight, one after the other, so that it is drawn; what each one shows then. */
+export const DRAW_ALL = `(async () => {
+  const views = [...document.querySelectorAll('.view')];
+  for (const view of views) {
+    const done = () => view.querySelector('.empty').textContent || lockbench.charts[view.dataset.view];
+    view.scrollIntoView();
+    for (let frame = 0; frame < 600 && !done(); frame++) await new Promise(requestAnimationFrame);
+  }
+  scrollTo(0, 0);
+  return views.map((view) => {
+    const chart = lockbench.charts[view.dataset.view];
+    return { id: view.dataset.view, hidden: view.hidden, empty: view.querySelector('.empty').textContent, marks: chart?.getZr().storage.getDisplayList(true).length ?? 0,
+      width: chart?.getWidth() ?? 0, room: view.clientWidth, tables: view.querySelectorAll('.tables details').length };
+  });
+})()`;
+
+/** A function of a view's element: figures that its chart draws and that none of its tables has: of lines, bars and dots; of cells
+ * their counts. Curves that are worked out from the figures (models of rates, Lorenz's) are not asked for. */
+export const UNTOLD = `((view) => {
+  const id = view.dataset.view, chart = lockbench.charts[id];
+  if (!chart || view.querySelector('.canvas').hidden || ['rates', 'fairness'].includes(id)) return [];
+  for (const fold of view.querySelectorAll('.tables details:not([open])')) { fold.open = true; fold.dispatchEvent(new Event('toggle')); }
+  const told = new Set([...view.querySelectorAll('.tables [data-v]')].map((cell) => Number(cell.dataset.v).toPrecision(9)));
+  const { series, yAxis } = chart.getOption();
+  const figures = series.filter((one) => one.name && !one.silent && one.type !== 'custom').flatMap((one) => one.data.map((item) => {
+    const value = item?.value ?? item;
+    return Array.isArray(value) ? value[yAxis[0].type === 'category' ? 0 : 1] : value;
+  }));
+  if (id === 'heat') figures.push(...series[0].data.map((cell) => cell[4]));
+  const missing = figures.filter((figure) => typeof figure === 'number' && !told.has(figure.toPrecision(9)));
+  return missing.length ? [missing.length + ' of ' + figures.length + ', e.g. ' + missing[0]] : [];
+})`;
+
+/** What sticks out of a sheet of paper this wide, tables included. */
+export const CUT_OFF = `[...document.querySelectorAll('main *, header *')].filter((e) => e.checkVisibility() && !e.closest('svg, .quiet, select') && !e.querySelector(':scope > canvas')
+  && e.getBoundingClientRect().right > innerWidth + 1).slice(0, 4).map((e) => e.tagName + '.' + e.className + ' ' + Math.round(e.getBoundingClientRect().right))`;
+
 /** What is wider than the window, tables in boxes of their own aside. */
 export const OVERFLOW = `({ page: document.documentElement.scrollWidth, window: innerWidth,
   wide: [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, select, .quiet') && e.getBoundingClientRect().right > innerWidth + 1)

@@ -34,24 +34,65 @@ static void need_all(void) {
     need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
 }
 
-/* Renders runs into a page and has it looked at. */
-static void look(const char *const *runs, int run_count, const char *const *files) {
+/* What the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns], ...]. */
+static void write_percentiles(const struct report *report, FILE *out) {
+    static const enum run_metric metrics[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF, RUN_RELEASE};
+    static const double percents[] = {12.5, 50, 73.5, 99, 99.9, 100};
+    const char *separator = "";
+    fputc('[', out);
+    for (int g = 0; g < report->group_count; g++) {
+        for (int r = 0; r < report->groups[g].row_count; r++) {
+            const struct report_row *row = &report->groups[g].rows[r];
+            const struct report_lock *lock = &report->locks[row->lock];
+            for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {
+                struct lb_err err = {0};
+                struct hist *hist = NULL;
+                bool closed = strcmp(row->typical->arrival, "closed") == 0;
+                if (row->repeats > 1 || (closed && metrics[m] == RUN_ACQUIRE_DUE)) continue;
+                assert_int_equal(
+                    run_latency_hist(report->runs[lock->run], row->typical, metrics[m], &hist, &err), 0);
+                for (size_t p = 0; hist && p < sizeof percents / sizeof *percents; p++) {
+                    double ns = (double)hist_quantile(hist, percents[p] / 100);
+                    fprintf(out, "%s[%d,\"%s\",\"%s\",%g,%.0f]", separator, g, lock->label,
+                            run_metric_name(metrics[m]), percents[p], ns);
+                    separator = ",\n";
+                }
+                hist_free(hist);
+            }
+        }
+    }
+    fputc(']', out);
+}
+
+static FILE *new_file(char *name, int suffix) {
+    int fd = mkstemps(name, suffix);
+    assert_true(fd >= 0);
+    FILE *out = fdopen(fd, "w");
+    assert_non_null(out);
+    return out;
+}
+
+/* Renders runs into a page, which is smaller than 5 MB, and has it looked at; views: those that must draw. */
+static void look(const char *const *runs, int run_count, const char *const *files, const char *views) {
     struct lb_err err = {0};
-    char page[] = "/tmp/lockbench-report-XXXXXX.html";
+    char page[] = "/tmp/lockbench-report-XXXXXX.html", percentiles[] = "/tmp/lockbench-report-XXXXXX.json";
     need_all();
     struct report *report = report_load(runs, run_count, &err);
     assert_string_equal(err.text, "");
     assert_non_null(report);
-    int fd = mkstemps(page, 5);
-    assert_true(fd >= 0);
-    FILE *out = fdopen(fd, "w");
-    assert_non_null(out);
+    FILE *out = new_file(page, 5);
     assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
+    assert_in_range(ftell(out), 1, 5000000);
+    assert_int_equal(fclose(out), 0);
+    out = new_file(percentiles, 5);
+    write_percentiles(report, out);
     assert_int_equal(fclose(out), 0);
     report_free(report);
-    const char *argv[] = {"node", "report/tests/test_browser.mjs", page, files[0], files[1], NULL};
+    const char *argv[] = {
+        "node", "report/tests/test_browser.mjs", page, percentiles, views, files[0], files[1], NULL};
     int code = run_command(argv, NULL);
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
+    unlink(percentiles);
     unlink(page);
 }
 
@@ -59,14 +100,64 @@ static void look(const char *const *runs, int run_count, const char *const *file
 static void test_a_page_of_every_odd_case(void **state) {
     (void)state;
     const char *const runs[] = {GOLDEN "mixed"}, *const files[] = {GOLDEN "mixed/run.json", NULL};
-    look(runs, 1, files);
+    look(runs, 1, files, "percentiles,difference,scaling,handoff,fairness,cost,ratio");
 }
 
 static void test_a_page_of_two_runs(void **state) {
     (void)state;
     const char *const runs[] = {GOLDEN "mixed", GOLDEN "clean"};
     const char *const files[] = {GOLDEN "mixed/run.json", GOLDEN "clean/run.json"};
-    look(runs, 2, files);
+    look(runs, 2, files, "percentiles,difference,series,scaling,handoff,fairness,cost,ratio");
+}
+
+static char *make_folder(const char *what) {
+    char *folder = strdup("/tmp/lockbench-run-XXXXXX");
+    assert_non_null(folder);
+    assert_non_null(mkdtemp(folder));
+    const char *argv[] = {"node", "report/tests/make_run.mjs", what, folder, NULL};
+    assert_int_equal(run_command(argv, NULL), 0);
+    return folder;
+}
+
+static void remove_folder(char *folder) {
+    const char *argv[] = {"rm", "-r", folder, NULL};
+    assert_int_equal(run_command(argv, NULL), 0);
+    free(folder);
+}
+
+/* Logs beside run.json, one of them cut, one missing; repeats, an open loop, faults. */
+static void test_a_page_over_time(void **state) {
+    (void)state;
+    char file[64];
+    need_all();
+    char *folder = make_folder("over-time");
+    snprintf(file, sizeof file, "%s/run.json", folder);
+    const char *const runs[] = {folder}, *const files[] = {file, NULL};
+    look(runs, 1, files, "percentiles,difference,series,heat,handoff,fairness,cost,ratio");
+    remove_folder(folder);
+}
+
+/* As large as pages get, made anew: with every view of it the browser's part takes too long for each test. */
+static void test_a_page_of_forty_locks_is_small(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    need_all();
+    char *folder = make_folder("forty"), *text = NULL;
+    size_t size = 0;
+    const char *const runs[] = {folder};
+    struct report *report = report_load(runs, 1, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(report);
+    assert_int_equal(report->lock_count, 40);
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    assert_in_range(size, 1000000, 5000000);
+    assert_non_null(strstr(text, "\"carried\":\"all\""));
+    free(text);
+    report_free(report);
+    remove_folder(folder);
 }
 
 /* The views that decide: figures worked out once more from run.json; and a page that has nothing for some. */
@@ -140,8 +231,12 @@ static void test_a_check_of_all_locks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_page_of_every_odd_case), cmocka_unit_test(test_a_page_of_two_runs),
-        cmocka_unit_test(test_the_views_that_decide),    cmocka_unit_test(test_a_check),
+        cmocka_unit_test(test_a_page_of_every_odd_case),
+        cmocka_unit_test(test_a_page_of_two_runs),
+        cmocka_unit_test(test_a_page_over_time),
+        cmocka_unit_test(test_a_page_of_forty_locks_is_small),
+        cmocka_unit_test(test_the_views_that_decide),
+        cmocka_unit_test(test_a_check),
         cmocka_unit_test(test_a_check_of_all_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,37 +1,42 @@
 // test_browser: opens rendered reports in headless Chromium without a network and looks at what a person would see.
 //
-//   node test_browser.mjs PAGE.html RUN.json...     exit code 0: all fine; else a line each for what is not
+//   node test_browser.mjs PAGE.html PERCENTILES.json VIEWS RUN.json...     exit code 0: all fine; else a line each for what is not
 //
-// Checked at 1280 and 400 pixels, light and dark: charts drawn, no console error, no request, no sideways overflow,
-// contrast of texts, figures on the page equal to run.json's; then sorting, picking, the hash, and the page without
-// JavaScript.
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+// PERCENTILES.json has C's percentiles of the page's rows: [[group, lock, metric, per cent, ns], ...]. VIEWS, a list with
+// commas, must have drawn something. Checked at 1280 and 400 pixels, light and dark: charts drawn, no console error, no
+// request, no sideways overflow, contrast of texts; then figures, every choice of every view, sorting, picking, the hash,
+// pictures, paper, and the page without JavaScript.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { launch, open } from './browser.mjs';
-import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
+import { CONTRAST, CUT_OFF, DRAW_ALL, OVERFLOW, READY, UNTOLD } from './looks.mjs';
 
-const [page, ...runFiles] = process.argv.slice(2);
+const [page, percentilesFile, drawnViews, ...runFiles] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
+const percentiles = JSON.parse(readFileSync(percentilesFile, 'utf8'));
 const runs = runFiles.map((file) => JSON.parse(readFileSync(file, 'utf8')));
 const failures = [];
 const check = (what, ok, detail = '') => { if (!ok) failures.push(`${what}${detail ? `: ${detail}` : ''}`); };
+const near = (a, b) => Math.abs(a - b) <= 1e-9 * Math.abs(b);
 
-// In the page: what each view shows, and how many marks its chart has.
-const CHARTS = `[...document.querySelectorAll('.view')].map((view) => ({
-  id: view.dataset.view, hidden: view.hidden, empty: !view.querySelector('.empty').hidden,
-  marks: view.querySelectorAll('svg path').length, texts: view.querySelectorAll('svg text').length,
-  width: view.querySelector('svg')?.getBoundingClientRect().width ?? 0, room: view.clientWidth }))`;
+async function ready(browser, options, hash = '') {
+  const shown = await open(browser, url + hash, options);
+  await shown.evaluate(READY);
+  return shown;
+}
 
 async function look(browser, width, dark) {
   const where = `${width} px, ${dark ? 'dark' : 'light'}`;
-  const shown = await open(browser, url, { width, dark });
-  await shown.evaluate(READY);
-  const charts = await shown.evaluate(CHARTS);
-  check(`${where}: charts`, charts.length === 5, `${charts.length} of 5`);
-  for (const { id, hidden, empty, marks, texts, width: drawn, room } of charts) {
-    check(`${where}: chart ${id} is drawn`, !hidden && !empty && marks > 8 && texts > 4, `${marks} marks, ${texts} texts`);
-    check(`${where}: chart ${id} fits its place`, drawn > room * 0.8 && drawn <= room, `${drawn} of ${room}`);
+  const shown = await ready(browser, { width, dark });
+  const views = await shown.evaluate(DRAW_ALL);
+  check(`${where}: views`, views.length >= 12, `${views.length}`);
+  for (const { id, hidden, empty, marks, width: drawn, room, tables } of views) {
+    const must = drawnViews.split(',').includes(id);
+    check(`${where}: view ${id} shows something`, !hidden && (marks > 8 || (!must && empty.length > 20)), `${marks} marks, "${empty}"`);
+    check(`${where}: view ${id} has its figures as a table`, empty || tables > 0);
+    check(`${where}: chart ${id} fits its place`, empty || (drawn > room * 0.8 && drawn <= room), `${drawn} of ${room}`);
   }
   const overflow = await shown.evaluate(OVERFLOW);
   check(`${where}: no sideways overflow`, overflow.page <= overflow.window && overflow.wide.length === 0, JSON.stringify(overflow));
@@ -45,8 +50,7 @@ async function look(browser, width, dark) {
 
 // Each p50 and throughput that run.json has once stands in the page's tables, to their three digits.
 async function compareFigures(browser) {
-  const shown = await open(browser, url);
-  await shown.evaluate(READY);
+  const shown = await ready(browser);
   const values = new Set(await shown.evaluate(`[...document.querySelectorAll('#compare td[data-v]')].map((td) => Number(td.dataset.v).toPrecision(5))`));
   let seen = 0;
   for (const { stages } of runs) {
@@ -63,9 +67,77 @@ async function compareFigures(browser) {
   await shown.close();
 }
 
+// Charts out of sight are not drawn anew.
+const bring = async (shown, id) => {
+  await shown.evaluate(`document.querySelector('.view[data-view="${id}"]').scrollIntoView()`);
+  await shown.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+};
+
+const PICK = `(view, key, value) => {
+  const field = [...document.querySelectorAll('.view[data-view="' + view + '"] .controls label')].find((label) => label.firstChild.data === key)?.lastChild;
+  if (!field) return false;
+  field.value = value;
+  field.dispatchEvent(new Event('change'));
+  return true;
+}`;
+
+// "Any percentile" of the page against C's, from the same histograms.
+async function comparePercentiles(browser) {
+  const shown = await ready(browser);
+  const titles = { acquire: 'acquire: asked to held', acquire_due: 'response: due to held', handoff: 'handoff', release: 'release' };
+  await shown.evaluate(`for (const button of document.querySelectorAll('.picker button[aria-pressed="false"]')) button.click()`);
+  await shown.evaluate(DRAW_ALL);
+  await bring(shown, 'percentiles');
+  for (const group of new Set(percentiles.map(([g]) => g))) {
+    for (const percent of new Set(percentiles.map(([, , , p]) => p))) {
+      const table = await shown.evaluate(`(() => {
+        (${PICK})('percentiles', 'Load', '${group}');
+        (${PICK})('percentiles', 'Any percentile', '${percent}');
+        const table = document.querySelector('#percentiles .tables table');
+        const heads = [...table?.tHead.rows[0].cells ?? []].map((th) => th.textContent);
+        return Object.fromEntries([...table?.tBodies[0].rows ?? []].map((row) => [row.cells[0].textContent, Object.fromEntries(heads.map((head, i) => [head, row.cells[i].dataset.v]))]));
+      })()`);
+      for (const [, lock, metric, , ns] of percentiles.filter(([g, , , p]) => g === group && p === percent)) {
+        const value = table[lock]?.[titles[metric]];
+        check(`load ${group}, ${lock}, ${metric}, ${percent} %`, value !== undefined && near(Number(value), ns), `${value} on the page, ${ns} by C`);
+      }
+    }
+  }
+  check('percentiles were compared', percentiles.length > 10, `${percentiles.length}`);
+  await shown.close();
+}
+
+// Every option of every select, and the field for a percentile; the tables have what the charts draw, for three of them.
+async function chooseAll(browser) {
+  const shown = await ready(browser);
+  await shown.evaluate(DRAW_ALL);
+  const views = await shown.evaluate(`[...document.querySelectorAll('.view')].map((view) => ({ id: view.dataset.view, fields: view.querySelectorAll('.controls select, .controls input').length }))`);
+  for (const { id, fields } of views) {
+    await bring(shown, id);
+    for (let i = 0; i < fields; i++) {
+      const untold = await shown.evaluate(`(() => {
+        const view = document.querySelector('.view[data-view="${id}"]'), field = view.querySelectorAll('.controls select, .controls input')[${i}];
+        const first = field.value, missing = [], values = [...(field.options ? [...field.options].map((o) => o.value) : ['0', '50', '100', '99.97']), first];
+        for (const [v, value] of values.entries()) {
+          field.value = value;
+          field.dispatchEvent(new Event('change'));
+          if (field.value !== value) missing.push('${id}: ' + value + ' was not taken');
+          if (v === 1 || v >= values.length - 2) missing.push(...(${UNTOLD})(view).map((text) => value + ': ' + text));
+        }
+        return missing;
+      })()`);
+      check(`tables of ${id} have what its chart draws`, untold.length === 0, untold.slice(0, 3).join('; '));
+    }
+  }
+  const nameless = await shown.evaluate(`[...document.querySelectorAll('select, input, button, [role="img"]')]
+    .filter((e) => !(e.ariaLabel || e.textContent.trim() || e.labels?.[0]?.textContent.trim())).map((e) => e.outerHTML.slice(0, 80))`);
+  check('everything has a name for screen readers', nameless.length === 0, nameless.join(' '));
+  check('nothing in the console after all choices', shown.problems.length === 0, shown.problems.slice(0, 3).join('; '));
+  await shown.close();
+}
+
 async function use(browser) {
-  const shown = await open(browser, url);
-  await shown.evaluate(READY);
+  const shown = await ready(browser);
   const sorted = await shown.evaluate(`(() => {
     const table = [...document.querySelectorAll('#compare table')].find((t) => t.tBodies[0].rows.length > 1);
     const column = [...table.tHead.rows[0].cells].findIndex((th) => th.textContent.startsWith('grants/s'));
@@ -76,26 +148,81 @@ async function use(browser) {
     return { aria: head.getAttribute('aria-sort'), up: known.every((v, i) => i === 0 || known[i - 1] <= v), nullsLast: values.slice(0, known.length).every((v) => v !== null), known: known.length };
   })()`);
   check('a click on a head sorts', sorted.aria === 'ascending' && sorted.up && sorted.nullsLast && sorted.known > 1, JSON.stringify(sorted));
+  await shown.evaluate(DRAW_ALL);
 
-  const count = `document.querySelectorAll('.view[data-view="scaling"] svg path').length`;
+  const count = `document.querySelectorAll('#percentiles .tables table tbody tr').length`;
+  const pressed = `JSON.stringify([...document.querySelectorAll('.picker button')].map((button) => button.getAttribute('aria-pressed')))`;
+  const fields = `JSON.stringify([...document.querySelectorAll('.view .controls select, .view .controls input')].map((field) => field.value))`;
   const before = await shown.evaluate(count);
-  await shown.evaluate(`document.querySelector('.picker button[aria-pressed="true"]').click()`);
+  await bring(shown, 'percentiles');
+  await shown.evaluate(`document.querySelector('.picker ul:not(.runs) button[aria-pressed="true"]').click()`);
   const after = await shown.evaluate(count);
-  check('picking a lock off takes it out of the charts', after < before, `${before} marks, then ${after}`);
-  const hash = await shown.evaluate('location.hash');
-  check('the hash keeps the choice', /off=\d/.test(decodeURIComponent(hash)), hash);
-  const selects = await shown.evaluate(`[...document.querySelectorAll('.view select')].map((select) => {
-    for (const option of select.options) { select.value = option.value; select.dispatchEvent(new Event('change')); }
-    return select.options.length; })`);
-  check('views have choices', selects.length > 0 && selects.every((n) => n > 1), selects.join(' '));
-  await shown.evaluate(`for (const button of document.querySelectorAll('.picker button')) button.click()`);
+  check('picking a lock off takes it out of the charts', after === before - 1, `${before} rows, then ${after}`);
+  await shown.evaluate(`(${PICK})('percentiles', 'Any percentile', '97.5'); (${PICK})('percentiles', 'Time', 'release'); (${PICK})('difference', 'Figure', 'ratio');
+    document.querySelector('nav a[href="#cost"]').click()`);
+  await shown.evaluate('new Promise(requestAnimationFrame)');
+  const [hash, buttons, values] = [await shown.evaluate('location.hash'), await shown.evaluate(pressed), await shown.evaluate(fields)];
+  check('the hash keeps the choice, and the place', /^#cost\?/.test(hash) && /off=\d/.test(decodeURIComponent(hash)) && /97\.5/.test(hash), hash);
   check('nothing in the console after use', shown.problems.length === 0, shown.problems.join('; '));
   await shown.close();
 
-  const again = await open(browser, url + hash);
-  await again.evaluate(READY);
-  check('the hash brings the choice back', (await again.evaluate(count)) === after);
+  const again = await ready(browser, {}, hash);
+  await again.evaluate(DRAW_ALL);
+  check('the hash brings the locks back', (await again.evaluate(pressed)) === buttons);
+  check('the hash brings the fields back', (await again.evaluate(fields)) === values, `${values} then ${await again.evaluate(fields)}`);
+  check('the hash brings the figures back', (await again.evaluate(count)) === after);
+  if (runs.length > 1) {
+    await bring(again, 'percentiles');
+    const left = await again.evaluate(`(() => { document.querySelector('.picker .runs button').click();
+      return [...document.querySelectorAll('#percentiles .tables tbody th')].filter((th) => th.textContent.startsWith('A ')).length; })()`);
+    check('picking a run off takes its locks out', left === 0, `${left}`);
+  }
+  await again.evaluate(`[...document.querySelectorAll('.picker .every')].at(-1).click()`);
+  check('nothing shown is no error', again.problems.length === 0, again.problems.join('; '));
   await again.close();
+}
+
+async function savePictures(browser) {
+  const folder = mkdtempSync(join(tmpdir(), 'lockbench-pictures-'));
+  const saved = new Set();
+  let wanted = 0, finished;
+  const listener = ({ method, params }) => { if (method === 'Browser.downloadProgress' && params.state !== 'inProgress' && saved.add(params.guid).size === wanted) finished(); };
+  browser.listeners.push(listener);
+  await browser.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, eventsEnabled: true });
+  const shown = await ready(browser, { dark: true });
+  const drawn = (await shown.evaluate(DRAW_ALL)).filter(({ empty }) => !empty).map(({ id }) => id);
+  // Two at a time: Chromium drops what goes beyond ten a second.
+  for (const id of drawn) {
+    wanted += 2;
+    const both = new Promise((done) => { finished = done; });
+    for (const i of [0, 1]) await shown.evaluate(`document.querySelectorAll('.view[data-view="${id}"] .save button')[${i}].click()`);
+    await Promise.race([both, new Promise((done) => { setTimeout(done, 20000).unref(); })]);
+  }
+  const files = readdirSync(folder);
+  for (const id of drawn) {
+    const [svg, png] = ['svg', 'png'].map((type) => (files.includes(`lockbench-${id}.${type}`) ? readFileSync(join(folder, `lockbench-${id}.${type}`)) : Buffer.alloc(0)));
+    check(`${id}: an SVG file`, svg.length > 1000 && svg.toString('latin1', 0, 200).includes('<svg') && svg.toString('latin1').trimEnd().endsWith('</svg>'), `${svg.length} bytes`);
+    check(`${id}: a PNG file`, png.length > 1000 && png.toString('latin1', 0, 8) === '\x89PNG\r\n\x1a\n' && png.readUInt32BE(16) > 600, `${png.length} bytes`);
+  }
+  check('saving needs no network', shown.problems.filter((text) => !text.startsWith('request: blob:')).length === 0, shown.problems.join('; '));
+  browser.listeners.splice(browser.listeners.indexOf(listener), 1);
+  rmSync(folder, { recursive: true });
+  await shown.close();
+}
+
+// A sheet of A4 with Chromium's own margins. Charts that nobody has looked at are drawn, too.
+async function printOut(browser) {
+  const shown = await ready(browser, { width: 717, dark: true });
+  await shown.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  await shown.send('Emulation.setEmulatedMedia', { media: 'print', features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
+  await shown.evaluate('new Promise(requestAnimationFrame)');
+  const cut = await shown.evaluate(CUT_OFF);
+  check('on paper nothing is cut off', cut.length === 0, cut.join('; '));
+  const blank = await shown.evaluate(`[...document.querySelectorAll('.view')].filter((view) => !view.querySelector('.empty').textContent && !lockbench.charts[view.dataset.view]).map((view) => view.dataset.view)`);
+  check('on paper every chart is drawn', blank.length === 0, blank.join(' '));
+  const light = await shown.evaluate(`getComputedStyle(document.body).backgroundColor + ' ' + getComputedStyle(document.body).color`);
+  check('on paper it is black on white', light.startsWith('rgb(255, 255, 255) rgb(27'), light);
+  await shown.close();
 }
 
 async function withoutScript(browser) {
@@ -110,9 +237,7 @@ async function withoutScript(browser) {
 const browser = await launch();
 try {
   for (const width of [1280, 400]) for (const dark of [false, true]) await look(browser, width, dark);
-  await compareFigures(browser);
-  await use(browser);
-  await withoutScript(browser);
+  for (const part of [compareFigures, comparePercentiles, chooseAll, use, savePictures, printOut, withoutScript]) await part(browser);
 } finally {
   await browser.close();
 }
