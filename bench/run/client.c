@@ -172,8 +172,8 @@ static void enter_more(struct client *client, int64_t started_ns, int64_t acquir
     if (client->sold_out) sell_look(client);
 }
 
-/* Who held the key when, for short-term fairness: by the moment of the grant, so that numbers follow upon each
- * other. */
+/* Who held the key when, for short-term fairness: by the moment of the grant, so that numbers follow upon
+ * each other. */
 static void note_turn(struct client *client, int64_t acquired_ns) {
     const struct shared *shared = client->worker->shared;
     if (client->key_index >= shared->turn_keys || client->request.shared) return;

@@ -91,8 +91,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
 
 /* Turns are of one holder after the other; of readers and writers, the writers'. */
 static uint32_t turn_keys(const struct shared *shape) {
-    bool ordered =
-        shape->guard == GUARD_CELL || shape->guard == GUARD_STORE || shape->guard == GUARD_READERS;
+    bool ordered = shape->guard == GUARD_CELL || shape->guard == GUARD_STORE || shape->guard == GUARD_READERS;
     if (!ordered) return 0;
     return shape->key_count < TURNS_KEYS ? shape->key_count : TURNS_KEYS;
 }
