@@ -112,8 +112,9 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.over = within < probe.samples ? probe.samples - within : 0;
     probe.measured = true;
     read_quantile(stage, &ask->promise, &probe);
-    /* Whether the lock would have kept it is not known. */
-    if (probe.verdict != CAPACITY_KEPT) probe.limit = limit_of(stage, ask);
+    /* Whether the lock would have kept it is not known. What was kept in spite of us was kept. */
+    bool over = (double)probe.over > (1 - ask->promise.quantile) * (double)probe.samples;
+    if (over) probe.limit = limit_of(stage, ask);
     if (probe.limit) probe.verdict = CAPACITY_UNSURE;
     return probe;
 }
