@@ -161,7 +161,7 @@ static void write_compare(FILE *out, const struct report *report, const struct a
                 group->clients == 1 ? "" : "s");
         html_text(out, group->load);
         fputs("</span></summary>\n", out);
-        html_table(out, report, group, columns_compare, "Comparison", true);
+        html_table(out, report, group, columns_compare, "Comparison");
         fputs("</details>\n", out);
     }
     html_folded(out, report, columns_outcome, "Outcomes");

@@ -43,9 +43,11 @@ void html_promises(FILE *out, const struct report *report);
 /* Which lock: the best of each durability, side by side. */
 void html_answers(FILE *out, const struct report *report, const struct answers *answers);
 
-/* A table of columns for a group; with_guarantee adds verdict, durability and topology. */
+/* A table of columns for a group, with verdict, durability, guarantee and topology beside the figures; the
+ * comparison has the ratio to the best too, and its caption is heard and not seen: its heading says the same.
+ */
 void html_table(FILE *out, const struct report *report, const struct report_group *group,
-                const struct column *columns, const char *what, bool with_guarantee);
+                const struct column *columns, const char *what);
 
 /* All groups' tables of some columns, folded. Groups where no row has any of them are left out. */
 void html_folded(FILE *out, const struct report *report, const struct column *columns, const char *what);

@@ -18,18 +18,17 @@ static void write_cell(FILE *out, const struct column *column, const struct repo
     fputs("</td>", out);
 }
 
-static void write_head(FILE *out, const struct column *columns, const struct report_group *group,
-                       bool with_guarantee) {
+static void write_head(FILE *out, const struct column *columns, const struct report_group *group) {
     fputs("<thead><tr><th scope=\"col\">lock</th>", out);
-    if (with_guarantee) {
-        fputs("<th scope=\"col\" title=\"does it exclude?\">verdict</th>"
-              "<th scope=\"col\" title=\"what its state survives\">durability</th>"
-              "<th scope=\"col\" title=\"where the truth lives, and so what can make two clients "
-              "disagree\">guarantee</th>"
-              "<th scope=\"col\" title=\"what ran\">topology</th>"
-              "<th scope=\"col\" class=\"num\" title=\"how many times worse than the best of its durability: "
-              "the geometric "
-              "mean over these figures\">&times; best</th>",
+    fputs("<th scope=\"col\" title=\"does it exclude?\">verdict</th>"
+          "<th scope=\"col\" title=\"what its state survives\">durability</th>"
+          "<th scope=\"col\" title=\"where the truth lives, and so what can make two clients "
+          "disagree\">guarantee</th>"
+          "<th scope=\"col\" title=\"what ran\">topology</th>",
+          out);
+    if (columns == columns_compare) {
+        fputs("<th scope=\"col\" class=\"num\" title=\"how many times worse than the best of its durability: "
+              "the geometric mean over these figures\">&times; best</th>",
               out);
     }
     for (const struct column *column = columns; column->key; column++) {
@@ -43,10 +42,9 @@ static void write_head(FILE *out, const struct column *columns, const struct rep
 }
 
 static void write_row(FILE *out, const struct report *report, const struct report_group *group, int r,
-                      const struct column *columns, bool with_guarantee) {
+                      const struct column *columns) {
     const struct report_row *row = &group->rows[r];
     const struct report_lock *lock = &report->locks[row->lock];
-    char text[NUMBER_TEXT_MAX];
     fprintf(out, "<tr%s><th scope=\"row\">", row->candidate ? "" : " class=\"aside\"");
     html_text(out, lock->label);
     if (row->incomplete) {
@@ -62,16 +60,18 @@ static void write_row(FILE *out, const struct report *report, const struct repor
               out);
     }
     fputs("</th>", out);
-    if (with_guarantee) {
-        fputs("<td>", out);
-        html_state(out, lock->state);
-        fputs("</td><td title=\"", out);
-        html_text(out, row->typical->durability);
-        fprintf(out, "\">%s</td><td>%s</td><td>", words_durability_text(words_durability(row->typical)),
-                words_guarantee(row->typical));
-        html_text(out, row->typical->topology);
+    fputs("<td>", out);
+    html_state(out, lock->state);
+    fputs("</td><td title=\"", out);
+    html_text(out, row->typical->durability);
+    fprintf(out, "\">%s</td><td>%s</td><td>", words_durability_text(words_durability(row->typical)),
+            words_guarantee(row->typical));
+    html_text(out, row->typical->topology);
+    fputs("</td>", out);
+    if (columns == columns_compare) {
+        char text[NUMBER_TEXT_MAX];
         double ratio = column_ratio_mean(group, r);
-        fputs("</td><td class=\"num\"", out);
+        fputs("<td class=\"num\"", out);
         if (isfinite(ratio)) fprintf(out, " data-v=\"%.9g\"", ratio);
         fprintf(out, ">%s</td>", number_text(ratio, &number_plain, text));
     }
@@ -100,15 +100,15 @@ static void write_title(FILE *out, const struct report_group *group) {
 }
 
 void html_table(FILE *out, const struct report *report, const struct report_group *group,
-                const struct column *columns, const char *what, bool with_guarantee) {
+                const struct column *columns, const char *what) {
     fprintf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures sortable\"><caption%s>",
-            with_guarantee ? " class=\"quiet\"" : "");
+            columns == columns_compare ? " class=\"quiet\"" : "");
     fprintf(out, "%s, ", what);
     write_title(out, group);
     fputs("</caption>\n", out);
-    write_head(out, columns, group, with_guarantee);
+    write_head(out, columns, group);
     fputs("<tbody>\n", out);
-    for (int r = 0; r < group->row_count; r++) write_row(out, report, group, r, columns, with_guarantee);
+    for (int r = 0; r < group->row_count; r++) write_row(out, report, group, r, columns);
     fputs("</tbody></table></div>\n", out);
 }
 
@@ -128,8 +128,7 @@ void html_folded(FILE *out, const struct report *report, const struct column *co
     if (used == 0) return;
     fprintf(out, "<details class=\"fold\"><summary>%s as tables</summary>\n", what);
     for (int g = 0; g < report->group_count; g++) {
-        if (any_used(columns, &report->groups[g]))
-            html_table(out, report, &report->groups[g], columns, what, false);
+        if (any_used(columns, &report->groups[g])) html_table(out, report, &report->groups[g], columns, what);
     }
     fputs("</details>\n", out);
 }

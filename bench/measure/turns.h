@@ -18,9 +18,8 @@
 
 #define TURNS_WINDOW 1000 /* grants of one key */
 #define TURNS_KEYS 64
-#define TURNS_HIGHEST                                                                                        \
-    (INT64_C(1) << 32) /* grants between two of a client; beyond that they are one count                     \
-                        */
+/* Grants between two of a client; beyond that they are one count. */
+#define TURNS_HIGHEST (INT64_C(1) << 32)
 
 struct turns_key {
     uint64_t first, last; /* turn + 1; 0 = it had none */

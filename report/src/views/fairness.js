@@ -1,6 +1,6 @@
 // fairness: who was served. In the long run: Lorenz curves of grants a client, and one lock's clients side by side; in the
 // short run: how many clients a window of grants has (LWSS), and how soon one comes again (MTTR).
-import { firstGroup } from '../data.js';
+import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -72,10 +72,10 @@ function drawShort(rows, theme) {
   };
 }
 
-function table(rows) {
+function table(rows, data) {
   return {
-    columns: ['lock', 'clients', 'least', 'most', 'Jain', 'least share', 'LWSS', 'in a window of', 'MTTR', 'longest run'].map((name) => ({ name })),
-    rows: rows.map(({ lock, perClient, figures }) => [lock.label, perClient.length, Math.min(...perClient), Math.max(...perClient), figures['fairness.jain'] ?? null, figures['fairness.min_share'] ?? null,
+    columns: [...guaranteeColumns, ...['clients', 'least', 'most', 'Jain', 'least share', 'LWSS', 'in a window of', 'MTTR', 'longest run'].map((name) => ({ name }))],
+    rows: rows.map(({ lock, perClient, figures }) => [...guaranteeOf(data, lock), perClient.length, Math.min(...perClient), Math.max(...perClient), figures['fairness.jain'] ?? null, figures['fairness.min_share'] ?? null,
       figures['fairness.lwss'] ?? null, figures['fairness.lwss_window'] ?? null, figures['fairness.mttr'] ?? null, figures['fairness.longest_run'] ?? null]),
   };
 }
@@ -89,15 +89,15 @@ function draw({ data, state, theme, choice }) {
     if (chosen) rows = [chosen];
     else if (rows.length > 3) return { empty: 'Choose one lock, or pick at most three: bars of more can\'t be told apart.' };
     const each = rows.map((row) => ({ title: `Grants of each client of ${row.lock.label}`, columns: [{ name: 'client' }, { name: 'grants' }], rows: row.perClient.map((n, i) => [i, n]) }));
-    return { option: drawClients(rows, theme), tables: [table(rows), ...each] };
+    return { option: drawClients(rows, theme), tables: [table(rows, data), ...each] };
   }
   if (way === 'short') {
     const all = rows.filter((row) => lwss(row) !== undefined);
     if (all.length === 0) return { empty: 'These runs have no LWSS and MTTR: they are older than the figures, or let several in at once. A new run of a mutex fills this.' };
-    return { option: drawShort(all, theme), tables: [table(all)], height: 110 + 44 * all.length,
+    return { option: drawShort(all, theme), tables: [table(all, data)], height: 110 + 44 * all.length,
       note: 'LWSS near the number of clients: fair also in the short run; far below it: a few pass the lock among them for a while. In strict order MTTR is one less than the clients; 0: mostly the same client again.' };
   }
-  return { option: drawLorenz(rows, theme), tables: [table(rows)] };
+  return { option: drawLorenz(rows, theme), tables: [table(rows, data)] };
 }
 
 export default {

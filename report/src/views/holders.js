@@ -1,4 +1,5 @@
 // holders: who held a key around a fault: a lane a client, a bar a hold, gaps are handoffs, overlaps red, faults shaded.
+import { guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
 import { overlapsOf } from '../check/data.js';
@@ -65,7 +66,7 @@ function draw({ data, state, theme, choice }) {
   const said = overlaps.slice(0, 3).map(({ from, to, clients: [a, b] }) => `clients ${a} and ${b} both held from ${seconds(from)} to ${seconds(to)}`);
   return {
     height: 110 + 26 * clients.length,
-    note: `Key ${key}: ${holds.length} holds of ${clients.length} clients${stage.total > stage.holds.length ? ` (the first ${stage.holds.length} of ${stage.total})` : ''}; ${overlaps.length ? `${said.join('; ')}${overlaps.length > 3 ? `, and ${overlaps.length - 3} more` : ''}` : 'nobody held beside another'}${widest ? `; longest gap ${time((widest.to - widest.from) * 1e9)}` : ''}. Gaps between bars are handoffs, as far as the record has every hold; red: two holders; shaded: the fault.`,
+    note: `${guaranteeOf(data, data.locks[stage.lock]).join(', ')}; key ${key}: ${holds.length} holds of ${clients.length} clients${stage.total > stage.holds.length ? ` (the first ${stage.holds.length} of ${stage.total})` : ''}; ${overlaps.length ? `${said.join('; ')}${overlaps.length > 3 ? `, and ${overlaps.length - 3} more` : ''}` : 'nobody held beside another'}${widest ? `; longest gap ${time((widest.to - widest.from) * 1e9)}` : ''}. Gaps between bars are handoffs, as far as the record has every hold; red: two holders; shaded: the fault.`,
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',

@@ -1,5 +1,5 @@
 // ratio: one figure of every lock with its interval, the best of each durability first, and how far the others are.
-import { firstGroup } from '../data.js';
+import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -53,13 +53,12 @@ function draw({ data, state, theme, choice }) {
   bars.sort((a, b) => b.row.lock.durability - a.row.lock.durability || worst(a, b));
   const wide = bars.filter(({ kind }) => kind);
   const at = new Map(bars.map((bar, i) => [bar, i]));
-  const standing = (row) => { const s = data.standing[row.lock.index]; return `${data.durabilities[row.lock.durability]}, ${s.guarantee}, ${s.topology ?? 'topology not stated'}`; };
   return {
     height: 100 + (theme.narrow ? 44 : 30) * bars.length,
     note: wide.length ? `Lines: ${[...new Set(wide.map(({ kind, count }) => stands[kind](count).split(',')[0]))].join('; ')}. Ratios are within a durability only.`
       : 'One run gives this figure no interval: run.repeat = 6 and more does. Ratios are within a durability only.',
     option: {
-      tooltip: tooltip(theme, { trigger: 'item', formatter: ({ data: { bar } }) => tell(bar, standing(bar.row), figures[key]) }),
+      tooltip: tooltip(theme, { trigger: 'item', formatter: ({ data: { bar } }) => tell(bar, guaranteeOf(data, bar.row.lock).slice(1).join(', '), figures[key]) }),
       xAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: format } }),
       yAxis: axis(theme, {
         type: 'category', data: bars.map(({ row }) => row.lock.label),
@@ -73,9 +72,9 @@ function draw({ data, state, theme, choice }) {
       grid: { left: 8, right: 28, top: 22, bottom: 34, containLabel: true },
     },
     tables: [{
-      columns: ['lock', 'verdict', 'durability', 'guarantee', 'topology', name, 'from', 'to', 'stands on', 'to the best', 'over all figures'].map((column, i) => ({ name: column, format: i < 8 ? format : times })),
-      rows: bars.toReversed().map(({ row, value, low, high, kind, count, ratio, mean }) => [row.lock.label, row.lock.state, data.durabilities[row.lock.durability],
-        data.standing[row.lock.index].guarantee, data.standing[row.lock.index].topology ?? '–', value, low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run', ratio ?? null, mean ?? null]),
+      columns: [...guaranteeColumns, ...['verdict', name, 'from', 'to', 'stands on', 'to the best', 'over all figures'].map((column, i) => ({ name: column, format: i < 4 ? format : times }))],
+      rows: bars.toReversed().map(({ row, value, low, high, kind, count, ratio, mean }) => [...guaranteeOf(data, row.lock), row.lock.state, value,
+        low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run', ratio ?? null, mean ?? null]),
     }],
   };
 }

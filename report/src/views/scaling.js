@@ -1,5 +1,6 @@
 // scaling: a figure against the number of clients, for one load: throughput with the Universal Scalability Law fitted to
 // it, waiting and handoff by choice.
+import { guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
@@ -24,8 +25,8 @@ function lawTable(lines, data) {
   const part = (of) => [of[0], of[1], of[2]];
   return {
     title: 'The fitted law',
-    columns: ['lock', 'lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since'].map((name) => ({ name })),
-    rows: lines.map(({ lock, law, why }) => [data.locks[lock].label, ...(law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–']
+    columns: [...guaranteeColumns, ...['lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since'].map((name) => ({ name }))],
+    rows: lines.map(({ lock, law, why }) => [...guaranteeOf(data, data.locks[lock]), ...(law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–']
       : [null, null, null, null, null, null, null, null, null, null, null, null, why])]),
   };
 }
@@ -66,7 +67,7 @@ function draw({ data, state, theme, choice }) {
       grid: { left: 8, right: theme.narrow || laws.length ? 22 : 130, top: 34, bottom: 34, containLabel: true },
     },
     tables: [
-      { columns: [{ name: 'clients' }, ...shown.map(({ lock }) => ({ name: lock.label, format }))],
+      { columns: [{ name: 'clients' }, ...shown.map(({ lock }) => ({ name: guaranteeOf(data, lock).join(', '), format }))],
         rows: clients.map((n) => [n, ...shown.map(({ points }) => points.find(([x]) => x === n)?.[1] ?? null)]) },
       ...(lines.length ? [lawTable(lines, data)] : []),
     ],
