@@ -32,6 +32,10 @@ for (const place of document.querySelectorAll('.view')) {
 
 globalThis.lockbench = { charts };
 
+// No element is called "view?off=1", so the browser has not gone there.
+const [anchor, query] = location.hash.split('?');
+if (query !== undefined && anchor.length > 1) document.getElementById(anchor.slice(1))?.scrollIntoView();
+
 // On paper everything is to be seen.
 addEventListener('beforeprint', () => {
   for (const fold of document.querySelectorAll('#compare details:has(h3)')) fold.open = true;

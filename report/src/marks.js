@@ -23,8 +23,8 @@ export function marksOf(theme, rows) {
   if (lines.length + areas.length === 0) return null;
   return {
     type: 'line', data: [], silent: true, z: 5,
-    markLine: { symbol: 'none', data: lines, lineStyle: { color: theme.soft, type: 'dashed' }, label: { ...label, formatter: '{b}' } },
-    markArea: { data: areas, itemStyle: { color: theme.soft, opacity: 0.22 }, label: { ...label, position: 'insideTop', distance: 2 } },
+    markLine: { symbol: 'none', data: lines, lineStyle: { color: theme.soft, type: 'dashed' }, label: { ...label, position: 'insideEndTop', formatter: '{b}' } },
+    markArea: { z: 6, data: areas, itemStyle: { color: theme.soft, opacity: 0.2 }, label: { ...label, position: 'insideTop', distance: 2 } },
   };
 }
 

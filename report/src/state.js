@@ -38,10 +38,6 @@ export function makeState(data) {
     read();
     tell();
   });
-  // No element is called "view?off=1".
-  const [anchor, query] = location.hash.split('?');
-  if (query !== undefined && anchor.length > 1) document.getElementById(anchor.slice(1))?.scrollIntoView();
-
   return {
     shows: (lock) => !off.has(lock.index) && !offRuns.has(lock.run),
     /** By itself, whether or not its run is shown. */

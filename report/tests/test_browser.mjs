@@ -182,6 +182,24 @@ async function use(browser) {
   await again.close();
 }
 
+// A - B is what its two columns say, and lies within its band.
+async function compareDifferences(browser) {
+  const shown = await ready(browser);
+  await shown.evaluate(DRAW_ALL);
+  await bring(shown, 'difference');
+  const rows = await shown.evaluate(`(() => {
+    const fold = document.querySelector('#difference .tables details');
+    fold.open = true;
+    fold.dispatchEvent(new Event('toggle'));
+    return [...fold.querySelectorAll('tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => (cell.dataset.v === undefined ? null : Number(cell.dataset.v))));
+  })()`);
+  const several = runs.some(({ stages }) => stages.some(({ repeat }) => repeat > 0));
+  check('differences are there, with bands', rows.length > 5 && rows.some(([, , , low]) => low !== null), `${rows.length} rows`);
+  check('A - B is A less B', several || rows.every(([a, b, value]) => near(value, a - b)));
+  check('A - B lies within its band', rows.every(([, , value, low, high]) => low === null || (low <= value && value <= high)));
+  await shown.close();
+}
+
 async function savePictures(browser) {
   const folder = mkdtempSync(join(tmpdir(), 'lockbench-pictures-'));
   const saved = new Set();
@@ -237,7 +255,7 @@ async function withoutScript(browser) {
 const browser = await launch();
 try {
   for (const width of [1280, 400]) for (const dark of [false, true]) await look(browser, width, dark);
-  for (const part of [compareFigures, comparePercentiles, chooseAll, use, savePictures, printOut, withoutScript]) await part(browser);
+  for (const part of [compareFigures, comparePercentiles, chooseAll, compareDifferences, use, savePictures, printOut, withoutScript]) await part(browser);
 } finally {
   await browser.close();
 }

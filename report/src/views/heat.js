@@ -63,7 +63,7 @@ function draw({ data, state, theme, choice }) {
         nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: time },
       }),
       series: [{ type: 'custom', name: row.lock.label, renderItem: rectangle, data: cells, encode: { x: [0, 1], y: [2, 3] }, clip: true }, ...(marks ? [marks] : [])],
-      grid: { left: 8, right: 28, top: 44, bottom: 34, containLabel: true },
+      grid: { left: 8, right: 28, top: theme.narrow ? 62 : 44, bottom: 34, containLabel: true },
     },
   };
 }

@@ -54,7 +54,7 @@ function draw({ data, state, theme, choice }) {
   if (percent > 0 && percent < 100) {
     series[0].markLine = {
       silent: true, symbol: 'none', data: [{ xAxis: 1 / (1 - percent / 100) }], lineStyle: { color: theme.soft, type: 'dashed' },
-      label: { formatter: `${percent} %`, color: theme.soft },
+      label: { formatter: `${percent} %`, color: theme.soft, position: 'insideEndTop' },
     };
   }
   const option = {
