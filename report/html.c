@@ -195,9 +195,12 @@ static void write_charts(FILE *out, const struct report *report) {
 }
 
 static void write_foot(FILE *out) {
-    fputs("</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from run.json alone.", out);
+    fputs("</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from run.json and what lies "
+          "beside it.",
+          out);
     if (*asset_licences) {
-        fputs(" Charts by Apache ECharts.</p>\n<details class=\"fold\"><summary>Licences of what is in this "
+        fputs(" Charts by Apache ECharts, percentiles by HdrHistogram.</p>\n<details "
+              "class=\"fold\"><summary>Licences of what is in this "
               "page</summary>"
               "<pre class=\"licences\">",
               out);
