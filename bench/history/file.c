@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define BYTE_ORDER_MARK 0x01020304
+#define CLIENTS_MAX 100000         /* that a file may name without an operation of each */
 #define LOOK_NS (5 * LB_MS_NS)     /* between two looks at the rings */
 #define LINGER_NS (100 * LB_MS_NS) /* what a ring that is not half full waits for at most */
 
@@ -172,7 +173,7 @@ static bool is_sound(const struct history_rules *rules) {
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         if (times[i] < 0 || times[i] >= INT64_MAX / 2) return false;
     }
-    return rules->model < HISTORY_MODELS && rules->bound > 0 && rules->clients <= 10000000;
+    return rules->model < HISTORY_MODELS && rules->bound > 0;
 }
 
 static int map_file(struct history_file *file, int fd, const char *path, struct lb_err *err) {
@@ -193,6 +194,10 @@ static int map_file(struct history_file *file, int fd, const char *path, struct 
     }
     header->lock[sizeof header->lock - 1] = '\0';
     file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct history_record);
+    /* Memory is taken for each client: a short file has no crowd. */
+    if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
+        return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients", path,
+                       file->count, header->rules.clients);
     file->map_bytes = (size_t)stat.st_size;
     file->map = mmap(NULL, file->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (file->map == MAP_FAILED) {
