@@ -224,6 +224,24 @@ static void test_many_keys_do_not_meet(void **state) {
     stage_free(stage);
 }
 
+/* Alone, a client always gets the key again at once; in a queue the others come first, and nobody twice. A
+ * machine that stands still may keep one of them away for a while. */
+static void test_who_comes_next(void **state) {
+    (void)state;
+    struct stage *alone = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
+    assert_true(alone->turns.lwss == 1 && alone->turns.mttr == 0);
+    assert_true(alone->turns.window > 0 && alone->turns.window <= alone->exclusion.grants);
+    stage_free(alone);
+    struct stage *queue = run_stage_of(
+        "mem-ticket", SETS("load.clients=4", "load.hold=1ms", "run.duration=300ms", "run.warmup=50ms"));
+    assert_true(queue->turns.lwss == 4);
+    assert_true(queue->turns.mttr >= 1 && queue->turns.mttr <= 3);
+    stage_free(queue);
+    struct stage *many = run_stage_of("mem-semaphore", SETS("load.clients=4", "run.duration=50ms"));
+    assert_int_equal(many->turns.window, 0);
+    stage_free(many);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_records_everything),
@@ -244,6 +262,7 @@ int main(void) {
         cmocka_unit_test(test_worker_processes_measure_the_same),
         cmocka_unit_test(test_the_control_is_caught_across_processes),
         cmocka_unit_test(test_many_keys_do_not_meet),
+        cmocka_unit_test(test_who_comes_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
