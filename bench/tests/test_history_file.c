@@ -268,6 +268,12 @@ static void test_what_is_no_history(void **state) {
     other = header;
     other.rules.model = 99;
     assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    other = header;
+    other.rules.lease_ns = INT64_MIN;
+    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    other = header;
+    other.rules.clients = UINT32_MAX; /* and nobody who did anything */
+    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
     struct history_file file;
     assert_int_equal(history_open(&file, "/nowhere/at-all", &err), -1);
     err.code = 0;
@@ -299,6 +305,19 @@ static void test_records_that_make_no_sense(void **state) {
     book_done(&book);
 }
 
+static void test_times_that_are_none(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    struct history_record record = {.kind = HISTORY_ACQUIRE, .begin_ns = 1, .end_ns = 2, .lease_end_ns = -8};
+    struct history_file file = {.records = &record, .count = 1};
+    struct book book = {0};
+    assert_int_equal(book_begin(&book, &rules, &err), 0);
+    assert_int_equal(book_add_file(&book, &file, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_string_equal(err.text, "the history's record 0 has times that are none");
+    book_done(&book);
+}
+
 int main(void) {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -310,6 +329,7 @@ int main(void) {
         EACH(test_a_file_that_was_not_closed),
         EACH(test_what_is_no_history),
         EACH(test_records_that_make_no_sense),
+        EACH(test_times_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
