@@ -20,10 +20,10 @@ void capacity_show_probe(void *arg, const struct seek_news *news) {
         snprintf(between, sizeof between, " (%s .. %s)", number_time_text(probe->low_ns, low),
                  isnan(probe->high_ns) ? "never" : number_time_text(probe->high_ns, high));
     }
-    snprintf(line, sizeof line, "%-20s probe %2d  %8.6g%s  %s%s of %llu%s%llu over: %s%s%s", news->lock,
-             news->number, probe->load, news->by_clients ? " clients" : "/s",
+    snprintf(line, sizeof line, "%-20s probe %2d  %8.6g%s: %s%s, %llu of %llu over the limit: %s%s%s",
+             news->lock, news->number, probe->load, news->by_clients ? " clients" : "/s",
              isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value), between,
-             (unsigned long long)probe->samples, ", ", (unsigned long long)probe->over,
+             (unsigned long long)probe->over, (unsigned long long)probe->samples,
              capacity_verdict_name(probe->verdict), limit ? ": " : "", limit ? limit : "");
     progress_stage(progress, line);
 }
