@@ -118,7 +118,7 @@ static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
     int count = 0;
     if (run_folder(alternate, side, alternate->ended[s], folder, sizeof folder, err) != 0) return -1;
     snprintf(log, sizeof log, "%s/log", folder);
-    while (side->argv[count] && count < ARGS_MAX - 3) {
+    while (count < ARGS_MAX - 3 && side->argv[count]) {
         argv[count] = side->argv[count];
         count++;
     }

@@ -17,7 +17,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!lock->lock) abort();
         for (int k = 0; k < lock->probe_count; k++) {
             if (!capacity_verdict_name(lock->probes[k].verdict)) abort();
-
         }
     }
     capacity_free(capacity);
