@@ -182,6 +182,14 @@ async function use(browser) {
   await again.close();
 }
 
+// What no page ever wrote there: each view shows its own choice, or says that there is nothing.
+async function readBadHash(browser) {
+  const shown = await ready(browser, {}, '#nowhere?off=a,99&runs=7&percentiles.group=99&percentiles.at=zz&difference.figure=no&difference.a=88&heat.lock=77&heat.metric=no&series.figure=x&=');
+  const views = await shown.evaluate(DRAW_ALL);
+  check('a bad hash breaks no view', shown.problems.length === 0 && views.every(({ empty, marks }) => empty || marks > 0), shown.problems.join('; '));
+  await shown.close();
+}
+
 // A - B is what its two columns say, and lies within its band.
 async function compareDifferences(browser) {
   const shown = await ready(browser);
@@ -255,7 +263,8 @@ async function withoutScript(browser) {
 const browser = await launch();
 try {
   for (const width of [1280, 400]) for (const dark of [false, true]) await look(browser, width, dark);
-  for (const part of [compareFigures, comparePercentiles, chooseAll, compareDifferences, use, savePictures, printOut, withoutScript]) await part(browser);
+  for (const part of [compareFigures, comparePercentiles, chooseAll, compareDifferences, use, readBadHash, printOut, withoutScript]) await part(browser);
+  if (drawnViews.includes('heat')) await savePictures(browser);
 } finally {
   await browser.close();
 }

@@ -37,7 +37,7 @@ function pointOf(a, b, x, of) {
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], metric = choice('metric');
-  const { name, of, format, level, axis: type } = figures[choice('figure')];
+  const { name, of, format, level, axis: type } = figures[choice('figure')] ?? figures.minus;
   const rows = (group?.rows ?? []).filter((row) => histogramsOf(row, metric).length > 0);
   const shown = rows.filter((row) => state.shows(row.lock));
   const pick = (key, place) => (choice(key) === '' ? shown[place] : rows.find((row) => String(row.lock.index) === choice(key)));

@@ -40,7 +40,7 @@ function anyTable(data, rows, percent, used) {
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')];
-  const metric = choice('metric'), percent = Number(choice('at'));
+  const metric = choice('metric'), asked = Number(choice('at')), percent = asked >= 0 && asked <= 100 ? asked : 99; // the hash has any text
   const name = metrics[metric] ?? 'asked, or due, to held';
   const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock));
   const lines = rows.flatMap((row) => linesOf(row, metric));
