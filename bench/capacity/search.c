@@ -200,9 +200,10 @@ struct search_answer search_answer(const struct search *search) {
         return no_answer("no probe could be measured");
     if (side < 0) return at_range_end(search);
     if (side > 0) {
-        return no_answer(is_generator(search)
-                             ? "the load generator or a busy machine was too slow at every load"
-                             : "the promise was broken at every load");
+        return no_answer(
+            is_generator(search)
+                ? "the load generator or a busy machine was too slow at every load"
+                : "the promise was broken at every load, down to the least that the time allows (--time)");
     }
     struct search_answer answer = {
         .limit = SEARCH_BY_PROMISE, .load = exp(edge.x), .low = exp(edge.low), .high = exp(edge.high)};
@@ -212,7 +213,8 @@ struct search_answer search_answer(const struct search *search) {
         answer.high = floor(answer.high + 1e-9);
     }
     if (answer.load < search->ask.least || answer.low <= 0)
-        return no_answer("the promise was broken at every load");
+        return no_answer(
+            "the promise was broken at every load, down to the least that the time allows (--time)");
     if (answer.high / answer.low - 1 > TOO_WIDE && !(search->ask.whole && answer.high - answer.low < 3))
         return no_answer("the probes differ too much: give it more time (--time), or an idler machine");
     if (is_generator(search)) {
