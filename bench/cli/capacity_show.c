@@ -63,9 +63,12 @@ static struct row row_of(const struct capacity_lock *lock) {
     struct row row = {.limit = limits[lock->limited_by]};
     char low[CELL_MAX], high[CELL_MAX], number[NUMBER_TEXT_MAX];
     bool by_rate = lock->by == CAPACITY_BY_RATE;
-    /* Without an upper end it is at least so much. */
+    /* Without an upper end it is at least so much: what is sure. */
     snprintf(row.carries, sizeof row.carries, "%s", lock->answered && isnan(lock->high) ? ">= " : "");
-    load_text(lock->answered ? lock->value : NAN, by_rate, row.carries + strlen(row.carries));
+    load_text(!lock->answered     ? NAN
+              : isnan(lock->high) ? lock->low
+                                  : lock->value,
+              by_rate, row.carries + strlen(row.carries));
     load_text(lock->low, false, low);
     load_text(lock->high, false, high);
     snprintf(row.interval, sizeof row.interval, lock->answered ? "%.24s .. %.24s" : NUMBER_NONE, low, high);
