@@ -62,7 +62,7 @@ function draw({ data, state, theme, choice }) {
       xAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: format } }),
       yAxis: axis(theme, {
         type: 'category', data: bars.map(({ row }) => row.lock.label),
-        axisLabel: { color: theme.ink, hideOverlap: false, formatter: (label, i) => `${label}\n{s|${data.durabilities[bars[i].row.lock.durability]}}`, rich: { s: { color: theme.soft, fontSize: 10, lineHeight: 15 } } },
+        axisLabel: { color: theme.ink, hideOverlap: false, formatter: (label, i) => `${label}\n{s|${guaranteeOf(data, bars[i].row.lock).slice(1, theme.narrow ? 2 : 4).join(', ')}}`, rich: { s: { color: theme.soft, fontSize: 10, lineHeight: 15 } } },
       }),
       series: [
         { type: 'scatter', name, symbolSize: 10, data: bars.map((bar, i) => ({ value: [bar.value, i], bar, itemStyle: { color: colourOf(theme, bar.row.lock) } })),
