@@ -62,8 +62,9 @@ struct run_stage {
     double attempts, grants, throughput_per_s;
     double ok, busy, timeout, lost, unknown, refused, broken;
     double due, started, missed;
-    double offered_per_s;                           /* open loop: what was asked for */
-    const char *sweep_by, *sweep_order, *sweep_leg; /* "rate" or "clients"; "up", "down", "shuffled", "mirror" */
+    double offered_per_s; /* open loop: what was asked for */
+    const char *sweep_by, *sweep_order,
+        *sweep_leg; /* "rate" or "clients"; "up", "down", "shuffled", "mirror" */
     double sweep_step;
     bool steady_asked, steady_reached; /* whether it was to wait for a steady state, and came to it */
     double steady_after_s;
