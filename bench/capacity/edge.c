@@ -7,7 +7,7 @@
 #include "bench/base/rng.h"
 #include "results/stats/student.h"
 
-#define GRID 32 /* steps from end to end, and again of the best one */
+#define GRID 20 /* steps from end to end, and again of the best one */
 
 double edge_distance(uint64_t over, uint64_t n, double allowed) {
     return log(((double)over + 0.5) / ((double)n + 1) / allowed);
@@ -70,6 +70,7 @@ int edge_find(const struct edge_point *points, int count, double level, uint64_t
     double edges[EDGE_RESAMPLES], least = INFINITY, most = -INFINITY;
     struct edge edge;
     struct lb_rng rng;
+    if (count < 1) return -1;
     for (int i = 0; i < count; i++) {
         seen[i] = (struct edge_point){.x = points[i].x, .z = cut(points[i].z)};
         if (seen[i].x < least) least = seen[i].x;
@@ -77,9 +78,20 @@ int edge_find(const struct edge_point *points, int count, double level, uint64_t
     }
     int none = cross(seen, count, &edge.x);
     if (none) return none;
+    /* Both sides are probed by design, so each is drawn from by itself. */
+    int below = 0;
+    for (int i = 0; i < count; i++) {
+        if (seen[i].x >= edge.x) continue;
+        struct edge_point kept = seen[below];
+        seen[below++] = seen[i];
+        seen[i] = kept;
+    }
     rng_seed(&rng, seed, 0);
     for (int i = 0; i < EDGE_RESAMPLES; i++) {
-        for (int j = 0; j < count; j++) drawn[j] = seen[rng_below(&rng, (uint64_t)count)];
+        for (int j = 0; j < count; j++) {
+            int first = j < below ? 0 : below, many = j < below ? below : count - below;
+            drawn[j] = seen[first + (int)rng_below(&rng, (uint64_t)many)];
+        }
         /* A draw without an edge says that it may lie as far out as the probes do. */
         none = cross(drawn, count, &edges[i]);
         if (none) edges[i] = none < 0 ? most : least;

@@ -204,8 +204,9 @@ static bool stage_warned(const struct run_stage *stage, const char *words) {
     return false;
 }
 
-/* Nothing is held and each call takes 5 ms, so what jitters is small beside it. The other one takes as much longer
- * each second as it took at first: a machine's stalls would have to make up for that to a fifth of a per cent. */
+/* Nothing is held and each call takes 5 ms, so what jitters is small beside it. The other one takes as much
+ * longer each second as it took at first: a machine's stalls would have to make up for that to a fifth of a
+ * per cent. */
 static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
     (void)state;
     char *calm = cli_path("calm"), *drift = cli_path("drift");
