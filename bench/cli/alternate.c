@@ -42,7 +42,11 @@ static int run_folder(const struct alternate *alternate, const struct alternate_
     int used = snprintf(path, size, "%s/%0*d", parent, alternate->ask->repeat > 100 ? 3 : 2, number);
     if (used < 0 || (size_t)used >= size)
         return err_set(err, LB_EXIT_USAGE, "%s: the path is too long", parent);
-    return make_folder(path, err);
+    if (mkdir(path, 0777) == 0) return 0;
+    if (errno != EEXIST) return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
+    /* Its run would be taken for ours. */
+    return err_set(err, LB_EXIT_USAGE, "--out %s: there are runs already; name a new folder",
+                   alternate->ask->folder);
 }
 
 static int64_t limit_of(const struct alternate_side *side) {

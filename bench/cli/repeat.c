@@ -108,7 +108,7 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
 struct show {
     const struct repeat_ask *ask;
     bool terminal;
-    bool other_plan; /* the base's is another one, in so many words */
+    bool other_plan; /* the base's is another one, in so many words: no reason to refuse */
     const char *folder;
 };
 
@@ -145,18 +145,16 @@ static struct compare *compare_sides(const struct show *show, const char *partia
     snprintf(base, sizeof base, "%s/base", show->folder);
     snprintf(new, sizeof new, "%s/new", show->folder);
     const char *bases[] = {base}, *news[] = {new};
-    struct compare_ask ask = {
-        .base = bases,
-        .new = news,
-        .base_count = 1,
-        .new_count = 1,
-        .min_effect = COMPARE_MIN_EFFECT,
-        .alpha = COMPARE_ALPHA,
-        /* A difference that somebody asked for in so many words is no reason to refuse. */
-        .anyway = wish->set_count > 0 || is_workload_file(wish->against ? wish->against : ""),
-        .base_lock = wish->lock,
-        .new_lock = wish->lock ? show->ask->locks : NULL,
-        .partial_reason = partial_reason};
+    struct compare_ask ask = {.base = bases,
+                              .new = news,
+                              .base_count = 1,
+                              .new_count = 1,
+                              .min_effect = COMPARE_MIN_EFFECT,
+                              .alpha = COMPARE_ALPHA,
+                              .anyway = show->other_plan,
+                              .base_lock = wish->lock,
+                              .new_lock = wish->lock ? show->ask->locks : NULL,
+                              .partial_reason = partial_reason};
     return compare_make(&ask, err);
 }
 
@@ -207,9 +205,9 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
                 end->saved[BASE], folder, folder);
         return;
     }
-    fprintf(stderr, "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s\n",
-            folder, folder, folder, lock ? " --lock " : "", lock ? lock : "", lock ? "=" : "",
-            lock ? show->ask->locks : "");
+    fprintf(stderr, "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",
+            folder, folder, folder, show->other_plan ? " --anyway" : "", lock ? " --lock " : "",
+            lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "");
 }
 
 /* Of a comparison and of the runs themselves: what was found comes first, then what went wrong. */

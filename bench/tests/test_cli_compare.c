@@ -120,6 +120,12 @@ static void runs_alone_can_be_repeated(void **state) {
     assert_true(exists(out, "00/run.json") && exists(out, "01/run.json"));
     assert_has(cli.err, "2 runs saved in");
     cli_free(&cli);
+    /* Old runs are not taken for new ones. */
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--out", out));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "there are runs already; name a new folder");
+    assert_int_equal(cli_lines(cli.err), 1);
+    cli_free(&cli);
 }
 
 /* What can't be compared is refused after a run of each side, not after all. */
