@@ -61,23 +61,29 @@ static int limited_beyond(const struct search *search) {
     return count;
 }
 
-/* The probes that count. One in which the generator was too slow says nothing of the lock: it is repeated,
- * and counts only where nothing else could be learned of that load and all above. Returns how many. */
-static int points_of(const struct search *search, struct edge_point points[EDGE_POINTS_MAX]) {
+/* The probes that say anything; those that the generator spoilt say nothing of the lock, and are only counted
+ * when asked, beyond all others. Returns how many. */
+static int points_of(const struct search *search, bool spoilt_too,
+                     struct edge_point points[EDGE_POINTS_MAX]) {
     int count = 0;
     double told = greatest_told(search);
-    bool stands = limited_beyond(search) >= LIMITED_MOST;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        if (result->samples == 0 || (result->limited && !(stands && result->load > told))) continue;
+        if (result->samples == 0 || (result->limited && !(spoilt_too && result->load > told))) continue;
         points[count++] = (struct edge_point){.x = log(result->load), .z = distance(search, result)};
     }
     return count;
 }
 
-static int find(const struct search *search, struct edge *ret) {
+/* The edge as edge_find has it. Where no lock's edge is among the probes and nothing else could be learned of
+ * all loads beyond, the generator's is taken for it. */
+static int find(const struct search *search, struct edge *ret, bool *ret_generator) {
     struct edge_point points[EDGE_POINTS_MAX];
-    int count = points_of(search, points);
+    int count = points_of(search, false, points);
+    int side = edge_find(points, count, SEARCH_LEVEL, search->ask.seed, ret);
+    *ret_generator = side < 0 && limited_beyond(search) >= LIMITED_MOST;
+    if (!*ret_generator) return side;
+    count = points_of(search, true, points);
     return edge_find(points, count, SEARCH_LEVEL, search->ask.seed, ret);
 }
 
@@ -149,7 +155,8 @@ bool search_next(struct search *search, bool more, double *ret_load) {
             return true;
         }
         const struct search_result *last = &search->results[search->count - 1];
-        int side = find(search, &edge);
+        bool generator;
+        int side = find(search, &edge, &generator);
         if (side != 0 && last->limited && limited_beyond(search) < LIMITED_MOST) {
             *ret_load = last->load;
             return true;
@@ -163,11 +170,6 @@ bool search_next(struct search *search, bool more, double *ret_load) {
     }
     *ret_load = search->round[--search->round_left];
     return true;
-}
-
-/* What counts beyond the edge is the generator's doing alone. */
-static bool is_generator(const struct search *search) {
-    return limited_beyond(search) >= LIMITED_MOST;
 }
 
 static bool any_kept(const struct search *search, double up_to) {
@@ -195,13 +197,14 @@ static struct search_answer at_range_end(const struct search *search) {
 
 struct search_answer search_answer(const struct search *search) {
     struct edge edge;
-    int side = find(search, &edge);
+    bool generator;
+    int side = find(search, &edge, &generator);
     if (search->count == 0 || failures(search) == search->count)
         return no_answer("no probe could be measured");
     if (side < 0) return at_range_end(search);
     if (side > 0) {
         return no_answer(
-            is_generator(search)
+            generator
                 ? "the load generator or a busy machine was too slow at every load"
                 : "the promise was broken at every load, down to the least that the time allows (--time)");
     }
@@ -217,7 +220,7 @@ struct search_answer search_answer(const struct search *search) {
             "the promise was broken at every load, down to the least that the time allows (--time)");
     if (answer.high / answer.low - 1 > TOO_WIDE && !(search->ask.whole && answer.high - answer.low < 3))
         return no_answer("the probes differ too much: give it more time (--time), or an idler machine");
-    if (is_generator(search)) {
+    if (generator) {
         answer.limit = SEARCH_BY_GENERATOR;
         answer.high = INFINITY;
         answer.why = "beyond it the load generator or a busy machine was too slow: the lock may carry more";
