@@ -172,6 +172,10 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
         return weigh(answer, ask);
     }
     bounds_of_probes(ask, answer);
+    /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
+    if (lock->answered && lock->limit_ns < ask->limit_ns) answer->carries = fmax(answer->carries, lock->low);
+    if (lock->answered && lock->limit_ns > ask->limit_ns && lock->limited_by == CAPACITY_LIMIT_SLO)
+        answer->breaks = fmin(answer->breaks, lock->high);
     if (isnan(answer->carries) && isnan(answer->breaks))
         return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit", lock->slo);
     if (say(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s", lock->slo) != 0) return -1;
@@ -200,7 +204,7 @@ static double rate_within(double service_ns, double keys, double quantile, doubl
 static int judge_model(const struct planner_ask *ask, struct planner_answer *answer, double hold_ns,
                        double keys) {
     const struct capacity_lock *lock = answer->lock;
-    double most = 0, idle_ns = NAN, least = INFINITY;
+    double most = 0, far_ns = NAN, idle_ns = NAN, least = INFINITY;
     if (isnan(ask->rate))
         return refuse(answer, ask, NAN, "a closed loop with another hold or other keys was not measured");
     if (isnan(hold_ns) || isnan(keys))
@@ -226,18 +230,30 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
                       lock->hold, lock->keys, factor);
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
-        if (probe->verdict == CAPACITY_KEPT) most = fmax(most, probe->value);
+        if (probe->verdict == CAPACITY_KEPT && probe->value > most) {
+            most = probe->value;
+            far_ns = probe->quantile_ns;
+        }
         if (probe->verdict != CAPACITY_KEPT || probe->value >= least) continue;
         least = probe->value;
         idle_ns = probe->quantile_ns;
     }
     if (isnan(idle_ns))
         return refuse(answer, ask, NAN, "no probe kept its promise: there is nothing to conclude from");
+    /* The mean may be foretold and the far end not: then a promise about the far end is not, either. */
+    double own = lock->hold_ns + lock->handoff_ns;
+    double tail = far_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
+    if (!(tail <= PLANNER_MODEL))
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s keys, and the model does not describe this lock's far end: at "
+            "%.3g/s it was %.2g times that foretold",
+            lock->hold, lock->keys, most, tail);
     /* What a hold takes beyond its own time, as it was measured. */
     double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
     answer->model = true;
     answer->carries =
-        rate_within(service, ask->keys, ask->quantile, fmax(factor, 1), ask->limit_ns - idle_ns);
+        rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)), ask->limit_ns - idle_ns);
     answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
     if (say(answer, PLANNER_UNKNOWN,
             "measured with hold %s and %.0f key%s; M/D/1 with a handoff of %.3g ms foretold its waits by a "
