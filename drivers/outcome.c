@@ -1,5 +1,5 @@
-/* outcome: names of outcomes, primitives and guarantees, how a driver fails an operation or tells that its session is
- * lost, and what follows from a lock's tables. */
+/* outcome: names of outcomes, primitives and guarantees, how a driver fails an operation or tells that its
+ * session is lost, and what follows from a lock's tables. */
 #include <stdarg.h>
 #include <stdio.h>
 

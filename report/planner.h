@@ -3,9 +3,10 @@
  *
  * An answer stands on one measurement, and says which. Where that had another hold or number of keys, the
  * model of one hot key (M/D/1 with a service of hold + handoff, results/stats/queue) may answer instead, if
- * it foretold that measurement's own waits, mean and far end, within a factor of PLANNER_MODEL, and never beyond PLANNER_RANGE
- * times what was measured; with clients within that range the measurement stands. All else is refused, with
- * the command that would settle it. It knows no lock's code and no server, and prints nothing.
+ * it foretold that measurement's own waits, mean and far end, within a factor of PLANNER_MODEL, and never
+ * beyond PLANNER_RANGE times what was measured; with clients within that range the measurement stands. All
+ * else is refused, with the command that would settle it. It knows no lock's code and no server, and prints
+ * nothing.
  */
 #ifndef REPORT_PLANNER_H
 #define REPORT_PLANNER_H

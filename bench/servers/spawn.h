@@ -35,7 +35,8 @@ struct spawn {
     const char *const *vars; /* "NAME=VALUE" beyond the usual ones; ends with NULL */
 };
 
-/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and the guard knows of it before it executes. Its pid, or -1 with err. */
+/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and the guard
+ * knows of it before it executes. Its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
 /* Runs `sh SCRIPT act NAME ARG` (arg NULL: none) as the account, with dir as working folder and vars as its

@@ -122,8 +122,7 @@ static void each_control_is_run_where_it_must_show(void **state) {
         matrix_done(&matrix);
     }
     const char *const all[] = {"controls"};
-    struct matrix matrix =
-        make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
+    struct matrix matrix = make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
     int controls = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
