@@ -54,6 +54,7 @@ static const struct run_field lock_fields[] = {
     {"keys", RUN_TEXT, AT(keys)},
     {"key_distribution", RUN_TEXT, AT(key_distribution)},
     {"clients", RUN_FIGURE, AT(clients)},
+    {"violated", RUN_FLAG, AT(violated)},
     {"answer.value", RUN_FIGURE, AT(value)},
     {"answer.low", RUN_FIGURE, AT(low)},
     {"answer.high", RUN_FIGURE, AT(high)},

@@ -54,6 +54,7 @@ struct capacity_lock {
     enum capacity_limit limited_by;
     double threads, processes, clients; /* clients: of the pool when searched by rate */
     double quantile, limit_ns;
+    bool violated; /* a probe saw two holders at once: it is no lock, whatever it carries */
     bool answered;
     double value, low, high, level; /* the answer: arrivals a second, or clients; high NAN: not bounded */
     bool modelled;                  /* the figures below are there */
