@@ -61,6 +61,7 @@ enum lb_cap {
     LB_CAP_SLOTS = 1 << 14,        /* cuts a key in request.bound parts, each with one holder: grant.slot */
     LB_CAP_SHARE = 1 << 15,        /* several clients (fibers) may call on one session at the same time, also
                                       while one waits; their sessions' lock_state is then common */
+    LB_CAP_SPINS = 1 << 16,        /* its waits burn the processor */
 };
 
 /* What a lock promises, as its documentation or its authors state it; checked against what is seen. */

@@ -42,8 +42,8 @@ static double next_sample(const struct compare_pick *pick, size_t offset, int *a
 
 static int fill_side(const struct compare_pick *pick, const struct compare_metric *metric,
                      struct compare_side *side) {
-    double *room = malloc(((size_t)pick->count + 1) * sizeof *room);
-    side->values = malloc(((size_t)pick->count + 1) * sizeof *side->values);
+    double *room = calloc((size_t)pick->count + 1, sizeof *room);
+    side->values = calloc((size_t)pick->count + 1, sizeof *side->values);
     if (!room || !side->values) {
         free(room);
         return -1;

@@ -92,12 +92,13 @@ static void write_line(FILE *out, const struct report *report, const struct line
     if (differs) fputs(" <span class=\"chip warn\">differs</span>", out);
     fputs("</th>", out);
     for (int r = 0; r < report->run_count; r++) {
-        char *text = r == 0 ? first : cell_of(report->runs[r], line);
+        char *text = r == 0 ? NULL : cell_of(report->runs[r], line);
         fputs("<td class=\"words long\">", out);
-        html_text(out, text);
+        html_text(out, r == 0 ? first : text);
         fputs("</td>", out);
         free(text);
     }
+    free(first);
     fputs("</tr>\n", out);
 }
 

@@ -286,7 +286,7 @@ static int different(const double *n, int count) {
     int found = 0;
     for (int i = 0; i < count; i++) {
         int before = 0;
-        while (n[before] != n[i]) before++;
+        while (before < i && n[before] != n[i]) before++;
         found += before == i;
     }
     return found;

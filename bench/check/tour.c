@@ -32,7 +32,7 @@ struct tour {
     int done;
     int *runs;     /* of each cell: wanted so far */
     int *open;     /* of each cell: wanted, and not ended */
-    bool embedded; /* what runs are locks of this machine's own memory and files */
+    bool spinning; /* what runs are spinning locks */
     bool asked_to_end;
 };
 
@@ -187,10 +187,14 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     return failed;
 }
 
+static bool spins(const struct matrix_cell *cell) {
+    return (cell->lock->caps & LB_CAP_SPINS) != 0;
+}
+
 /* Clients of a spinning lock whose holder is dead take every processor there is, and servers beside them
- * stood still for up to 5 s. So what has no server runs apart from what has one. */
+ * stood still for up to 5 s. So these run apart from the others. */
 static bool may_start(const struct tour *tour, const struct matrix_cell *cell) {
-    if (tour->jobs.count > 0 && tour->embedded != !cell->topology) return false;
+    if (tour->jobs.count > 0 && tour->spinning != spins(cell)) return false;
     return jobs_fit(&tour->jobs, cell->weight);
 }
 
@@ -207,7 +211,7 @@ static int start_some(struct tour *tour, struct lb_err *err) {
             tour->queue[tour->next] = light;
         }
         if (start(tour, tour->next, err)) return -1;
-        tour->embedded = !cell->topology;
+        tour->spinning = spins(cell);
         i = tour->next++;
     }
     return 0;

@@ -37,14 +37,15 @@ static char *bits_text(const struct bit *bits, size_t count, unsigned set, char 
 
 char *list_caps(unsigned caps, char *text, size_t size) {
     static const struct bit bits[] = {
-        {LB_CAP_TRY, "try"},         {LB_CAP_WAIT, "wait"},
-        {LB_CAP_LEASE, "lease"},     {LB_CAP_RENEW, "renew"},
-        {LB_CAP_FENCE, "fence"},     {LB_CAP_FAIR, "fair"},
-        {LB_CAP_SESSION, "session"}, {LB_CAP_BLOCKS_THREAD, "blocks-thread"},
-        {LB_CAP_SHARED, "shared"},   {LB_CAP_REENTRANT, "reentrant"},
-        {LB_CAP_MULTI, "multi"},     {LB_CAP_PERMITS, "permits"},
-        {LB_CAP_SLOTS, "slots"},     {LB_CAP_SHARE, "share"},
-        {LB_CAP_CONTROL, "control"}, {LB_CAP_BASELINE, "baseline"},
+        {LB_CAP_TRY, "try"},           {LB_CAP_WAIT, "wait"},
+        {LB_CAP_LEASE, "lease"},       {LB_CAP_RENEW, "renew"},
+        {LB_CAP_FENCE, "fence"},       {LB_CAP_FAIR, "fair"},
+        {LB_CAP_SESSION, "session"},   {LB_CAP_BLOCKS_THREAD, "blocks-thread"},
+        {LB_CAP_SHARED, "shared"},     {LB_CAP_REENTRANT, "reentrant"},
+        {LB_CAP_MULTI, "multi"},       {LB_CAP_PERMITS, "permits"},
+        {LB_CAP_SLOTS, "slots"},       {LB_CAP_SHARE, "share"},
+        {LB_CAP_SPINS, "spins"},       {LB_CAP_CONTROL, "control"},
+        {LB_CAP_BASELINE, "baseline"},
     };
     return bits_text(bits, sizeof bits / sizeof *bits, caps, text, size);
 }

@@ -114,7 +114,7 @@ const struct lb_lock lock_mem_mcs = {
     .summary = "MCS queue lock (1991); a waiter that gives up leaves its node to be passed over",
     .backend = &backend_memory,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "spin on a line of its own, yielding",
     .about = {.order = "first come, first served",

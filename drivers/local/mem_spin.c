@@ -30,7 +30,7 @@ const struct lb_lock lock_mem_spin = {
     .summary = "test-and-test-and-set spin lock",
     .backend = &backend_memory,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "spin on one word, yielding",
     .about = {.order = "none",

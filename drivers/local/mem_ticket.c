@@ -70,7 +70,7 @@ const struct lb_lock lock_mem_ticket = {
     .summary = "ticket lock; a waiter that gives up leaves a note at its number",
     .backend = &backend_memory,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "spin on the number served, yielding",
     .about = {.order = "first come, first served, up to 256 waiters",

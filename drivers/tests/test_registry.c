@@ -16,7 +16,7 @@
 #include "bench/plan/options.h"
 #include "drivers/registry.h"
 
-#define CAPS_ALL 0xffffu
+#define CAPS_ALL 0x1ffffu
 #define CLAIMS_ALL 0xfu
 
 static bool is_name(const char *text) {
