@@ -199,6 +199,7 @@ static int read_tag(struct hlog_reader *reader, const char **ret_tag, char **ret
 /* start,length,max,histogram. */
 static int read_interval(struct hlog_reader *reader, struct hlog_line *ret, struct lb_err *err) {
     struct hlog_line line = {.number = reader->number};
+    int64_t end_ns;
     char *rest;
     const char *at;
     if (read_tag(reader, &line.tag, &rest, err) != 0) return -1;
@@ -209,6 +210,8 @@ static int read_interval(struct hlog_reader *reader, struct hlog_line *ret, stru
     size_t max = strspn(at, "0123456789.");
     if (max == 0 || at[max] != ',') return wrong(reader, err, "has no interval's maximum: %.40s", at);
     if (place_in_time(reader, &line.start_ns, err) != 0) return -1;
+    if (__builtin_add_overflow(line.start_ns, line.length_ns, &end_ns))
+        return wrong(reader, err, "ends beyond all time");
     struct lb_err why = {0};
     reader->hist = hdr_decode(at + max + 1, &why);
     if (!reader->hist && why.code == LB_EXIT_USAGE) return wrong(reader, err, "is not sound: %s", why.text);

@@ -15,6 +15,7 @@ static void use_line(const struct hlog_line *line) {
     for (int32_t slot = line->hist->first; slot <= line->hist->last; slot++)
         count += line->hist->counts[slot];
     if (count != line->hist->count || line->length_ns < 0 || line->start_ns < 0) abort();
+    if (line->length_ns > INT64_MAX - line->start_ns) abort();
     for (const char *c = line->tag; *c; c++) {
         if (*c <= ' ' || *c >= 0x7f || *c == ',') abort();
     }

@@ -175,6 +175,7 @@ static void a_bad_line_is_named_and_the_next_one_read(void **state) {
         {"1.0", "does not begin with a time"},
         {"1.0,,0.0," ONE, "has no interval's length"},
         {"1.0,-1,0.0," ONE, "has no interval's length"},
+        {"9000000000.000,9000000000.000,0.0," ONE, "ends beyond all time"},
         {"1.0,1.0,," ONE, "has no interval's maximum"},
         {"1.0,1.0,inf," ONE, "has no interval's maximum"},
         {"1.0,1.0,0.0", "has no interval's maximum"},
