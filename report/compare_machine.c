@@ -20,7 +20,7 @@ static json_t *side_json(const struct compare_side *side) {
 }
 
 static json_t *figure_json(const struct compare_figure *figure) {
-    bool wants = figure->verdict == COMPARE_INCONCLUSIVE;
+    bool wants = figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted < COMPARE_WANTED_MAX;
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict", compare_word(figure->verdict),
                      "base", side_json(&figure->base), "new", side_json(&figure->new), "shift",
                      number_json(figure->shift), "low", number_json(figure->low), "high",
@@ -78,6 +78,8 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
         fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metrics[m].title, figure->base.median);
         fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%+.1f %%, p = %.2g)\"/>", figure->new.median,
                 100 * figure->shift, figure->p);
+    } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
+        fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
         fprintf(out, "<skipped message=\"inconclusive: %d repeats a side would do\"/>", figure->wanted);
     }

@@ -31,14 +31,20 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* By lstat: not every file system fills in d_type. */
+static bool is_link(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 /* A folder without a run.json of its own is one of runs. Links (results/latest) would count a run twice. */
 static int add_folder(struct run ***runs, int *count, const char *path, struct lb_err *err) {
     struct dirent **entries = NULL;
     int found = scandir(path, &entries, NULL, alphasort), before = *count, failed = 0;
     for (int i = 0; i < found; i++) {
         char *inner = NULL;
-        if (!failed && entries[i]->d_name[0] != '.' && entries[i]->d_type != DT_LNK &&
-            asprintf(&inner, "%s/%s", path, entries[i]->d_name) >= 0 && has_run(inner)) {
+        if (!failed && entries[i]->d_name[0] != '.' &&
+            asprintf(&inner, "%s/%s", path, entries[i]->d_name) >= 0 && !is_link(inner) && has_run(inner)) {
             failed = add_run(runs, count, inner, err);
         }
         free(inner);

@@ -25,7 +25,7 @@ static enum tone tone_of(enum compare_verdict verdict) {
 static char *percent(double shift, char *text, size_t size) {
     if (isnan(shift)) {
         snprintf(text, size, "%s", NUMBER_NONE);
-    } else if (isinf(shift) || shift >= 99) {
+    } else if (isinf(shift) || shift >= 1e6) {
         snprintf(text, size, shift > 0 ? "+inf" : "-inf");
     } else {
         snprintf(text, size, shift < 1 ? "%+.1f %%" : "%+.0f %%", 100 * shift);

@@ -191,6 +191,42 @@ static void noise_asks_for_more_repeats(void **state) {
     compare_free(compare);
 }
 
+/* Where a thousand repeats a side would not do, no output names a number. */
+static void noise_beyond_repeats_asks_for_none(void **state) {
+    (void)state;
+    const struct made made = {.lock = "a", .repeats = 10, .noise = 3};
+    struct compare *compare = compare_of(&made, &made, 5);
+    assert_int_equal(compare->rows[0].figure[0].verdict, COMPARE_INCONCLUSIVE);
+    assert_int_equal(compare->rows[0].figure[0].wanted, COMPARE_WANTED_MAX);
+    char *text = text_of(compare, COMPARE_JUNIT);
+    has(text, "<skipped message=\"inconclusive: too noisy for repeats to help\"/>");
+    assert_null(strstr(text, "1000 repeats"));
+    free(text);
+    text = text_of(compare, COMPARE_JSON);
+    json_t *json = json_loads(text, 0, NULL);
+    const json_t *row = json_array_get(json_object_get(json, "rows"), 0);
+    const json_t *figure = json_object_get(json_object_get(row, "figures"), "throughput");
+    assert_true(json_is_null(json_object_get(figure, "repeats_wanted")));
+    json_decref(json);
+    free(text);
+    compare_free(compare);
+}
+
+/* 200 times as fast is a figure, not infinity. */
+static void large_changes_are_figures(void **state) {
+    (void)state;
+    const struct made base = {.lock = "a", .repeats = 12, .noise = 0.01};
+    struct made new = base;
+    new.faster = 200;
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_true(compare->rows[0].figure[0].shift > 150);
+    char *text = text_of(compare, COMPARE_TABLE);
+    assert_null(strstr(text, "inf "));
+    assert_null(strstr(text, "+inf"));
+    free(text);
+    compare_free(compare);
+}
+
 static void two_holders_are_worse_than_any_figure(void **state) {
     (void)state;
     const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
@@ -338,6 +374,8 @@ int main(void) {
         cmocka_unit_test(direction_is_that_of_the_figure),
         cmocka_unit_test(one_run_is_too_little),
         cmocka_unit_test(noise_asks_for_more_repeats),
+        cmocka_unit_test(noise_beyond_repeats_asks_for_none),
+        cmocka_unit_test(large_changes_are_figures),
         cmocka_unit_test(two_holders_are_worse_than_any_figure),
         cmocka_unit_test(what_answers_other_questions_is_refused),
         cmocka_unit_test(what_is_missing_or_idle_is_no_success),
