@@ -63,10 +63,11 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     return 0;
 }
 
-/* Once: it may still save what it has. */
+/* Once, its whole group: a program that is a script passes nothing on. It may still save what it has; its
+ * workers ignore the signal, and its servers and guard are in other groups. */
 static void ask_to_end(const struct jobs *jobs, struct jobs_slot *slot) {
     if (slot->kill_ns) return;
-    kill(slot->pid, SIGINT);
+    kill(-slot->pid, SIGINT);
     slot->kill_ns = lb_after(lb_now(), jobs->grace_ns);
 }
 

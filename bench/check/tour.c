@@ -94,19 +94,6 @@ static int start(struct tour *tour, int index, struct lb_err *err) {
     return jobs_start(&tour->jobs, &job, err);
 }
 
-/* The last line of a log that says anything, for a run that left no result. */
-static void last_words(const char *path, char *text, size_t size) {
-    char line[400];
-    FILE *file = fopen(path, "re");
-    text[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        const char *words = strncmp(line, "lockbench: ", 11) == 0 ? line + 11 : line;
-        if (*words && strncmp(words, "saved in ", 9) != 0) snprintf(text, size, "%s", words);
-    }
-    if (file) fclose(file);
-}
-
 /* Why a run as such failed; NULL = it did not. Its exit code says what it found, and is none. */
 static const char *trouble_of(const struct tour *tour, const struct job_end *end, const json_t *run,
                               const char *log, char *text, size_t size) {
@@ -121,7 +108,7 @@ static const char *trouble_of(const struct tour *tour, const struct job_end *end
     } else if (run && json_is_true(json_object_get(run, "partial"))) {
         snprintf(text, size, "%s", reason ? reason : "the run is partial");
     } else if (!run) {
-        last_words(log, words, sizeof words);
+        jobs_last_words(log, words, sizeof words);
         snprintf(text, size, "%.390s", *words ? words : "the run left no result");
     } else {
         return NULL;

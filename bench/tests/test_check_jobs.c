@@ -189,6 +189,23 @@ static void an_interruption_reaches_all(void **state) {
     }
 }
 
+/* A script that runs the program, without exec: the signal reaches what it runs. */
+static void an_interruption_reaches_what_a_script_runs(void **state) {
+    struct jobs jobs;
+    char script[700];
+    (void)state;
+    jobs_init(&jobs, "/bin/sh", 4);
+    snprintf(script, sizeof script,
+             "sh -c 'trap \"echo 6 >%s; exit 130\" INT; echo $$; while :; do sleep 0.01; done'; exit 7",
+             in_folder("told"));
+    start(&jobs, script, 1, LB_NEVER, 50);
+    pid_t inner = (pid_t)number_in("log-50");
+    jobs_interrupt(&jobs);
+    end_of(&jobs);
+    assert_int_equal(number_in("told"), 6);
+    assert_gone(inner);
+}
+
 /* Nothing that the program could do: it is killed itself. */
 static void none_outlives_a_killed_program(void **state) {
     (void)state;
@@ -285,6 +302,7 @@ int main(void) {
         cmocka_unit_test(who_takes_too_long_is_asked_to_end),
         cmocka_unit_test(who_does_not_end_is_killed_with_its_group),
         cmocka_unit_test(an_interruption_reaches_all),
+        cmocka_unit_test(an_interruption_reaches_what_a_script_runs),
         cmocka_unit_test(none_outlives_a_killed_program),
         cmocka_unit_test(no_more_runs_than_the_trials_take),
     };
