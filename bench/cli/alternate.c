@@ -102,10 +102,11 @@ static int take(struct alternate *alternate, int s, const struct job_end *end, c
     alternate->took_ns[s] += end->took_ns;
     alternate->ended[s]++;
     alternate->done++;
-    if (!alternate->end->interrupted && end->exit_code > alternate->end->exit_code) {
+    if (!alternate->end->interrupted) {
         bool known = end->exit_code <= LB_EXIT_VIOLATED && !end->timed_out;
         int code = known ? end->exit_code : LB_EXIT_MACHINE;
         if (code > alternate->end->exit_code) alternate->end->exit_code = code;
+        alternate->end->failed |= code != LB_EXIT_OK && code != LB_EXIT_VIOLATED;
     }
     tell(alternate, s, false, end, saved ? folder : NULL, why);
     if (saved || alternate->end->interrupted) return 0;

@@ -50,6 +50,7 @@ struct alternate_end {
     int saved[2];     /* runs of each side that left a result, whole or partial */
     bool interrupted; /* somebody did, and the last of them may be partial */
     int exit_code;    /* the gravest of a child that was not interrupted: LB_EXIT_VIOLATED before _MACHINE */
+    bool failed;      /* one of these failed as a run, whatever others found */
 };
 
 /* Which side the i-th run is of, from 0. */

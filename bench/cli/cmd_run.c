@@ -43,7 +43,8 @@ static const struct args_option options[] = {
     {"repeat", "N",
      "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
     {"against", "FILE|PROGRAM",
-     "compare with another workload, or with another build of lockbench: exit codes as of `compare`"},
+     "compare with another workload, or with another build of lockbench (a program, or a script that execs "
+     "it): exit codes as of `compare`"},
     {"against-lock", "LOCK", "compare with another lock: its runs are the base"},
     {"against-set", "SECTION.KEY=VALUE", "compare with this instead of what the new runs have; repeatable"},
     {"dry-run", NULL, "print the plan with every default filled in, and start nothing"},
@@ -229,6 +230,20 @@ static int64_t planned_ns(const struct plan *plan) {
     return plan ? plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns : 0;
 }
 
+static bool is_lock(const struct plan *plan, const char *name) {
+    return plan->lock_count == 1 && name && strcmp(plan->locks[0].lock->name, name) == 0;
+}
+
+/* --against-lock pairs two names. base: NULL = another program knows its locks. */
+static int check_pair(const struct wish *wish, const struct plan *plan, const struct plan *base,
+                      struct lb_err *err) {
+    const char *lock = wish->repeat.lock;
+    if (!lock || (is_lock(plan, wish->locks) && (base ? is_lock(base, lock) : !strchr(lock, ',')))) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "run: --against-lock holds one lock against one other: name two locks, not groups: "
+                   "--lock NEW --against-lock BASE");
+}
+
 /* Several whole runs: in processes of their own, so that nothing is left from one to the next. */
 static int run_repeats(const struct wish *wish, const struct plan_wish *usual, const struct plan *plan,
                        struct lb_err *err) {
@@ -237,7 +252,9 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual, c
     int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (load_base(wish, usual, &base, err) != 0) return -1;
-    if (wish->dry_run) {
+    if (check_pair(wish, plan, base, err) != 0) {
+        code = -1;
+    } else if (wish->dry_run) {
         code = print_plan(plan, wish->json, err);
         if (!wish->json && base) printf("\n; ---- against ----\n\n");
         if (code == 0 && base) code = print_plan(base, wish->json, err);

@@ -200,9 +200,10 @@ static int conclude(const struct show *show, const struct alternate_end *end, in
 
 static void say_where(const struct show *show, const struct alternate_end *end) {
     const char *folder = show->folder, *lock = show->ask->wish->lock;
+    bool one = end->saved[BASE] == 1;
     if (!has_base(show->ask->wish)) {
-        fprintf(stderr, "%d runs saved in %s; hold them against others: lockbench compare %s -- OTHERS\n",
-                end->saved[BASE], folder, folder);
+        fprintf(stderr, "%d run%s saved in %s; hold %s against others: lockbench compare %s -- OTHERS\n",
+                end->saved[BASE], one ? "" : "s", folder, one ? "it" : "them", folder);
         return;
     }
     fprintf(stderr, "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",
@@ -214,28 +215,24 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
 static int exit_of(int compared, const struct alternate_end *end) {
     if (end->interrupted) return LB_EXIT_INTERRUPTED;
     bool unsure = compared == LB_EXIT_OK || compared == LB_EXIT_INCONCLUSIVE;
-    return unsure && end->exit_code == LB_EXIT_MACHINE ? LB_EXIT_MACHINE : compared;
-}
-
-static int check_locks(const struct repeat_ask *ask, struct lb_err *err) {
-    if (!ask->wish->lock) return 0;
-    bool several = strchr(ask->wish->lock, ',') || (ask->locks && strchr(ask->locks, ','));
-    if (ask->locks && !several) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "run: --against-lock holds one lock against one other: --lock NEW --against-lock BASE");
+    return unsure && end->failed ? LB_EXIT_MACHINE : compared;
 }
 
 int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     const char *workload, *program;
     struct words base, new;
     struct outdir out;
-    if (check_locks(ask, err) != 0) return -1;
+    bool pair = has_base(ask->wish);
+    if (ask->json && !pair)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "run: --repeat with --json prints a comparison, and there is none without --against...: "
+            "leave --json out; each run has a run.json");
     if (repeat_base(ask->wish, ask->workload, &workload, &program, err) != 0) return -1;
     if (make_words(ask, BASE, workload, &base, err) != 0) return -1;
     if (make_words(ask, NEW, ask->workload, &new, err) != 0) return -1;
     if (outdir_make(&out, ask->out, ask->results, "repeat", err) != 0) return -1;
 
-    bool pair = has_base(ask->wish);
     const struct alternate_side pairs[] = {{"base", program, base.item, ask->base_planned_ns},
                                            {"new", NULL, new.item, ask->planned_ns}},
                                 alone = {"", NULL, new.item, ask->planned_ns};

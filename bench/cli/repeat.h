@@ -40,7 +40,7 @@ struct repeat_ask {
     const char *out;                     /* --out, or NULL */
     const char *results;                 /* where a folder is made else */
     int64_t planned_ns, base_planned_ns; /* of one run of each side */
-    bool json;
+    bool json;                           /* the comparison; refused without a base */
 };
 
 /* The workload of the base: --against's unless that is a program. *ret_program: that program, or NULL. 0, or

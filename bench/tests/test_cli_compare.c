@@ -92,6 +92,21 @@ static void another_build_is_a_base(void **state) {
     cli_free(&cli);
 }
 
+/* Two holders in one run don't hide that another failed as such. */
+static void a_failed_run_is_told_beside_a_violated_one(void **state) {
+    (void)state;
+    char *script = cli_path("codes"), text[5000];
+    snprintf(text, sizeof text, "#!/bin/sh\n'%s' \"$@\"\ncase \"$*\" in */base/00) exit 3;; esac\nexit 2\n",
+             cli_program);
+    cli_write(script, text);
+    chmod(script, 0755);
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against",
+                                        script, "--out", cli_path("codes-out")));
+    assert_code(&cli, 2);
+    assert_has(cli.out, "inconclusive");
+    cli_free(&cli);
+}
+
 static void another_lock_and_workload_are_a_base(void **state) {
     (void)state;
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
@@ -125,6 +140,11 @@ static void runs_alone_can_be_repeated(void **state) {
     assert_code(&cli, 1);
     assert_has(cli.err, "there are runs already; name a new folder");
     assert_int_equal(cli_lines(cli.err), 1);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "1", "--out",
+                             cli_path("alone-once")));
+    assert_code(&cli, 0);
+    assert_has(cli.err, "\n1 run saved in");
     cli_free(&cli);
 }
 
@@ -179,6 +199,11 @@ static void wishes_that_make_no_sense(void **state) {
         {{"run", "smoke", "--lock", "null,sim", "--repeat", "2", "--against-lock", "sim"},
          "one lock against one"},
         {{"run", "smoke", "--repeat", "2", "--against-lock", "sim"}, "one lock against one"},
+        {{"run", "smoke", "--lock", "sim", "--repeat", "2", "--against-lock", "controls"},
+         "name two locks, not groups"},
+        {{"run", "smoke", "--lock", "memory", "--repeat", "2", "--against-lock", "sim"},
+         "name two locks, not groups"},
+        {{"run", "smoke", "--lock", "null", "--repeat", "2", "--json"}, "--json prints a comparison"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cli cli = cli_run(NULL, cases[i].args);
@@ -305,6 +330,7 @@ int main(void) {
         cmocka_unit_test(sides_take_turns),
         cmocka_unit_test(what_got_slower_is_found),
         cmocka_unit_test(another_build_is_a_base),
+        cmocka_unit_test(a_failed_run_is_told_beside_a_violated_one),
         cmocka_unit_test(another_lock_and_workload_are_a_base),
         cmocka_unit_test(runs_alone_can_be_repeated),
         cmocka_unit_test(what_has_nothing_in_common_ends_early),
