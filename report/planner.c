@@ -54,10 +54,13 @@ static int by_place(const struct planner_answer *x, const struct planner_answer 
     return order ? order : strcmp(or_empty(x->lock->durability), or_empty(y->lock->durability));
 }
 
-/* Of two answers for one place: what was measured, then what the model says, then what says nothing; the
- * newer. */
+/* Of two answers for one place: that it does not exclude, which no other search takes back; what was
+ * measured, also where it is close; what the model says, the decisive first; then what says nothing. Of
+ * equals the newer. */
 static int weight(const struct planner_answer *answer) {
-    return answer->verdict == PLANNER_UNKNOWN ? 3 : answer->verdict == PLANNER_CLOSE ? 2 : answer->model;
+    if (answer->lock->violated) return -1;
+    if (answer->verdict == PLANNER_UNKNOWN) return 3;
+    return answer->model ? 1 + (answer->verdict == PLANNER_CLOSE) : 0;
 }
 
 static int by_place_best_first(const void *a, const void *b) {
@@ -98,6 +101,17 @@ static void keep_best(struct planner *planner) {
     qsort(planner->answers, (size_t)kept, sizeof *planner->answers, by_fitness);
 }
 
+/* Permits of a semaphore, and readers, may be held at once: only of mutexes it is known that a key has one
+ * holder. */
+static bool is_impossible(const struct planner *planner) {
+    const struct planner_ask *ask = &planner->ask;
+    for (int i = 0; i < planner->count; i++) {
+        const char *primitive = planner->answers[i].lock->primitive;
+        if (!primitive || strcmp(primitive, "mutex") != 0) return false;
+    }
+    return ask->rate * ask->hold_ns / 1e9 >= ask->keys; /* false where one is NAN */
+}
+
 static int check_ask(const struct planner_ask *ask, struct lb_err *err) {
     if (isnan(ask->rate) && isnan(ask->clients))
         return err_set(err, LB_EXIT_USAGE, "plan: neither a rate nor clients: say --rate, --clients or both");
@@ -117,7 +131,6 @@ struct planner *planner_make(struct capacity *const *files, int file_count, cons
     if (planner) planner->answers = calloc(room, sizeof *planner->answers);
     if (!planner || !planner->answers) goto no_memory;
     planner->ask = *ask;
-    planner->impossible = ask->rate * ask->hold_ns / 1e9 >= ask->keys; /* false where one is NAN */
     for (int f = 0; f < file_count; f++) {
         for (int l = 0; l < files[f]->lock_count; l++) {
             const struct capacity_lock *lock = &files[f]->locks[l];
@@ -130,6 +143,7 @@ struct planner *planner_make(struct capacity *const *files, int file_count, cons
     }
     if (planner->count > 0) {
         keep_best(planner);
+        planner->impossible = is_impossible(planner);
         return planner;
     }
     err_set(err, LB_EXIT_USAGE, "plan: no capacity of %s%.80s was measured: run lockbench capacity %s%.80s",

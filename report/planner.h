@@ -4,8 +4,9 @@
  * An answer stands on one measurement, and says which. Where that had another hold or number of keys, the
  * model of one hot key (M/D/1 with a service of hold + handoff, results/stats/queue) may answer instead, if
  * it foretold that measurement's own waits, mean and far end, within a factor of PLANNER_MODEL, and never
- * beyond PLANNER_RANGE times what was measured; with clients within that range the measurement stands. All
- * else is refused, with the command that would settle it. It knows no lock's code and no server, and prints
+ * beyond PLANNER_RANGE times what was measured, nor with a key busier than it was there; with clients within
+ * that range the measurement stands. A lock that let two in is refused, whatever it carries. All else is
+ * refused, too, with the command that would settle it. It knows no lock's code and no server, and prints
  * nothing.
  */
 #ifndef REPORT_PLANNER_H
@@ -37,8 +38,9 @@ struct planner_ask {
     double keys;        /* requests are spread evenly over them; 1 */
     const char *metric; /* "acquire_due", or "acquire" without a rate */
     double quantile, limit_ns;
-    const char *slo;             /* the three as text */
-    const char *lock, *topology; /* only this one */
+    const char *slo;      /* the three as text */
+    const char *lock;     /* only this one */
+    const char *topology; /* what was measured on another answers nothing */
 };
 
 struct planner_answer {
@@ -57,12 +59,14 @@ struct planner {
     struct planner_answer *answers; /* the best for each lock and place, in order of fitness */
     int count;
     int unsafe;      /* locks broken on purpose, left out */
-    bool impossible; /* the hold alone fills the keys: no lock can */
+    bool impossible; /* all are mutexes, and the hold alone fills the keys: none can */
 };
 
 /* Asks all files. Fitness: carried by measurement, by model; then unknown, too much; among these the stronger
- * guarantee, then the more durable, then the greater margin. NULL with err: nothing of that lock or topology
- * in them, a senseless ask, or out of memory. The files must outlive it. */
+ * guarantee, then the more durable, then the greater margin. Of one lock and place the newest measurement
+ * that answers, before the model; but one that let two in stands before all. What was measured on another
+ * topology than was asked for is unknown, and says so. NULL with err: nothing of that lock in them, a
+ * senseless ask, or out of memory. The files must outlive it. */
 struct planner *planner_make(struct capacity *const *files, int file_count, const struct planner_ask *ask,
                              struct lb_err *err);
 void planner_free(struct planner *planner);

@@ -35,8 +35,9 @@ static double fixed_time(const char *text) {
 static double key_count(const struct capacity_lock *lock) {
     const char *pick = lock->key_distribution;
     bool even = !pick || strcmp(pick, "uniform") == 0;
+    if (!lock->keys || !even) return NAN;
     char *end;
-    double keys = lock->keys && even ? strtod(lock->keys, &end) : NAN;
+    double keys = strtod(lock->keys, &end);
     return keys >= 1 && *end == '\0' ? keys : NAN;
 }
 
@@ -124,6 +125,13 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     number_text(answer->carries, &number_plain, carries);
     number_text(answer->breaks, &number_plain, breaks);
     const char *by = answer->model ? "by the model " : "";
+    if (answer->carries >= answer->breaks) {
+        answer->carries = answer->breaks = NAN;
+        if (say(answer, PLANNER_CLOSE, "they contradict each other: kept at %s%s, broken at %s%s", carries,
+                unit, breaks, unit) != 0)
+            return -1;
+        return settle(answer, ask, NAN);
+    }
     if (load <= answer->carries) {
         answer->margin = answer->carries / load;
         return say(answer, PLANNER_CARRIES, "%sthe promise is kept up to %s%s", by, carries, unit);
@@ -143,13 +151,20 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     return settle(answer, ask, NAN);
 }
 
-/* Of the probes, under another limit than the one that was searched for: the greatest load that keeps it
- * below the least that breaks it. */
+/* Of the answer and the probes, under another limit than the one that was searched for: the greatest load
+ * that keeps it below the least that breaks it. */
 static void bounds_of_probes(const struct planner_ask *ask, struct planner_answer *answer) {
     const struct capacity_lock *lock = answer->lock;
+    /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
+    if (lock->answered && lock->limit_ns < ask->limit_ns) answer->carries = lock->low;
+    if (lock->answered && lock->limit_ns > ask->limit_ns && lock->limited_by == CAPACITY_LIMIT_SLO)
+        answer->breaks = lock->high;
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
-        bool broken = probe->low_ns > ask->limit_ns && !probe->limited_by;
+        /* The worst probes have no figures: so many never got it that there is no such quantile. */
+        bool broken =
+            !probe->limited_by && (probe->low_ns > ask->limit_ns ||
+                                   (probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= ask->limit_ns));
         if (broken && !(answer->breaks <= probe->value)) answer->breaks = probe->value;
     }
     for (int i = 0; i < lock->probe_count; i++) {
@@ -172,10 +187,6 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
         return weigh(answer, ask);
     }
     bounds_of_probes(ask, answer);
-    /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
-    if (lock->answered && lock->limit_ns < ask->limit_ns) answer->carries = fmax(answer->carries, lock->low);
-    if (lock->answered && lock->limit_ns > ask->limit_ns && lock->limited_by == CAPACITY_LIMIT_SLO)
-        answer->breaks = fmin(answer->breaks, lock->high);
     if (isnan(answer->carries) && isnan(answer->breaks))
         return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit", lock->slo);
     if (say(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s", lock->slo) != 0) return -1;
@@ -263,7 +274,9 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
         return refuse(answer, ask, 2 * ask->rate, "no rate above %.3g/s was measured to keep the promise",
                       most);
-    answer->carries = fmin(answer->carries, PLANNER_RANGE * most);
+    /* Nor is a key busier than one was that kept the promise: beyond that edge this lock was not M/D/1. */
+    double shown = (lock->answered ? lock->low : most) * own / keys * ask->keys / service;
+    answer->carries = fmin(answer->carries, fmin(PLANNER_RANGE * most, shown));
     return weigh(answer, ask);
 }
 
@@ -293,6 +306,7 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
     double hold_ns = fixed_time(lock->hold), keys = key_count(lock);
     *ret = (struct planner_answer){
         .from = from, .lock = lock, .verdict = PLANNER_UNKNOWN, .carries = NAN, .breaks = NAN, .margin = NAN};
+    if (lock->violated) return say(ret, PLANNER_UNKNOWN, "two held it at once in this search");
     bool by_rate = lock->by == CAPACITY_BY_RATE;
     if (by_rate != !isnan(ask->rate))
         return refuse(ret, ask, NAN, "searched by %s only",

@@ -32,7 +32,7 @@ static const char *or_unknown(const char *text) {
 
 static const char *impossible_text(const struct planner_ask *ask, char *text, size_t size) {
     snprintf(text, size,
-             "No lock can: %.3g/s on %.0f key%s, each held for %.3g ms, hold %s for %.3g %% of the time.",
+             "No mutex can: %.3g/s on %.0f key%s, each held for %.3g ms, hold %s for %.3g %% of the time.",
              ask->rate, ask->keys, ask->keys == 1 ? "" : "s", ask->hold_ns / 1e6,
              ask->keys == 1 ? "it" : "each", ask->rate * ask->hold_ns / 1e7 / ask->keys);
     return text;

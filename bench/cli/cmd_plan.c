@@ -3,10 +3,12 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/base/home.h"
@@ -175,18 +177,29 @@ static int add_file(struct files *files, const char *path, struct lb_err *err) {
     return 0;
 }
 
-/* Every capacity.json in a folder and below it; links (results/latest) would count one twice. */
+static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err);
+
+/* No link (results/latest): it would count one twice. d_type would say so, but not on every file system. */
+static int add_entry(struct files *files, const char *folder, const char *name, int deep,
+                     struct lb_err *err) {
+    char *path = NULL;
+    struct stat status;
+    int failed = 0;
+    if (name[0] == '.' || deep == 0) return 0;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) failed = add_below(files, path, deep - 1, err);
+    free(path);
+    return failed;
+}
+
+/* Every capacity.json in a folder and below it. */
 static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err) {
     if (capacity_is(folder)) return add_file(files, folder, err);
     struct dirent **entries = NULL;
     int found = scandir(folder, &entries, NULL, alphasort), failed = 0;
+    if (found < 0) return err_set(err, LB_EXIT_USAGE, "plan: %s: %s", folder, strerror(errno));
     for (int i = 0; i < found; i++) {
-        char *inner = NULL;
-        bool look = entries[i]->d_type == DT_DIR && entries[i]->d_name[0] != '.' && deep > 0 && !failed;
-        if (look && asprintf(&inner, "%s/%s", folder, entries[i]->d_name) >= 0) {
-            failed = add_below(files, inner, deep - 1, err);
-            free(inner);
-        }
+        if (!failed) failed = add_entry(files, folder, entries[i]->d_name, deep, err);
         free(entries[i]);
     }
     free(entries);
@@ -194,9 +207,8 @@ static int add_below(struct files *files, const char *folder, int deep, struct l
 }
 
 static bool is_folder(const char *path) {
-    DIR *dir = opendir(path);
-    if (dir) closedir(dir);
-    return dir != NULL;
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static int read_files(const struct wish *wish, struct files *files, struct lb_err *err) {
@@ -213,8 +225,8 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
                            name);
     }
     if (wish->name_count > 0) return 0;
-    if (home_results(results, sizeof results, err) != 0 || add_below(files, results, DEEP_MAX, err) != 0)
-        return -1;
+    if (home_results(results, sizeof results, err) != 0) return -1;
+    if (is_folder(results) && add_below(files, results, DEEP_MAX, err) != 0) return -1;
     if (files->count > 0) return 0;
     return err_set(err, LB_EXIT_USAGE,
                    "plan: there is no " CAPACITY_FILE " below %s: run lockbench capacity LOCK "

@@ -39,9 +39,12 @@ static void has(const char *text, const char *part) {
 
 /* A lock's capacity; what is NULL or 0 is the usual. */
 struct made {
-    const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit;
-    double low, high;         /* 0: no answer */
+    const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit, *primitive;
+    double low, high;         /* 0: the usual; low < 0: no answer */
     double clients, foretold; /* measured waits over those foretold */
+    const char *more;         /* probes: ",{...}" */
+    bool endless;             /* the broken probe was so bad that it has no figures */
+    bool violated;
 };
 
 static const char * or (const char *text, const char *usual) {
@@ -56,14 +59,16 @@ static void put_lock(FILE *out, const struct made *made) {
     const char *metric = or (made->metric, "acquire_due");
     fprintf(
         out,
-        "{\"lock\":\"%s\",\"backend\":\"redis\",\"guarantee\":\"%s\",\"topology\":\"%s\",\"durability\":\"%"
+        "{\"lock\":\"%s\",\"primitive\":\"%s\",\"violated\":%s,\"backend\":\"redis\",\"guarantee\":\"%s\","
+        "\"topology\":\"%s\",\"durability\":\"%"
         "s\","
         "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=20ms\",\"metric\":\"%s\",\"quantile\":0.99,"
         "\"limit_ns\":20000000},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
         "\"key_distribution\":\"uniform\",\"clients\":%g,",
-        or (made->lock, "redis-setnx"), or (made->guarantee, "node"), or (made->topology, "redis"),
-        or (made->durability, "in memory"), metric, metric, or (made->by, "rate"), or (made->hold, "1ms"),
-        or (made->keys, "1"), made->clients > 0 ? made->clients : 64);
+        or (made->lock, "redis-setnx"), or (made->primitive, "mutex"), made->violated ? "true" : "false",
+        or (made->guarantee, "node"), or (made->topology, "redis"), or (made->durability, "in memory"),
+        metric, metric, or (made->by, "rate"), or (made->hold, "1ms"), or (made->keys, "1"),
+        made->clients > 0 ? made->clients : 64);
     if (answered) {
         fprintf(out, "\"answer\":{\"value\":%g,\"low\":%g,\"high\":%g,\"level\":0.95},\"limited_by\":\"%s\",",
                 (low + high) / 2, low, high, or (made->limit, "slo"));
@@ -75,10 +80,12 @@ static void put_lock(FILE *out, const struct made *made) {
         "\"probes\":[{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":3e6,\"low_ns\":7e6,\"high_ns\":9e6,"
         "\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":10e6,\"low_ns\":"
         "13e6,"
-        "\"high_ns\":18e6,\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"broken\",\"quantile_"
-        "ns\":60e6,"
-        "\"low_ns\":50e6,\"high_ns\":80e6,\"samples\":1000,\"missed\":40}],",
-        low / 2, low, high);
+        "\"high_ns\":18e6,\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"broken\",%s"
+        "\"samples\":1000,\"missed\":40}%s],",
+        low / 2, low, high,
+        made->endless ? "\"quantile_ns\":null,\"low_ns\":null,\"high_ns\":null,"
+                      : "\"quantile_ns\":60e6,\"low_ns\":50e6,\"high_ns\":80e6,",
+        or (made->more, ""));
     fprintf(out,
             "\"model\":{\"handoff_ns\":500000,\"hold_ns\":1000000,\"capacity_per_s\":666.7,\"wait_predicted_"
             "ns\":1e6,"
@@ -174,6 +181,28 @@ static void another_limit_is_read_from_the_probes(void **state) {
     judged(&usual, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "--most 880");
 }
 
+/* A probe that was so bad that it has no figures broke its promise and all stricter ones; a lucky one above
+ * where the search ended tells nothing; and figures that contradict each other decide nothing. */
+static void bad_and_lucky_probes_mislead_nobody(void **state) {
+    (void)state;
+#define PROBE(value, verdict, low, high)                                                                     \
+    ",{\"value\":" #value ",\"verdict\":\"" verdict "\",\"quantile_ns\":" #low ",\"low_ns\":" #low           \
+    ",\"high_ns\":" #high ",\"samples\":1000,\"missed\":0}"
+    const struct made lost = {.low = -1, .endless = true},
+                      lucky = {.endless = true, .more = PROBE(460, "kept", 8e6, 9e6)},
+                      odd = {.more = PROBE(300, "broken", 50e6, 80e6)};
+    struct planner_ask ask = {ASK, .rate = 450, .hold_ns = 1e6};
+    ask.limit_ns = 19e6;
+    judged(&lost, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
+    judged(&lucky, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
+    ask.limit_ns = 21e6; /* of a looser promise it says nothing */
+    judged(&lost, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "lockbench capacity");
+    ask.limit_ns = 40e6;
+    ask.rate = 100;
+    judged(&odd, ask, PLANNER_CLOSE, false, "contradict each other: kept at 400/s, broken at 300/s",
+           "lockbench capacity");
+}
+
 /* 2 ms held and 0.5 ms to hand over: at most 400/s. The model keeps 20 - 3 ms with a doubt of 47 %: its far
  * end was 1.47 times M/D/1's. */
 static void the_model_answers_near_what_was_measured(void **state) {
@@ -204,7 +233,7 @@ static void the_model_answers_near_what_was_measured(void **state) {
 }
 
 /* What the model keeps is kept in M/D/1: at its answer the wait's 99 % are within what is left of the
- * promise. */
+ * promise; but no key is busier than at the answer that was measured, which is 400/s * 1.5 ms = 0.6. */
 static void the_models_bounds_are_those_of_the_queue(void **state) {
     (void)state;
     const struct made usual = {0};
@@ -212,11 +241,18 @@ static void the_models_bounds_are_those_of_the_queue(void **state) {
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
     struct capacity *file = file_of(&usual, 1, "2026-01-01T00:00:00Z");
     assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
-    /* Erlang's formula in R: 1.4718 * q99(rho) * 2.5 ms = 17 ms at rho = 0.60603; q99(rho) * 2.5 ms = 20 ms
-     * at rho = 0.74899. */
-    assert_true(fabs(answer.carries - 242.4138) < 0.1);
+    /* Erlang's formula in R: 1.4718 * q99(rho) * 2.5 ms = 17 ms at rho = 0.60603, which is above 0.6;
+     * q99(rho)
+     * * 2.5 ms = 20 ms at rho = 0.74899. */
+    assert_true(fabs(answer.carries - 0.6 / 2.5e-3) < 1e-6);
     assert_true(fabs(answer.breaks - 299.596) < 0.1);
     assert_true(fabs(answer.margin - answer.carries / 100) < 1e-9);
+    free(answer.why);
+    free(answer.settle);
+    /* By the same formula: 1.4718 * q99(rho) * 2.5 ms = 15 - 3 ms at rho = 0.49209. */
+    ask.limit_ns = 15e6;
+    assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+    assert_true(fabs(answer.carries - 196.8367) < 0.1);
     free(answer.why);
     free(answer.settle);
     capacity_free(file);
@@ -303,19 +339,49 @@ static void order_is_that_of_fitness(void **state) {
     capacity_free(file);
 }
 
-/* Of several measurements of one lock in one place: the one that answers, then the newest. */
-static void the_best_measurement_answers(void **state) {
-    (void)state;
-    const struct made old = {.low = 300, .high = 310}, far = {.hold = "100ms", .low = 5, .high = 6};
+/* What plan says of one lock by three measurements, from old to new. Their number that it took. */
+static int taken_of(const struct made *made, int *ret_exit) {
+    static const char *const days[] = {"2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z",
+                                       "2026-01-05T00:00:00Z"};
     const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
-    struct capacity *files[] = {file_of(&old, 1, "2026-01-01T00:00:00Z"),
-                                file_of(&(struct made){0}, 1, "2026-01-03T00:00:00Z"),
-                                file_of(&far, 1, "2026-01-05T00:00:00Z")};
+    struct capacity *files[3];
+    int taken = -1;
+    for (int i = 0; i < 3; i++) files[i] = file_of(&made[i], 1, days[i]);
     struct planner *planner = plan_of(files, 3, &ask);
     assert_int_equal(planner->count, 1);
-    assert_ptr_equal(planner->answers[0].from, files[1]);
+    for (int i = 0; i < 3; i++) taken = planner->answers[0].from == files[i] ? i : taken;
+    *ret_exit = planner_exit(planner);
     planner_free(planner);
     for (int i = 0; i < 3; i++) capacity_free(files[i]);
+    return taken;
+}
+
+/* Nothing better that is older, or that the model says, hides what was measured last; and nothing at all that
+ * a lock let two in. */
+static void what_was_measured_last_answers(void **state) {
+    (void)state;
+    static const struct made close = {.low = 190, .high = 210}, good = {.low = 400}, model = {.hold = "2ms"},
+                             far = {.hold = "100ms", .low = 5, .high = 6}, violated = {.violated = true},
+                             less = {.low = 100, .high = 110};
+    const struct {
+        struct made made[3];
+        int taken, code;
+    } cases[] = {
+        {{good, close, far}, 1, LB_EXIT_INCONCLUSIVE},
+        {{close, good, far}, 1, LB_EXIT_OK},
+        {{good, close, model}, 1, LB_EXIT_INCONCLUSIVE},
+        {{close, less, model}, 1, LB_EXIT_REGRESSION},
+        {{far, model, far}, 1, LB_EXIT_OK},
+        {{violated, good, far}, 0, LB_EXIT_INCONCLUSIVE},
+        {{good, violated, good}, 1, LB_EXIT_INCONCLUSIVE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code, taken = taken_of(cases[i].made, &code);
+        if (taken != cases[i].taken || code != cases[i].code)
+            fail_msg("case %zu: measurement %d, exit code %d", i, taken, code);
+    }
+    struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    judged(&violated, ask, PLANNER_UNKNOWN, false, "two held it at once in this search", NULL);
 }
 
 static void exit_codes(void **state) {
@@ -333,6 +399,20 @@ static void exit_codes(void **state) {
     planner = plan_of(&file, 1, &ask);
     assert_true(planner->impossible);
     assert_int_equal(planner_exit(planner), LB_EXIT_REGRESSION);
+    planner_free(planner);
+    const struct made semaphore = {.lock = "redis-semaphore", .primitive = "semaphore"};
+    struct capacity *mixed[] = {file, file_of(&semaphore, 1, "2026-01-01T00:00:00Z")};
+    planner = plan_of(mixed, 2, &ask); /* 5 holders at once are what a semaphore is for */
+    assert_int_equal(planner->count, 2);
+    assert_false(planner->impossible);
+    assert_int_equal(planner_exit(planner), LB_EXIT_INCONCLUSIVE);
+    planner_free(planner);
+    capacity_free(mixed[1]);
+    ask = (struct planner_ask){ASK, .rate = 100, .hold_ns = 1e6};
+    ask.topology = "nowhere";
+    planner = plan_of(&file, 1, &ask);
+    has(planner->answers[0].why, "measured on another topology, redis");
+    assert_int_equal(planner_exit(planner), LB_EXIT_INCONCLUSIVE);
     planner_free(planner);
     static const struct {
         double rate, clients;
@@ -474,12 +554,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_measured_answers),
         cmocka_unit_test(another_limit_is_read_from_the_probes),
+        cmocka_unit_test(bad_and_lucky_probes_mislead_nobody),
         cmocka_unit_test(the_model_answers_near_what_was_measured),
         cmocka_unit_test(the_models_bounds_are_those_of_the_queue),
         cmocka_unit_test(clients_answer_within_twice),
         cmocka_unit_test(other_questions_are_refused),
         cmocka_unit_test(order_is_that_of_fitness),
-        cmocka_unit_test(the_best_measurement_answers),
+        cmocka_unit_test(what_was_measured_last_answers),
         cmocka_unit_test(exit_codes),
         cmocka_unit_test(outputs_are_as_stored),
         cmocka_unit_test(the_command),
