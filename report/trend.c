@@ -14,12 +14,14 @@ bool trend_is_worse(int metric, double before, double after) {
 }
 
 /* From the level before the first change among the newest runs to the level now: a change that was undone
- * since is none. */
+ * since is none. The newest levels with too few runs to tell them from outliers are none yet. */
 static void weigh(struct trend_figure *figure, int metric, const struct trend_ask *ask) {
-    int first = 0;
-    while (first < figure->change_count && figure->changes[first].index < figure->count - ask->gate) first++;
-    if (first == figure->change_count) return;
-    double before = figure->changes[first].before, after = figure->changes[figure->change_count - 1].after;
+    int first = 0, changes = figure->change_count, end = figure->count;
+    while (changes > 0 && end - figure->changes[changes - 1].index < TREND_LEVEL)
+        end = figure->changes[--changes].index;
+    while (first < changes && figure->changes[first].index < figure->count - ask->gate) first++;
+    if (first == changes) return;
+    double before = figure->changes[first].before, after = figure->changes[changes - 1].after;
     figure->shift = before > 0 ? after / before - 1 : after > 0 ? INFINITY : 0;
     figure->worse = fabs(figure->shift) >= ask->min_effect && trend_is_worse(metric, before, after);
 }
@@ -122,11 +124,10 @@ void trend_view_free(struct trend_view *view) {
 }
 
 int trend_exit(const struct trend_view *view) {
-    if (view->ask.gate == 0) return LB_EXIT_OK;
     for (int i = 0; i < view->count; i++) {
         if (view->series[i].violated) return LB_EXIT_VIOLATED;
     }
-    return view->worse > 0 ? LB_EXIT_REGRESSION : LB_EXIT_OK;
+    return view->ask.gate > 0 && view->worse > 0 ? LB_EXIT_REGRESSION : LB_EXIT_OK;
 }
 
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,

@@ -59,6 +59,9 @@ void trend_free(struct trend *trend);
 int trend_append(const char *path, const char *const *runs, int run_count, const char *commit, int *ret_added,
                  int *ret_there, struct lb_err *err);
 
+/* Runs that a new level must have before a gate takes it for one: fewer may be outliers. */
+#define TREND_LEVEL 3
+
 struct trend_figure {
     double *values; /* those that were measured; owned */
     int *lines;     /* index in the series of each */
@@ -81,7 +84,8 @@ struct trend_ask {
     const char *lock;  /* NULL: all */
     int metric;        /* of compare_metrics; -1: all */
     int last;          /* runs that the median is of */
-    int gate;          /* a change for the worse in so many newest runs counts; 0: none is asked for */
+    int gate;          /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
+                        * is asked for */
     double min_effect; /* 0.03 */
 };
 
@@ -97,7 +101,7 @@ struct trend_view {
 struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask, struct lb_err *err);
 void trend_view_free(struct trend_view *view);
 
-/* 0; with ask.gate 3 when the newest run of a series let two in, 4 when figures became worse. */
+/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse; else 0. */
 int trend_exit(const struct trend_view *view);
 
 /* What else is not the same at a change as at the line before it: "kernel, server", "" for nothing. */

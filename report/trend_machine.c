@@ -107,16 +107,29 @@ static int write_series(const struct trend_series *series, const char *folder, c
     return done(out, folder, err);
 }
 
-static void write_test(const struct trend_series *series, const char *folder, const char *name, FILE *out) {
+/* A text from elsewhere as a JSON string, which is one of YAML, too; takes it. 0, or -1: it is no UTF-8. */
+static int put_string(json_t *text, size_t flags, FILE *out) {
+    int failed = text ? json_dumpf(text, out, JSON_ENCODE_ANY | flags) : -1;
+    json_decref(text);
+    return failed;
+}
+
+static int write_test(const struct trend_series *series, const char *folder, const char *name, FILE *out,
+                      struct lb_err *err) {
     const struct trend_line *newest = series->lines[series->count - 1];
-    fprintf(out, "  # %s clients, %s\n  %s:\n    type: csv\n    file: %s/%s.csv\n",
-            newest->text[TREND_CLIENTS], newest->text[TREND_LOAD], name, folder, name);
-    fputs("    time_column: time\n    attributes: [commit, run]\n    metrics:\n", out);
+    const char *clients = newest->text[TREND_CLIENTS], *load = newest->text[TREND_LOAD];
+    fputs("  # ", out);
+    put_string(json_sprintf("%s clients, %s", clients, load), JSON_ENSURE_ASCII, out); /* one line */
+    fprintf(out, "\n  %s:\n    type: csv\n    file: ", name);
+    if (put_string(json_sprintf("%s/%s.csv", folder, name), 0, out) != 0)
+        return err_set(err, LB_EXIT_USAGE, "%s: a name that is no UTF-8 cannot be in otava.yaml", folder);
+    fputs("\n    time_column: time\n    attributes: [commit, run]\n    metrics:\n", out);
     for (int m = 0; m < COMPARE_METRICS; m++) {
         if (is_full(series, m))
             fprintf(out, "      %s: {column: %s, direction: %d}\n", compare_metrics[m].name,
                     compare_metrics[m].name, compare_metrics[m].more_is_better ? 1 : -1);
     }
+    return 0;
 }
 
 /* "redis-setnx.c64.1": with a number, since series may differ in what makes a bad name. */
@@ -140,8 +153,8 @@ int trend_write_otava(const struct trend_view *view, const char *folder, struct 
     for (int i = 0; i < view->count && !failed; i++) {
         char name[200];
         series_name(&view->series[i], i, name, sizeof name);
-        write_test(&view->series[i], folder, name, out);
-        failed = write_series(&view->series[i], folder, name, err);
+        failed = write_test(&view->series[i], folder, name, out, err);
+        if (!failed) failed = write_series(&view->series[i], folder, name, err);
     }
     int closed = done(out, folder, err);
     return failed ? -1 : closed;

@@ -47,11 +47,12 @@ static char *change_text(const struct trend_series *series, int metric, const st
     trend_also(series, figure, change, also, sizeof also);
     if (change->before > 0)
         snprintf(shift, sizeof shift, " %+.1f %%", 100 * (change->after / change->before - 1));
-    snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s",
+    bool settled = figure->count - change->index >= TREND_LEVEL;
+    snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
              value_text(change->before, metric, before), value_text(change->after, metric, after),
              line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN], change->p,
-             *also ? "; changed there, too: " : "", also);
+             settled ? "" : "; so few runs may be outliers", *also ? "; changed there, too: " : "", also);
     return text;
 }
 

@@ -41,7 +41,8 @@ static const struct args_option options[] = {
     [OPT_LOCK] = {"lock", "LOCK", "show this one only"},
     [OPT_METRIC] = {"metric", "METRIC", "show this one only: throughput, acquire_p50, ..."},
     [OPT_LAST] = {"last", "RUNS", "the median is that of so many newest runs; default 10"},
-    [OPT_GATE] = {"gate", "RUNS", "exit code 4 when a figure has become worse within so many newest runs"},
+    [OPT_GATE] = {"gate", "RUNS",
+                  "exit code 4 when a figure has become worse within so many newest runs, at least 3"},
     [OPT_MIN_EFFECT] = {"min-effect", "PERCENT", "smaller changes are none; default 3"},
     [OPT_TABLE] = {"table", NULL, "for a terminal; the default"},
     [OPT_MD] = {"md", NULL, "Markdown"},
@@ -72,9 +73,9 @@ static int metric_of(const char *name, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint), compare_metrics[0].name);
 }
 
-static int read_count(const char *option, const char *text, int *ret, struct lb_err *err) {
+static int read_count(const char *option, const char *text, int least, int *ret, struct lb_err *err) {
     int64_t count;
-    if (text_int(text, 1, RUNS_MAX, &count, err) != 0) {
+    if (text_int(text, least, RUNS_MAX, &count, err) != 0) {
         err_prefix(err, "history: --%s", option);
         return -1;
     }
@@ -101,9 +102,9 @@ static int read_option(int option, const char *value, struct wish *wish, struct 
         wish->ask.metric = metric_of(value, err);
         return wish->ask.metric < 0 ? -1 : 0;
     case OPT_LAST:
-        return read_count("last", value, &wish->ask.last, err);
+        return read_count("last", value, 1, &wish->ask.last, err);
     case OPT_GATE:
-        return read_count("gate", value, &wish->ask.gate, err);
+        return read_count("gate", value, TREND_LEVEL, &wish->ask.gate, err);
     case OPT_MIN_EFFECT:
         if (text_real(value, 0, 1000, &percent, err) != 0) {
             err_prefix(err, "history: --min-effect");
@@ -224,8 +225,8 @@ int cmd_history(int argc, char **argv) {
         args_help(
             "history [FILE] [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
             "Shows how the figures went from run to run, and where they changed; default:\n"
-            "results/history.csv. Exit codes: 0, or with --gate 4 when figures became worse,\n"
-            "3 when the newest run of a lock let two in.",
+            "results/history.csv. Exit codes: 0, 3 when the newest run of a lock let two in,\n"
+            "with --gate 4 when figures became worse.",
             options, stdout);
     }
     free(wish.names);

@@ -56,19 +56,19 @@ static void has(const char *text, const char *part) {
 
 /* What differs of a line from the usual one. */
 struct made {
-    const char *lock, *environment, *kernel, *verdict;
+    const char *lock, *environment, *kernel, *verdict, *load;
     double rate;
 };
 
 static void put_line(FILE *out, int day, const struct made *made) {
     double rate = made->rate;
     fprintf(out,
-            "2026-%02d-%02dT12:00:00Z,c%03d,2026-run-%03d,%s,h1,%s,redis 7.0.15,%s,16,\"one key, closed "
-            "loop\",redis,"
+            "2026-%02d-%02dT12:00:00Z,c%03d,2026-run-%03d,%s,h1,%s,redis 7.0.15,%s,16,\"%s\",redis,"
             "\"in memory, not \"\"durable\"\"\",1 x 2,3,%s,%.6g,%.6g,%.6g,,%.6g,20000,,3\n",
             1 + day / 28, 1 + day % 28, day, day, made->environment ? made->environment : "e1",
             made->kernel ? made->kernel : "6.1", made->lock ? made->lock : "redis-setnx",
-            made->verdict ? made->verdict : "clean", rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
+            made->load ? made->load : "one key, closed loop", made->verdict ? made->verdict : "clean", rate,
+            1e9 / rate, 3e9 / rate, 1e8 / rate);
 }
 
 static double around(struct lb_rng *rng, double noise) {
@@ -185,6 +185,50 @@ static void what_counts_is_the_level_now(void **state) {
         struct trend *trend = steps(cases[i].middle, cases[i].end, cases[i].verdict);
         struct trend_view *view = look(trend, 0, 30);
         if (trend_exit(view) != cases[i].code) fail_msg("case %zu: %d", i, trend_exit(view));
+        trend_view_free(view);
+        view = look(trend, 0, 0); /* no gate: that two were let in is told all the same */
+        assert_int_equal(trend_exit(view), cases[i].verdict ? LB_EXIT_VIOLATED : LB_EXIT_OK);
+        trend_view_free(view);
+        trend_free(trend);
+    }
+}
+
+/* Twenty runs that scatter by 1 %, then these: one that fell out, and two, shut no gate; three that stay
+ * there are a level. */
+static void outliers_shut_no_gate(void **state) {
+    (void)state;
+    static const struct {
+        double then[6]; /* parts of the level, up to 0 */
+        int changes;    /* at the least, so that there was something to shut it */
+        int code;
+    } cases[] = {
+        {{0.88}, 1, 0},
+        {{0.88, 0.88}, 1, 0},
+        {{0.88, 0.88, 0.88}, 1, 4},
+        {{0.88, 1}, 0, 0},
+        {{0.88, 1, 1}, 0, 0},
+        {{0.88, 0.88, 1, 1}, 0, 0},
+        {{0.88, 0.88, 0.88, 1}, 0, 4},
+        {{1, 1, 1, 1, 0.88}, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        struct lb_rng rng;
+        struct lb_err err = {0};
+        FILE *out = open_memstream(&text, &size);
+        rng_seed(&rng, 5, 1);
+        fputs(HEADER, out);
+        for (int day = 0; day < 20 || (day < 26 && cases[i].then[day - 20] > 0); day++) {
+            double level = day < 20 ? 100 : 100 * cases[i].then[day - 20];
+            put_line(out, day, &(struct made){.rate = level * around(&rng, 0.01)});
+        }
+        fclose(out);
+        struct trend *trend = trend_parse(text, "outliers.csv", &err);
+        struct trend_view *view = look(trend, 0, 10);
+        int changes = view->series[0].figure[0].change_count;
+        if (trend_exit(view) != cases[i].code || changes < cases[i].changes)
+            fail_msg("case %zu: exit code %d, %d changes", i, trend_exit(view), changes);
         trend_view_free(view);
         trend_free(trend);
     }
@@ -373,6 +417,36 @@ static void otava_gets_a_file_a_series(void **state) {
     free(series);
 }
 
+/* Names and loads from elsewhere stay what they are: a comment of one line, a path. */
+static void otavas_yaml_is_not_written_by_a_name(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char *csv = NULL, *folder_of = path_of("a: b #c"), *yaml = path_of("a: b #c/otava.yaml"), *file = NULL;
+    size_t size;
+    FILE *out = open_memstream(&csv, &size);
+    fputs(HEADER, out);
+    put_line(out, 0, &(struct made){.rate = 5, .load = "one\nevil: \"\"yes\"\""});
+    fclose(out);
+    struct trend *trend = trend_parse(csv, "x.csv", &err);
+    assert_string_equal(err.text, "");
+    struct trend_view *view = look(trend, -1, 0);
+    assert_int_equal(trend_write_otava(view, folder_of, &err), 0);
+    char *text = read_whole(yaml);
+    has(text, "  # \"16 clients, one\\nevil: \\\"yes\\\"\"\n");
+    assert_true(asprintf(&file, "    file: \"%s/redis-setnx.c16.1.csv\"\n", folder_of) > 0);
+    has(text, file);
+    free(text);
+    free(file);
+    free(yaml);
+    yaml = path_of("\xff");
+    assert_int_equal(trend_write_otava(view, yaml, &err), -1);
+    has(err.text, "is no UTF-8");
+    trend_view_free(view);
+    trend_free(trend);
+    free(folder_of);
+    free(yaml);
+}
+
 /* `lockbench history <words>`: its exit code; what it wrote into the folder's out and err. */
 static int history_command(const char *words) {
     const char *program = getenv("LOCKBENCH_PROGRAM");
@@ -400,6 +474,7 @@ static void the_command(void **state) {
         {"$D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
         {"$D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
         {"$D/slower.csv --gate 0", LB_EXIT_USAGE, "history: --gate"},
+        {"$D/slower.csv --gate 2", LB_EXIT_USAGE, "history: --gate"},
         {"$D/slower.csv --last ten", LB_EXIT_USAGE, "history: --last"},
         {"$D/slower.csv --min-effect x", LB_EXIT_USAGE, "history: --min-effect"},
         {"$D/slower.csv $D/other.csv", LB_EXIT_USAGE, "shows one file"},
@@ -445,11 +520,13 @@ int main(void) {
         cmocka_unit_test(a_change_is_found_where_it_was),
         cmocka_unit_test(a_gate_sees_new_changes_only),
         cmocka_unit_test(what_counts_is_the_level_now),
+        cmocka_unit_test(outliers_shut_no_gate),
         cmocka_unit_test(scatter_shuts_no_gate),
         cmocka_unit_test(runs_are_appended_once),
         cmocka_unit_test(wrong_files_are_one_clear_line),
         cmocka_unit_test(outputs_are_as_stored),
         cmocka_unit_test(otava_gets_a_file_a_series),
+        cmocka_unit_test(otavas_yaml_is_not_written_by_a_name),
         cmocka_unit_test(the_command),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

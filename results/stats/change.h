@@ -4,7 +4,9 @@
  * E-divisive means (Matteson and James 2014) finds the best place to split a window, Student's t-test says
  * whether it is one; windows overlap by half; then the weakest points are taken away until all that are left
  * are significant and great enough. Deterministic: no permutations, no seed. Assumes values in order, each of
- * an independent run, scattered alike before and after a change; a single outlier is no change of level.
+ * an independent run, scattered alike before and after a change. A single outlier among others is no change
+ * of level, but as the last value it may be found as one: whoever acts on a change waits for some values
+ * after it.
  */
 #ifndef RESULTS_STATS_CHANGE_H
 #define RESULTS_STATS_CHANGE_H

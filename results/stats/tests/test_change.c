@@ -123,6 +123,18 @@ static void scatter_is_no_change_and_a_step_is_one(void **state) {
     if (found < 180) fail_msg("found in %d of 200", found);
 }
 
+/* One that fell out is no change among others; as the last value it is found: nothing tells it from one. */
+static void an_outlier_is_a_change_only_as_the_last(void **state) {
+    (void)state;
+    static const double values[] = {100, 101, 99, 100.5, 99.5, 100, 101, 99,  100.5, 99.5, 100, 101,
+                                    99,  100, 99, 101,   100,  100, 99,  112, 100,   101,  99,  100};
+    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0.03};
+    struct change_point points[COUNT(values)];
+    assert_int_equal(change_points(values, 20, &options, points), 1);
+    assert_int_equal(points[0].index, 19);
+    assert_int_equal(change_points(values, COUNT(values), &options, points), 0);
+}
+
 static void few_or_equal_values_have_no_points(void **state) {
     (void)state;
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0};
@@ -153,6 +165,7 @@ int main(void) {
         cmocka_unit_test(long_series_is_split_as_otava_and_r_do),
         cmocka_unit_test(a_point_has_its_test_and_its_levels),
         cmocka_unit_test(scatter_is_no_change_and_a_step_is_one),
+        cmocka_unit_test(an_outlier_is_a_change_only_as_the_last),
         cmocka_unit_test(few_or_equal_values_have_no_points),
         cmocka_unit_test(nonsense_is_refused),
     };
