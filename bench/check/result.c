@@ -42,18 +42,13 @@ int result_write_file(const json_t *json, const char *path, struct lb_err *err) 
 /* ---- the parts that do not change ---- */
 
 static json_t *lock_json(const struct lb_lock *lock) {
-    static const char *const guarantees[] = {[LB_ON_ONE_HOST] = "host",
-                                             [LB_ON_ONE_NODE] = "node",
-                                             [LB_ON_ASYNC_REPLICA] = "async-replica",
-                                             [LB_ON_MAJORITY] = "majority",
-                                             [LB_NO_GUARANTEE] = "none"};
     static const char *const crashes[] = {[LB_CRASH_NEVER] = "never",
                                           [LB_CRASH_AT_ONCE] = "at-once",
                                           [LB_CRASH_LEASE] = "lease",
                                           [LB_CRASH_SESSION] = "session"};
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b}", "name", lock->name, "backend",
                      lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "guarantee",
-                     guarantees[lock->about.guarantee], "crash", crashes[lock->about.crash], "token",
+                     lb_guarantee_name(lock->about.guarantee), "crash", crashes[lock->about.crash], "token",
                      (lock->caps & LB_CAP_FENCE) != 0, "control", (lock->caps & LB_CAP_CONTROL) != 0);
 }
 
