@@ -102,7 +102,11 @@ int edge_find(const struct edge_point *points, int count, double level, uint64_t
     double tail = (1 - level) / 2;
     if (count > 2) tail = 0.5 * erfc(sqrt(count / (count - 1.0) / 2) * student_quantile(level, count - 1));
     edge.low = edges[(int)(tail * EDGE_RESAMPLES)];
-    edge.high = edges[(int)((1 - tail) * EDGE_RESAMPLES) - 1];
+    edge.high = edges[EDGE_RESAMPLES - 1 - (int)(tail * EDGE_RESAMPLES)];
+    edge.below = below;
+    edge.above = count - below;
+    if (edge.below < EDGE_SIDE_MIN) edge.low = least;
+    if (edge.above < EDGE_SIDE_MIN) edge.high = most;
     /* The estimate is a draw like the others. */
     if (edge.low > edge.x) edge.low = edge.x;
     if (edge.high < edge.x) edge.high = edge.x;

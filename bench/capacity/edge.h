@@ -5,9 +5,10 @@
  * and far from it it says no more than its side; so the fit is a line that is cut at EDGE_FAR above and
  * below, by least squares to z cut likewise (a psychometric function: many uncertain answers around a
  * threshold). Cut so, one probe that something else disturbed has a vote, not a veto. The interval is the
- * percentile bootstrap over probes (Efron 1979): a probe is one sample, whatever it measured inside. On
- * made-up locks it lay two to three times nearer to the edge than isotonic regression did. It knows no lock
- * and no clock.
+ * percentile bootstrap over probes (Efron 1979): a probe is one sample, whatever it measured inside. One or
+ * two of them on a side of the edge have no spread to draw from: to that side the interval ends at the
+ * outermost probe. On made-up locks it lay two to three times nearer to the edge than isotonic regression
+ * did. It knows no lock and no clock.
  */
 #ifndef BENCH_CAPACITY_EDGE_H
 #define BENCH_CAPACITY_EDGE_H
@@ -17,6 +18,7 @@
 #define EDGE_POINTS_MAX 256
 #define EDGE_FAR 2.0 /* e^2: 7.4 times the share that is allowed */
 #define EDGE_RESAMPLES 400
+#define EDGE_SIDE_MIN 3 /* points on a side that its end of the interval is drawn from */
 
 struct edge_point {
     double x; /* log of the load */
@@ -25,6 +27,7 @@ struct edge_point {
 
 struct edge {
     double x, low, high;
+    int below, above; /* points on each side of x; one that lies there is above */
 };
 
 /* z of a probe: `over` of n samples (n above 0), when `allowed` (a share) may be. Never infinite: half a

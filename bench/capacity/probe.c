@@ -11,6 +11,8 @@
 #define BATCHES_MAX 600
 #define BUSY_PART 0.95 /* of the window, for which the threads ran */
 #define MEANS_MIN 30   /* samples that a mean takes */
+#define NEAR_PART 0.5  /* of the share that is allowed: so much over the limit that the quantile is near it  \
+                        */
 
 const char *probe_limit_text(enum probe_limit limit) {
     static const char *const words[] = {
@@ -26,11 +28,14 @@ static double value_at(const struct hist *hist, uint64_t rank) {
     return rank > count ? NAN : (double)hist_quantile(hist, (double)rank / (double)count);
 }
 
-static int batches_of(const struct stage *stage, struct quantile_batch *batches) {
+/* All of them; of a long window neighbours are put together. Returns how many. */
+static int batches_of(const struct stage *stage, struct quantile_batch batches[BATCHES_MAX]) {
     int count = stage->batch_count < BATCHES_MAX ? stage->batch_count : BATCHES_MAX;
-    for (int i = 0; i < count; i++) {
-        batches[i] =
-            (struct quantile_batch){.count = stage->batches[i].counted, .below = stage->batches[i].within};
+    for (int i = 0; i < count; i++) batches[i] = (struct quantile_batch){0};
+    for (int i = 0; i < stage->batch_count; i++) {
+        struct quantile_batch *batch = &batches[(int64_t)i * count / stage->batch_count];
+        batch->count += stage->batches[i].counted;
+        batch->below += stage->batches[i].within;
     }
     return count;
 }
@@ -59,17 +64,21 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     int count = batches_of(stage, batches);
     uint64_t low, high;
     double n = (double)probe->samples, limit_ns = (double)promise->limit_ns;
+    double allowed = 1 - promise->quantile;
     probe->quantile_ns = value_at(hist, (uint64_t)ceil(promise->quantile * n));
     if (quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low, &high, NULL) == 0) {
         /* Its ranks are among what was granted: what was not lies above all of it. */
         double stretch = n / (double)(hist->count + hist->over > 0 ? hist->count + hist->over : 1);
-        probe->low_ns = value_at(hist, (uint64_t)floor((double)low * stretch));
-        probe->high_ns = value_at(hist, (uint64_t)ceil((double)high * stretch));
+        double low_ns = value_at(hist, (uint64_t)floor((double)low * stretch));
+        double high_ns = value_at(hist, (uint64_t)ceil((double)high * stretch));
         /* Beyond the last one that was granted is beyond the limit, however far. */
-        if (isnan(probe->low_ns) || probe->low_ns > limit_ns) probe->verdict = CAPACITY_BROKEN;
-        if (probe->high_ns <= limit_ns) probe->verdict = CAPACITY_KEPT;
+        if (isnan(low_ns) || low_ns > limit_ns) probe->verdict = CAPACITY_BROKEN;
+        if (high_ns <= limit_ns) probe->verdict = CAPACITY_KEPT;
+        if ((double)probe->over >= NEAR_PART * allowed * n) {
+            probe->low_ns = low_ns;
+            probe->high_ns = high_ns;
+        }
     }
-    double allowed = 1 - promise->quantile;
     if (stage->hopeless || share_at_least(batches, count) > allowed) probe->verdict = CAPACITY_BROKEN;
 }
 
@@ -77,10 +86,26 @@ static bool is_busy(const struct stage *stage) {
     return stage->client_cpu_ns > BUSY_PART * (double)stage->window_ns * stage->threads;
 }
 
-/* What of ours may have broken the promise. */
-static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask) {
+/* Whether the engine's late timers may have decided it, to whichever side: that must not depend on the
+ * outcome, or who leaves late probes out keeps the lucky ones. A request waits for a late timer of its own,
+ * and behind a lock for those of everybody who is before it. */
+static bool may_be_late(const struct stage *stage, const struct stage_promise *promise,
+                        const struct probe *probe) {
+    const struct hist *hiccup = stage->hist[METRIC_HICCUP];
+    double before = probe->throughput_per_s * probe->quantile_ns / 1e9;
+    double late_ns = (double)hist_quantile(hiccup, 0.99) + before * hist_mean(hiccup);
+    return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;
+}
+
+/* What of ours may have decided it. */
+static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
+                                 const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;
-    if (stage_limited_by(stage, ask)) return is_busy(stage) ? PROBE_BUSY : PROBE_LATE;
+    bool ours = stage_limited_by(stage, ask) != NULL;
+    if (ours && !is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
+    bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
+    if (!over) return PROBE_NOT_LIMITED;
+    if (ours && is_busy(stage)) return PROBE_BUSY;
     /* Late for those who came, but not for those who had started: the queue was before our own clients. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
     if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
@@ -113,8 +138,7 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.measured = true;
     read_quantile(stage, &ask->promise, &probe);
     /* Whether the lock would have kept it is not known. What was kept in spite of us was kept. */
-    bool over = (double)probe.over > (1 - ask->promise.quantile) * (double)probe.samples;
-    if (over) probe.limit = limit_of(stage, ask);
-    if (probe.limit) probe.verdict = CAPACITY_UNSURE;
+    probe.limit = limit_of(stage, ask, &probe);
+    if (probe.limit && probe.verdict == CAPACITY_BROKEN) probe.verdict = CAPACITY_UNSURE;
     return probe;
 }

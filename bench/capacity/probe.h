@@ -2,7 +2,9 @@
  *
  * All that was due counts: an operation that never started, timed out or failed is over the limit. Waits for
  * one lock queue behind each other, so samples are no independent ones: the interval of the quantile is by
- * the spread between the window's half seconds (results/stats/quantile.h). It decides nothing about a search.
+ * the spread between the window's half seconds (results/stats/quantile.h), which is counted at the limit.
+ * Where far fewer than allowed are over it nothing is known of the spread at the quantile, and there is no
+ * interval. It decides nothing about a search.
  */
 #ifndef BENCH_CAPACITY_PROBE_H
 #define BENCH_CAPACITY_PROBE_H
@@ -10,16 +12,17 @@
 #include "bench/run/stage.h"
 #include "results/format/capacity_read.h"
 
-/* What of ours was too slow. */
+/* What of ours was so slow that it may have decided the verdict. */
 enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_BUSY, PROBE_POOL };
 
 struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
     enum capacity_verdict verdict;
-    enum probe_limit limit;
+    enum probe_limit limit;              /* PROBE_LATE also where the promise was kept in spite of it */
     bool measured;                       /* the figures below are there */
-    double quantile_ns, low_ns, high_ns; /* NAN: not known; the upper ones also: beyond what was granted */
+    double quantile_ns, low_ns, high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
+                                            interval is NAN where the quantile is far below the limit */
     uint64_t samples, over, missed;      /* samples: due in the window, or begun in it in a closed loop */
     double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     double throughput_per_s;

@@ -13,6 +13,7 @@
 #define ROUNDS_MIN 3
 #define TOO_WIDE 0.5 /* high / low - 1: such an interval is no answer */
 #define BAD_MOST 3   /* probes in a row that brought nothing */
+#define SIDE_LEAST 2 /* probes on each side of an answer */
 #define LIMITED_MOST                                                                                         \
     5            /* probes beyond all others that the generator spoils until it is taken for the limit */
 #define AT_END 2 /* probes at the end of the range that settle it */
@@ -40,12 +41,18 @@ static double distance(const struct search *search, const struct search_result *
     return edge_distance(result->over, result->samples, search->ask.allowed);
 }
 
+/* Not kept, and that may be the generator's fault. What was kept in spite of it was kept. */
+static bool is_spoilt(const struct search *search, const struct search_result *result) {
+    return result->limited && result->samples > 0 && distance(search, result) > 0;
+}
+
 /* The greatest load at which a probe said anything of the lock; 0 = at none. */
 static double greatest_told(const struct search *search) {
     double greatest = 0;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        if (result->samples > 0 && !result->limited && result->load > greatest) greatest = result->load;
+        if (result->samples > 0 && !is_spoilt(search, result) && result->load > greatest)
+            greatest = result->load;
     }
     return greatest;
 }
@@ -56,35 +63,51 @@ static int limited_beyond(const struct search *search) {
     int count = 0;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        count += result->samples > 0 && result->limited && result->load > told;
+        count += is_spoilt(search, result) && result->load > told;
     }
     return count;
 }
 
-/* The probes that say anything; those that the generator spoilt say nothing of the lock, and are only counted
- * when asked, beyond all others. Returns how many. */
-static int points_of(const struct search *search, bool spoilt_too,
+/* Which probes an edge is fitted to. */
+enum points {
+    POINTS_CLEAN, /* the generator was never too slow */
+    POINTS_TOLD,  /* ... or it was kept in spite of it */
+    POINTS_BEYOND /* ... or it was spoilt, beyond all others */
+};
+
+/* Returns how many. */
+static int points_of(const struct search *search, enum points which,
                      struct edge_point points[EDGE_POINTS_MAX]) {
     int count = 0;
     double told = greatest_told(search);
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        if (result->samples == 0 || (result->limited && !(spoilt_too && result->load > told))) continue;
+        if (result->samples == 0 || (which == POINTS_CLEAN && result->limited)) continue;
+        if (is_spoilt(search, result) && !(which == POINTS_BEYOND && result->load > told)) continue;
         points[count++] = (struct edge_point){.x = log(result->load), .z = distance(search, result)};
     }
     return count;
 }
 
-/* The edge as edge_find has it. Where no lock's edge is among the probes and nothing else could be learned of
- * all loads beyond, the generator's is taken for it. */
-static int find(const struct search *search, struct edge *ret, bool *ret_generator) {
+static int find_among(const struct search *search, enum points which, struct edge *ret) {
     struct edge_point points[EDGE_POINTS_MAX];
-    int count = points_of(search, false, points);
-    int side = edge_find(points, count, SEARCH_LEVEL, search->ask.seed, ret);
-    *ret_generator = side < 0 && limited_beyond(search) >= LIMITED_MOST;
-    if (!*ret_generator) return side;
-    count = points_of(search, true, points);
+    int count = points_of(search, which, points);
     return edge_find(points, count, SEARCH_LEVEL, search->ask.seed, ret);
+}
+
+/* The edge as edge_find has it: of the clean probes when they suffice, so that the generator has no say.
+ * Where no lock's edge is among the probes and nothing else could be learned of all loads beyond, the
+ * generator's is taken for it. *ret_which: of which probes it is. */
+static int find(const struct search *search, struct edge *ret, enum points *ret_which) {
+    *ret_which = POINTS_CLEAN;
+    if (find_among(search, POINTS_CLEAN, ret) == 0 && ret->below >= EDGE_SIDE_MIN &&
+        ret->above >= EDGE_SIDE_MIN)
+        return 0;
+    *ret_which = POINTS_TOLD;
+    int side = find_among(search, POINTS_TOLD, ret);
+    if (side >= 0 || limited_beyond(search) < LIMITED_MOST) return side;
+    *ret_which = POINTS_BEYOND;
+    return find_among(search, POINTS_BEYOND, ret);
 }
 
 /* Within the range, and whole where it must be. */
@@ -95,12 +118,26 @@ static double fit_load(const struct search *search, double load) {
     return load > search->ask.most ? search->ask.most : load;
 }
 
-static int probes_at(const struct search *search, double load) {
+/* Of a load; clean: those that the generator had no part in. */
+static int probes_at(const struct search *search, double load, bool clean) {
     int count = 0;
     for (int i = 0; i < search->count; i++) {
-        count += search->results[i].load == load && search->results[i].samples > 0;
+        const struct search_result *result = &search->results[i];
+        count += result->load == load && result->samples > 0 && !(clean && result->limited);
     }
     return count;
+}
+
+static bool kept_from(const struct search *search, double load) {
+    for (int i = 0; i < search->count; i++) {
+        if (search->results[i].kept && search->results[i].load >= load) return true;
+    }
+    return false;
+}
+
+/* An end of the range, beyond which there is nothing to probe. */
+static bool is_end_settled(const struct search *search, double load, bool up) {
+    return probes_at(search, load, up) >= AT_END && (!up || kept_from(search, load));
 }
 
 static int failures(const struct search *search) {
@@ -114,7 +151,7 @@ static double widen(const struct search *search, bool up) {
     double end = 0;
     for (int i = 0; i < search->count; i++) {
         double load = search->results[i].load;
-        if (search->results[i].samples == 0 || (up && search->results[i].limited)) continue;
+        if (search->results[i].samples == 0 || (up && is_spoilt(search, &search->results[i]))) continue;
         if (end == 0 || (up ? load > end : load < end)) end = load;
     }
     double load = fit_load(search, up ? end * STEP : end / STEP);
@@ -155,15 +192,15 @@ bool search_next(struct search *search, bool more, double *ret_load) {
             return true;
         }
         const struct search_result *last = &search->results[search->count - 1];
-        bool generator;
-        int side = find(search, &edge, &generator);
-        if (side != 0 && last->limited && limited_beyond(search) < LIMITED_MOST) {
+        enum points which;
+        int side = find(search, &edge, &which);
+        if (side != 0 && is_spoilt(search, last) && limited_beyond(search) < LIMITED_MOST) {
             *ret_load = last->load;
             return true;
         }
         if (side != 0) {
             *ret_load = widen(search, side < 0);
-            return probes_at(search, *ret_load) < AT_END;
+            return !is_end_settled(search, *ret_load, side < 0);
         }
         if (is_settled(search, &edge)) return false;
         plan_round(search, &edge);
@@ -172,9 +209,9 @@ bool search_next(struct search *search, bool more, double *ret_load) {
     return true;
 }
 
-static bool any_kept(const struct search *search, double up_to) {
+static bool any_limited(const struct search *search) {
     for (int i = 0; i < search->count; i++) {
-        if (search->results[i].kept && search->results[i].load <= up_to) return true;
+        if (search->results[i].limited && search->results[i].samples > 0) return true;
     }
     return false;
 }
@@ -186,7 +223,7 @@ static struct search_answer no_answer(const char *why) {
 /* The greatest load was kept as often as it takes. */
 static struct search_answer at_range_end(const struct search *search) {
     double most = search->ask.most;
-    if (probes_at(search, most) < AT_END || !any_kept(search, most))
+    if (!is_end_settled(search, most, true))
         return no_answer("the promise was kept as far as the probes went: give it more time (--time)");
     return (struct search_answer){.limit = SEARCH_BY_RANGE,
                                   .load = most,
@@ -197,17 +234,21 @@ static struct search_answer at_range_end(const struct search *search) {
 
 struct search_answer search_answer(const struct search *search) {
     struct edge edge;
-    bool generator;
-    int side = find(search, &edge, &generator);
-    if (search->count == 0 || failures(search) == search->count)
-        return no_answer("no probe could be measured");
+    enum points which;
+    int side = find(search, &edge, &which);
+    if (search->count == 0) return no_answer("no probe could be measured");
+    if (failures(search) == search->count)
+        return no_answer("no probe could be measured, or none had the samples that the quantile takes: give "
+                         "it more time (--time), or promise a lesser quantile");
     if (side < 0) return at_range_end(search);
     if (side > 0) {
         return no_answer(
-            generator
+            which == POINTS_BEYOND
                 ? "the load generator or a busy machine was too slow at every load"
                 : "the promise was broken at every load, down to the least that the time allows (--time)");
     }
+    if (edge.below < SIDE_LEAST || edge.above < SIDE_LEAST)
+        return no_answer("too few probes around the edge: give it more time (--time)");
     struct search_answer answer = {
         .limit = SEARCH_BY_PROMISE, .load = exp(edge.x), .low = exp(edge.low), .high = exp(edge.high)};
     if (search->ask.whole) {
@@ -220,7 +261,9 @@ struct search_answer search_answer(const struct search *search) {
             "the promise was broken at every load, down to the least that the time allows (--time)");
     if (answer.high / answer.low - 1 > TOO_WIDE && !(search->ask.whole && answer.high - answer.low < 3))
         return no_answer("the probes differ too much: give it more time (--time), or an idler machine");
-    if (generator) {
+    if (which == POINTS_TOLD && any_limited(search))
+        answer.why = "too few probes were free of a busy machine to leave the others out: it may carry less";
+    if (which == POINTS_BEYOND) {
         answer.limit = SEARCH_BY_GENERATOR;
         answer.high = INFINITY;
         answer.why = "beyond it the load generator or a busy machine was too slow: the lock may carry more";

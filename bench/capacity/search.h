@@ -4,8 +4,9 @@
  * First a bracket: from a first guess up while the promise is kept, down while it is broken. Then rounds of
  * probes on both sides of where the edge seems to be, in shuffled order, so that a machine that slows down
  * slows both sides alike. The answer is the edge of all probes (edge.h), not the end of one path: one unlucky
- * probe costs a vote. Pure: it runs nothing and reads no clock; who runs the probes says how much time is
- * left.
+ * probe costs a vote. Probes in which the generator was too slow are repeated and left out, kept or not: to
+ * leave out only those that were not kept would push the edge up. Pure: it runs nothing and reads no clock;
+ * who runs the probes says how much time is left.
  */
 #ifndef BENCH_CAPACITY_SEARCH_H
 #define BENCH_CAPACITY_SEARCH_H
@@ -29,7 +30,7 @@ struct search_result {
     double load;
     uint64_t over, samples; /* samples 0: the probe brought nothing */
     bool kept;              /* with confidence */
-    bool limited;           /* not kept, and the generator was too slow: that may be why */
+    bool limited;           /* the generator was so slow that it may have decided this */
 };
 
 struct search {
@@ -38,7 +39,7 @@ struct search {
     int count;
     double round[SEARCH_ROUND]; /* loads still to probe, from the end */
     int round_left, rounds;
-    int again_left; /* of the round: probes that the generator spoilt and that may be repeated */
+    int again_left; /* of the round: limited probes that may be repeated */
     double load;    /* the last that was asked for */
 };
 

@@ -17,6 +17,7 @@
 #define WINDOW_MIN_NS (5 * LB_S_NS)
 #define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
 #define SAMPLES_LEAST 3.7 /* ... and with fewer a quantile has no interval at all */
+#define SAMPLES_TOLD 2.5  /* ... and with fewer the share over the limit is not told from what is allowed */
 #define WINDOWS 4         /* that the time for a lock must have room for */
 #define START_PART 0.75   /* of what the closed loop did */
 #define START_PER_S 50    /* when it did nothing */
@@ -59,9 +60,12 @@ static double allowed_share(const struct seek *seek) {
     return 1 - seek->ask.slo.quantile;
 }
 
-/* Long enough for the quantile: at this rate, or, of a closed loop, as long as any. */
-static int64_t window_ns(const struct seek *seek, double load) {
-    double wanted_ns = seek->ask.by_clients ? 0 : SAMPLES / allowed_share(seek) / load * 1e9;
+/* Long enough for the quantile: at this rate, or at what the closed loop did in the last probe. */
+static int64_t window_ns(const struct seek *seek, const struct sought *sought, double load) {
+    double per_s = load;
+    if (seek->ask.by_clients)
+        per_s = sought->probe_count > 0 ? sought->probes[sought->probe_count - 1].throughput_per_s : 0;
+    double wanted_ns = per_s > 0 ? SAMPLES / allowed_share(seek) / per_s * 1e9 : 0;
     double most_ns = (double)seek->ask.budget_ns / WINDOWS;
     if (wanted_ns > most_ns) wanted_ns = most_ns;
     return wanted_ns > (double)WINDOW_MIN_NS ? (int64_t)wanted_ns : WINDOW_MIN_NS;
@@ -91,7 +95,7 @@ static void fill(struct seek *seek, const struct sought *sought, double load, st
     seek->probe_plan.sweep = SWEEP_LISTED;
     seek->probe_plan.repeat = 1;
     seek->probe_plan.seed = plan->seed + SEED_STEP * (uint64_t)(sought->probe_count + 1);
-    seek->probe_plan.duration_ns = window_ns(seek, load);
+    seek->probe_plan.duration_ns = window_ns(seek, sought, load);
     seek->load = load;
     *ret = (struct plan_stage){
         .plan = &seek->probe_plan, .lock = sought->lock, .topology = sought->on, .clients = plan->clients[0]};
@@ -155,11 +159,23 @@ static void note_place(struct sought *sought, const struct run_took *took) {
     }
 }
 
+/* Whether a window brought so few samples that they say nothing, and had so few over the limit that more of
+ * them might have kept the promise. */
+static bool is_thin(const struct seek *seek, const struct probe *probe) {
+    return (double)probe->samples < SAMPLES_TOLD / allowed_share(seek) && (double)probe->over <= SAMPLES_TOLD;
+}
+
+/* Two that held it at once. A baseline is no lock, and gives each client a cell of its own. */
+static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
+    return stage->exclusion.verdict == VERDICT_VIOLATED && !(lock->caps & LB_CAP_BASELINE);
+}
+
 static void note_probe(struct seek *seek, struct sought *sought, const struct run_took *took) {
     struct probe probe = probe_read(took->stage, took->ask, seek->load);
+    bool told = probe.measured && !is_thin(seek, &probe);
     struct search_result result = {.load = seek->load,
                                    .over = probe.over,
-                                   .samples = probe.measured ? probe.samples : 0,
+                                   .samples = told ? probe.samples : 0,
                                    .kept = probe.verdict == CAPACITY_KEPT,
                                    .limited = probe.limit != PROBE_NOT_LIMITED};
     search_add(&sought->search, &result);
@@ -171,9 +187,15 @@ static void note_probe(struct seek *seek, struct sought *sought, const struct ru
     if (seek->ask.news) seek->ask.news(seek->ask.news_arg, &news);
 }
 
+/* When a stage's load began; its servers may have had to be started before. */
+static int64_t load_began_ns(const struct seek *seek, const struct stage *stage) {
+    int64_t began_ns = stage->window_begin_ns - stage->warmup_ns;
+    return stage->window_begin_ns > 0 ? began_ns : seek->stage_began_ns;
+}
+
 /* What a busy machine spoilt is not charged to the lock, up to as much again. */
-static void note_cost(const struct seek *seek, struct sought *sought) {
-    int64_t cost_ns = lb_now() - seek->stage_began_ns;
+static void note_cost(const struct seek *seek, struct sought *sought, const struct stage *stage) {
+    int64_t cost_ns = lb_now() - load_began_ns(seek, stage);
     if (cost_ns > sought->cost_ns) sought->cost_ns = cost_ns;
     if (sought->probes[sought->probe_count - 1].limit) sought->spoilt_ns += cost_ns;
     if (sought->spoilt_ns > seek->ask.budget_ns) sought->spoilt_ns = seek->ask.budget_ns;
@@ -199,12 +221,14 @@ void seek_took(void *arg, const struct run_took *took) {
         return;
     }
     note_place(sought, took);
+    sought->violated |= saw_two(took->stage, sought->lock->lock);
+    if (sought->began_ns == seek->stage_began_ns) sought->began_ns = load_began_ns(seek, took->stage);
     if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !seek->ask.by_clients) {
         sought->saturated = probe_read(took->stage, took->ask, 0);
         begin_search(seek, sought);
     } else {
         note_probe(seek, sought, took);
-        note_cost(seek, sought);
+        note_cost(seek, sought, took->stage);
     }
     write_file(seek, "the search was cut off", false, &ignored);
 }

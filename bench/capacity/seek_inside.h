@@ -13,8 +13,9 @@ struct sought {
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
+    bool violated;          /* a stage of it saw two holders at once */
     struct probe saturated; /* the closed loop before a search by rate */
-    int64_t began_ns;       /* its first stage; 0 = not yet */
+    int64_t began_ns;       /* its first stage, then that stage's load; 0 = not yet */
     int64_t spoilt_ns;      /* of its time, what went into probes that a busy machine spoilt */
     int64_t cost_ns;        /* of its dearest probe so far, with what comes before and after its load */
 };

@@ -128,14 +128,14 @@ static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
                   text_or_null(sought->topology), "durability", text_or_null(sought->durability), "guarantee",
                   guarantees[lock->about.guarantee], "server", text_or_null(sought->server), "executor",
                   "threads", sought->threads, "processes", sought->processes);
-    json_t *shape = json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i}", "slo", slo_json(&seek->ask.slo), "by",
-                              seek->ask.by_clients ? "clients" : "rate", "hold",
+    json_t *shape = json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "slo", slo_json(&seek->ask.slo),
+                              "by", seek->ask.by_clients ? "clients" : "rate", "hold",
                               dist_text(&plan->hold, hold, sizeof hold), "think",
                               dist_text(&plan->think, think, sizeof think), "keys", keys, "key_distribution",
                               own                            ? "own"
                               : plan->keys.pick == KEYS_ZIPF ? "zipf"
                                                              : "uniform",
-                              "clients", plan->clients[0]);
+                              "clients", plan->clients[0], "violated", (int)sought->violated);
     json_t *probes = json_array();
     for (int i = 0; i < sought->probe_count; i++)
         json_array_append_new(probes, probe_json(&sought->probes[i]));

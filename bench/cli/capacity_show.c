@@ -10,6 +10,7 @@
 #include "report/screen.h"
 
 #define CELL_MAX 64
+#define VIOLATED_WORDS "EXCLUSION VIOLATED: it let two in during the search, so it is no lock"
 
 void capacity_show_probe(void *arg, const struct seek_news *news) {
     struct progress *progress = arg;
@@ -138,10 +139,11 @@ void capacity_show_table(const struct capacity *capacity, bool color, FILE *out)
         const struct capacity_lock *lock = &capacity->locks[i];
         struct row row = row_of(lock);
         bool good = lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
-        put_row(&screen, lock->lock, &row, models, good ? TONE_PLAIN : TONE_WARN);
+        put_row(&screen, lock->lock, &row, models, lock->violated ? TONE_BAD : good ? TONE_PLAIN : TONE_WARN);
         screen_say(&screen, 4, TONE_PLAIN, "    %s; %s; %s; topology %s; %d probes",
                    guarantee_words(lock->guarantee), or_dash(lock->durability), or_dash(lock->server),
                    or_dash(lock->topology), lock->probe_count);
+        if (lock->violated) screen_say(&screen, 4, TONE_BAD, "    " VIOLATED_WORDS);
         if (lock->why) screen_say(&screen, 4, TONE_WARN, "    %s", lock->why);
     }
     if (models) {
@@ -186,7 +188,9 @@ void capacity_show_md(const struct capacity *capacity, FILE *out) {
                                guarantee_words(lock->guarantee),
                                or_dash(lock->durability),
                                or_dash(lock->topology),
-                               lock->why ? lock->why : ""};
+                               lock->violated ? VIOLATED_WORDS
+                               : lock->why    ? lock->why
+                                              : ""};
         fputc('|', out);
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) put_cell(out, cells[c]);
         fputc('\n', out);

@@ -63,7 +63,7 @@ struct wish {
     const char *slo_word, *out;
     struct stage_promise slo;
     char hold[200], keys[200], clients[64]; /* as --set takes them */
-    const char *sets[SETS_MAX + 3];
+    const char *sets[SETS_MAX + 4];
     int set_count;
     struct urls urls;
     bool by_clients, json, md, help;
@@ -166,6 +166,9 @@ static int complete(struct wish *wish, struct lb_err *err) {
                        wish->most, PLAN_CLIENTS_MAX);
     if (*wish->hold) wish->sets[wish->set_count++] = wish->hold;
     if (*wish->keys) wish->sets[wish->set_count++] = wish->keys;
+    /* What the plan is checked by must be of the kind that is searched: think times go with a closed loop
+     * only, and the workload's own rate says nothing here. */
+    wish->sets[wish->set_count++] = wish->by_clients ? "load.arrival=closed" : "load.arrival=poisson:1/s";
     if (wish->by_clients) {
         snprintf(wish->clients, sizeof wish->clients, "load.clients=%d", (int)wish->most);
         wish->sets[wish->set_count++] = wish->clients;
@@ -203,8 +206,9 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
 static int print_answer(const struct wish *wish, const char *folder, struct lb_err *err) {
     struct capacity *capacity = capacity_read(folder, err);
     if (!capacity) return -1;
+    bool failed = false;
     if (wish->json) {
-        json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+        failed = json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) != 0;
         putchar('\n');
     } else if (wish->md) {
         capacity_show_md(capacity, stdout);
@@ -212,6 +216,8 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
         capacity_show_table(capacity, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
     }
     capacity_free(capacity);
+    if (failed || fflush(stdout) != 0 || ferror(stdout))
+        return err_set(err, LB_EXIT_MACHINE, "could not print the answer; it is in %s", folder);
     return 0;
 }
 
@@ -262,6 +268,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
         }
         if (end.stages > 0 && end.saved[0] && print_answer(wish, end.saved, &lost) != 0) {
             fprintf(stderr, "lockbench: %s\n", lost.text);
+            if (code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
         }
         if (end.saved[0]) fprintf(stderr, "saved in %s\n", end.saved);
         if (end.exit_code) fprintf(stderr, "lockbench: %s\n", end.why);

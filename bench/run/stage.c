@@ -3,6 +3,7 @@
 #include "bench/run/stage.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -425,6 +426,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    sup->stage->steady = (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = sup->stage->bytes = -1;
     for (int metric = 0; metric < METRICS; metric++) {
         sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);

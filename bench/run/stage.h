@@ -71,7 +71,8 @@ struct stage_batch {
 struct stage_steady {
     bool asked, reached;
     double after_s; /* from the window's begin, when reached */
-    double slope; /* change a second, up or down, as a part of the mean, over the last seconds; 0 = too few */
+    double slope;   /* change a second, up or down, as a part of the mean, over the last seconds; NAN = it
+                       cannot   be told */
 };
 
 /* Something that was done to clients, servers or wires. */

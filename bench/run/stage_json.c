@@ -217,8 +217,9 @@ static json_t *sweep_json(const struct sweep_at *at) {
 
 static json_t *steady_json(const struct stage_steady *steady) {
     if (!steady->asked) return json_null();
-    return json_pack("{s:b, s:b, s:o, s:f}", "asked", 1, "reached", (int)steady->reached, "after_s",
-                     steady->reached ? json_real(steady->after_s) : json_null(), "slope", steady->slope);
+    return json_pack("{s:b, s:b, s:o, s:o}", "asked", 1, "reached", (int)steady->reached, "after_s",
+                     steady->reached ? json_real(steady->after_s) : json_null(), "slope",
+                     isnan(steady->slope) ? json_null() : json_real(steady->slope));
 }
 
 const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,
@@ -260,7 +261,15 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
                  stage->threads, 100 * busy_share(stage));
         return text;
     }
-    if (stage->steady.asked && !stage->steady.reached && index-- == 0) {
+    if (stage->steady.asked && !stage->steady.reached && isnan(stage->steady.slope) && index-- == 0) {
+        snprintf(
+            text, size,
+            "never steady: it could not be told from its last %d s (it ended before, or a second of them "
+            "had no grant)",
+            steady_seconds(ask->plan->duration_ns));
+        return text;
+    }
+    if (stage->steady.asked && !stage->steady.reached && !isnan(stage->steady.slope) && index-- == 0) {
         snprintf(
             text, size,
             "never steady: over its last %d s it changed by %.2g %% a second, and run.steady wants less than "

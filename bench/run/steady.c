@@ -16,13 +16,17 @@ int steady_seconds(int64_t duration_ns) {
 bool steady_look(struct stage *stage, const struct plan *plan, int64_t elapsed_ns) {
     double t[SECONDS_MAX], value[SECONDS_MAX];
     struct slope slope;
+    bool closed = plan->arrival.kind == ARRIVAL_CLOSED;
     int wanted = steady_seconds(plan->duration_ns);
     stage->steady.asked = plan->steady_percent > 0;
+    stage->steady.slope = NAN;
     if (!stage->steady.asked || stage->second_count < wanted) return false;
     const struct stage_second *second = &stage->seconds[stage->second_count - wanted];
     for (int i = 0; i < wanted; i++) {
         t[i] = second[i].t_s;
-        value[i] = plan->arrival.kind == ARRIVAL_CLOSED ? (double)second[i].ok : second[i].due_mean_ns;
+        value[i] = closed ? (double)second[i].ok : second[i].due_mean_ns;
+        if (!closed && !(value[i] > 0))
+            return false; /* nobody was granted: their wait is not 0 but not known */
     }
     if (slope_fit(t, value, wanted, &slope) != 0 || !(slope.mean > 0)) return false;
     stage->steady.slope = fabs(slope.slope) / slope.mean;

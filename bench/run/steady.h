@@ -12,7 +12,8 @@
 /* Seconds in the rolling window: a third of the longest run, 5 to 30. */
 int steady_seconds(int64_t duration_ns);
 
-/* Looks at the seconds so far and notes what it sees in stage->steady. True when the stage is steady. */
+/* Looks at the seconds so far and notes what it sees in stage->steady. True when the stage is steady; false
+ * while there are too few seconds, or one of an open loop in which nobody was granted. */
 bool steady_look(struct stage *stage, const struct plan *plan, int64_t elapsed_ns);
 
 #endif

@@ -287,23 +287,91 @@ static void what_never_started_is_over_the_limit(void **state) {
     told_free(told);
 }
 
-static void our_own_fault_is_never_the_locks(void **state) {
-    (void)state;
-    struct told *told = told_new(400, 10 * LB_MS_NS);
-    tell(told, 200, 100);
-    for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 5 * LB_MS_NS);
+/* The engine's timers were late by so much; limit_ns: of the promise. */
+static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_ns) {
+    struct told *told = told_new(400, limit_ns);
+    tell(told, 200, within);
+    for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], late_ns);
     struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    told_free(told);
+    return probe;
+}
+
+/* Waits are 5 ms, and 100 ms of those over the limit. */
+static void lateness_is_told_where_it_may_have_decided(void **state) {
+    (void)state;
+    struct probe probe = probe_when_late(100, 95 * LB_MS_NS, 10 * LB_MS_NS); /* broken by 5 ms */
     assert_int_equal(probe.limit, PROBE_LATE);
     assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    /* Broken by ten times the lateness is the lock's. */
+    probe = probe_when_late(100, 50 * LB_MS_NS, 5 * LB_MS_NS);
+    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
+    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    /* Kept by less than the lateness is as much a matter of it, but kept. */
+    probe = probe_when_late(200, 10 * LB_MS_NS, 8 * LB_MS_NS);
+    assert_int_equal(probe.limit, PROBE_LATE);
+    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    probe = probe_when_late(200, 50 * LB_MS_NS, 8 * LB_MS_NS);
+    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
+    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    /* Timers as they always are. */
+    probe = probe_when_late(100, 95 * LB_MS_NS, LB_MS_NS / 10);
+    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+}
+
+/* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by 2 ms. */
+static void lateness_adds_up_in_a_queue(void **state) {
+    (void)state;
+    for (int busy = 0; busy <= 1; busy++) {
+        struct told *told = told_new(400, 50 * LB_MS_NS);
+        tell(told, 200, 100);
+        told->stage.outcomes[LB_OK] = busy ? 1500 : 15;
+        for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
+        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        assert_int_equal(probe.limit, busy ? PROBE_LATE : PROBE_NOT_LIMITED);
+        told_free(told);
+    }
+}
+
+/* 1000 half seconds, of which only the last are over the limit: cut off, the promise would be kept. */
+static void a_long_window_counts_to_its_end(void **state) {
+    (void)state;
+    struct told *told = told_new(20, 10 * LB_MS_NS);
+    told->stage.batch_count = 1000;
+    told->stage.batches = calloc(1000, sizeof *told->stage.batches);
+    for (int b = 0; b < 1000; b++) {
+        bool over = b >= 700;
+        told->stage.batches[b] = (struct stage_batch){10, over ? 5 : 10};
+        for (int i = 0; i < 10; i++)
+            hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
+    }
+    told->stage.due = told->stage.started = 10000;
+    told->stage.window_ns = 500 * LB_S_NS;
+    assert_int_equal(probe_read(&told->stage, &told->ask, 20).verdict, CAPACITY_BROKEN);
     told_free(told);
-    /* Kept although the generator was late is kept. */
-    told = told_new(400, 10 * LB_MS_NS);
+}
+
+/* The spread is known at the limit: where nothing is over it nothing is known of it at the quantile. */
+static void an_interval_is_of_the_quantile_or_none(void **state) {
+    (void)state;
+    struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
-    for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 5 * LB_MS_NS);
-    assert_int_equal(probe_read(&told->stage, &told->ask, 400).verdict, CAPACITY_KEPT);
+    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    assert_true(isfinite(probe.quantile_ns) && isnan(probe.low_ns) && isnan(probe.high_ns));
     told_free(told);
-    /* Who started was served soon: they waited for a free client of ours. */
     told = told_new(400, 10 * LB_MS_NS);
+    tell(told, 200, 198);
+    probe = probe_read(&told->stage, &told->ask, 400);
+    assert_true(probe.low_ns <= probe.quantile_ns && probe.quantile_ns <= probe.high_ns);
+    told_free(told);
+}
+
+static void our_own_fault_is_never_the_locks(void **state) {
+    (void)state;
+    struct probe probe;
+    /* Who started was served soon: they waited for a free client of ours. */
+    struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 100);
     hist_reset(told->stage.hist[METRIC_ACQUIRE]);
     for (int i = 0; i < 2000; i++) {
@@ -376,9 +444,24 @@ static void steady_is_a_slope_below_the_limit(void **state) {
     assert_false(steady_after(30, 1000, 0.05, 1, &steady));
     assert_true(steady.asked && !steady.reached && steady.slope > 0.02);
     assert_true(steady_after(30, 1000, 0.05, 5, &steady));
-    assert_false(steady_after(9, 1000, 0, 1, &steady));  /* too few to tell */
+    assert_false(steady_after(9, 1000, 0, 1, &steady)); /* too few to tell */
+    assert_true(steady.asked && isnan(steady.slope));
     assert_false(steady_after(30, 1000, 0, 0, &steady)); /* not asked */
     assert_false(steady.asked);
+}
+
+/* Nobody was granted in a second: their wait is not 0. */
+static void a_second_without_grants_is_not_steady(void **state) {
+    (void)state;
+    struct plan plan = {.arrival = {ARRIVAL_POISSON, 5}, .duration_ns = 30 * LB_S_NS, .steady_percent = 5};
+    struct stage_second seconds[10];
+    struct stage stage = {.seconds = seconds, .second_count = 10};
+    for (int i = 0; i < 10; i++) seconds[i] = (struct stage_second){.t_s = i, .ok = 5, .due_mean_ns = 1e6};
+    assert_true(steady_look(&stage, &plan, 10 * LB_S_NS));
+    stage.steady = (struct stage_steady){0};
+    for (int i = 0; i < 10; i += 9) seconds[i].due_mean_ns = 0; /* at both ends: the line is flat */
+    assert_false(steady_look(&stage, &plan, 10 * LB_S_NS));
+    assert_true(isnan(stage.steady.slope));
 }
 
 int main(void) {
@@ -394,9 +477,14 @@ int main(void) {
         cmocka_unit_test(a_promise_is_kept_broken_or_unsure),
         cmocka_unit_test(what_never_started_is_over_the_limit),
         cmocka_unit_test(our_own_fault_is_never_the_locks),
+        cmocka_unit_test(lateness_is_told_where_it_may_have_decided),
+        cmocka_unit_test(lateness_adds_up_in_a_queue),
+        cmocka_unit_test(a_long_window_counts_to_its_end),
+        cmocka_unit_test(an_interval_is_of_the_quantile_or_none),
         cmocka_unit_test(a_failed_stage_is_no_sample),
         cmocka_unit_test(hopeless_is_what_no_rest_of_the_window_mends),
         cmocka_unit_test(steady_is_a_slope_below_the_limit),
+        cmocka_unit_test(a_second_without_grants_is_not_steady),
     };
     return cmocka_run_group_tests(tests, find_folder, remove_path);
 }

@@ -23,6 +23,7 @@ struct toy {
     double noise;   /* its standard deviation from probe to probe */
     double spoilt;  /* part of the probes in which the machine was busy: the promise is broken at any load */
     double ceiling; /* from here on the generator is always too slow; 0 = never */
+    double late;    /* part of the probes in which it may have been, whatever came out */
     struct lb_rng rng;
 };
 
@@ -38,7 +39,7 @@ static struct search_result probe(struct toy *toy, double load) {
     struct search_result result = {
         .load = load, .samples = SAMPLES, .over = (uint64_t)lround(share * SAMPLES)};
     result.kept = share < ALLOWED / 2;
-    result.limited = spoilt;
+    result.limited = spoilt || rng_unit(&toy->rng) < toy->late;
     return result;
 }
 
@@ -97,6 +98,41 @@ static void the_start_may_be_far_off(void **state) {
 static void spoilt_probes_do_not_move_it(void **state) {
     (void)state;
     try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.5, .spoilt = 0.4}, 32, 0.1, 32);
+}
+
+/* Where the machine was late in half of all probes, kept ones must not count and broken ones be left out: the
+ * answers' mean would lie too high. */
+static void late_probes_do_not_push_it_up(void **state) {
+    (void)state;
+    double sum = 0;
+    int answered = 0;
+    try_seeds((struct toy){.edge = 700, .steep = 10, .noise = 0.7, .late = 0.5}, 40, 0.25, 34);
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.5};
+        struct search_ask ask = usual;
+        ask.seed = seed;
+        rng_seed(&toy.rng, seed, 7);
+        struct search_answer answer = run(&toy, &ask, 40, NULL);
+        if (answer.limit != SEARCH_BY_PROMISE) continue;
+        sum += log(answer.load / toy.edge);
+        answered++;
+    }
+    if (fabs(sum / answered) > 0.012) fail_msg("off by %g in the mean", sum / answered);
+}
+
+/* Nothing but late probes is still an answer, and says so. */
+static void a_machine_that_is_always_late_gives_a_rough_answer(void **state) {
+    (void)state;
+    struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.9};
+    int rough = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct search_ask ask = usual;
+        ask.seed = seed;
+        rng_seed(&toy.rng, seed, 7);
+        struct search_answer answer = run(&toy, &ask, 30, NULL);
+        if (answer.limit == SEARCH_BY_PROMISE && answer.why) rough += strstr(answer.why, "less") != NULL;
+    }
+    assert_true(rough > 0);
 }
 
 static void without_noise_it_is_exact(void **state) {
@@ -196,6 +232,54 @@ static void too_few_probes_are_no_answer(void **state) {
     assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
 }
 
+/* What these probes say together, within a range up to most. */
+static struct search_answer told_by(const struct search_result *results, int count, double most) {
+    static struct search search;
+    struct search_ask ask = usual;
+    ask.most = most;
+    search_init(&search, &ask);
+    for (int i = 0; i < count; i++) search_add(&search, &results[i]);
+    return search_answer(&search);
+}
+
+static void one_probe_on_a_side_is_no_edge(void **state) {
+    (void)state;
+    const struct search_result two[] = {{.load = 140, .samples = 2000, .kept = true},
+                                        {.load = 160, .over = 2000, .samples = 2000}};
+    struct search_answer answer = told_by(two, 2, 1e6);
+    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+    assert_non_null(strstr(answer.why, "too few probes around the edge"));
+    /* Nor is the generator's, by one kept probe below it. */
+    struct search_result spoilt[6] = {{.load = 140, .samples = 2000, .kept = true}};
+    for (int i = 1; i < 6; i++)
+        spoilt[i] = (struct search_result){.load = 160, .over = 2000, .samples = 2000, .limited = true};
+    answer = told_by(spoilt, 6, 1e6);
+    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+    assert_non_null(strstr(answer.why, "too few probes around the edge"));
+    /* Two on each side: as wide as they lie. */
+    const struct search_result four[] = {{.load = 140, .samples = 2000, .kept = true},
+                                         {.load = 145, .over = 2, .samples = 2000, .kept = true},
+                                         {.load = 155, .over = 200, .samples = 2000},
+                                         {.load = 160, .over = 2000, .samples = 2000}};
+    answer = told_by(four, 4, 1e6);
+    assert_int_equal(answer.limit, SEARCH_BY_PROMISE);
+    assert_true(fabs(answer.low - 140) < 1e-6 && fabs(answer.high - 160) < 1e-6);
+}
+
+static void the_end_of_the_range_must_be_kept_there(void **state) {
+    (void)state;
+    const struct search_result spoilt[] = {{.load = 625, .samples = 2000, .kept = true},
+                                           {.load = 1000, .over = 2000, .samples = 2000, .limited = true},
+                                           {.load = 1000, .over = 2000, .samples = 2000, .limited = true}};
+    assert_int_equal(told_by(spoilt, 3, 1000).limit, SEARCH_NO_ANSWER);
+    struct search_result unsure[] = {{.load = 100, .samples = 2000, .kept = true},
+                                     {.load = 160, .over = 7, .samples = 800},
+                                     {.load = 160, .over = 7, .samples = 800}};
+    assert_int_equal(told_by(unsure, 3, 160).limit, SEARCH_NO_ANSWER);
+    unsure[2] = (struct search_result){.load = 160, .samples = 800, .kept = true};
+    assert_int_equal(told_by(unsure, 3, 160).limit, SEARCH_BY_RANGE);
+}
+
 static void probes_that_bring_nothing_end_it(void **state) {
     (void)state;
     static struct search search;
@@ -275,6 +359,8 @@ int main(void) {
         cmocka_unit_test(a_flat_edge_is_found),
         cmocka_unit_test(the_start_may_be_far_off),
         cmocka_unit_test(spoilt_probes_do_not_move_it),
+        cmocka_unit_test(late_probes_do_not_push_it_up),
+        cmocka_unit_test(a_machine_that_is_always_late_gives_a_rough_answer),
         cmocka_unit_test(without_noise_it_is_exact),
         cmocka_unit_test(the_same_seed_asks_the_same),
         cmocka_unit_test(both_sides_are_probed_in_mixed_order),
@@ -283,6 +369,8 @@ int main(void) {
         cmocka_unit_test(the_end_of_the_range_is_an_answer),
         cmocka_unit_test(broken_everywhere_is_no_answer),
         cmocka_unit_test(too_few_probes_are_no_answer),
+        cmocka_unit_test(one_probe_on_a_side_is_no_edge),
+        cmocka_unit_test(the_end_of_the_range_must_be_kept_there),
         cmocka_unit_test(probes_that_bring_nothing_end_it),
         cmocka_unit_test(clients_are_whole),
         cmocka_unit_test(the_edge_of_points_by_hand),

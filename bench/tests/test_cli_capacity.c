@@ -121,8 +121,9 @@ static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("clients");
-    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p90<=100ms",
-                                        "--hold", "30ms", "--time", "30s", "--most", "64", "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p90<=100ms", "--hold", "30ms",
+                           "--time", "30s", "--most", "64", "--set", "load.think=1ms", "--out", out));
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE) fail_msg("%d: %s", cli.code, cli.err);
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
@@ -132,6 +133,9 @@ static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
     assert_int_equal(lock->by, CAPACITY_BY_CLIENTS);
     if (lock->answered) assert_true(lock->value <= 5 && lock->value == floor(lock->value));
     assert_has(cli.out, "The most clients");
+    assert_has(cli.out, "think 1ms");
+    assert_int_equal(json_array_size(run->warnings), 0); /* none of a rate that nobody asked for */
+    assert_false(lock->violated);
     assert_probes_are_stages(capacity, run);
     for (const char *line = cli.out; *line;
          line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
@@ -139,6 +143,39 @@ static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
     }
     run_free(run);
     capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* Nobody waits, so it carries whatever the generator does, and is of no use. */
+static void what_lets_two_in_is_named(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char *out = cli_path("two");
+    struct cli cli = cli_run(NULL, ARGS("capacity", "unsafe-none", "--time", "20s", "--most", "200", "--hold",
+                                        "10ms", "--out", out));
+    assert_code(&cli, LB_EXIT_VIOLATED);
+    assert_has(cli.out, "EXCLUSION VIOLATED");
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_true(capacity->locks[0].violated && !capacity->partial);
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* /dev/full: every write fails. */
+static void to_nowhere(void *arg) {
+    (void)arg;
+    int fd = open("/dev/full", O_WRONLY);
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
+}
+
+static void an_answer_that_cannot_be_printed_is_no_success(void **state) {
+    (void)state;
+    struct cli_how how = {.prepare = to_nowhere};
+    struct cli cli = cli_run(&how, ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
+                                        "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.err, "could not print the answer");
     cli_free(&cli);
 }
 
@@ -254,6 +291,8 @@ int main(void) {
         cmocka_unit_test(help_names_its_exit_codes),
         cmocka_unit_test(a_search_by_rate_stays_below_what_can_be_done),
         cmocka_unit_test(a_search_by_clients_stays_below_what_can_be_done),
+        cmocka_unit_test(what_lets_two_in_is_named),
+        cmocka_unit_test(an_answer_that_cannot_be_printed_is_no_success),
         cmocka_unit_test(what_was_found_is_saved_when_it_is_cut_off),
         cmocka_unit_test(a_sweep_is_in_the_result),
         cmocka_unit_test(a_steady_stage_ends_early_and_a_drifting_one_says_so),

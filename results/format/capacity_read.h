@@ -40,10 +40,12 @@ struct capacity_probe {
     const char *stage;                     /* of the run.json in the same folder */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
     enum capacity_verdict verdict;
-    double value;                        /* the load: arrivals a second, or clients */
-    double quantile_ns, low_ns, high_ns; /* the SLO's quantile and its interval; high_ns NAN: no upper end */
-    double samples, missed;              /* operations due in the window; of these never started in it */
-    double over_share;                   /* of the samples, those over the limit, with all that failed */
+    double value; /* the load: arrivals a second, or clients */
+    double quantile_ns, low_ns,
+        high_ns; /* the SLO's quantile; its interval, both NAN: not known; high_ns alone: no upper end
+                  */
+    double samples, missed; /* operations due in the window; of these never started in it */
+    double over_share;      /* of the samples, those over the limit, with all that failed */
 };
 
 struct capacity_lock {

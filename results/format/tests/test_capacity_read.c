@@ -26,7 +26,8 @@ static const char sound[] =
     "\"acquire_due\","
     "\"quantile\":0.99,\"limit_ns\":20000000},\"by\":\"rate\",\"hold\":\"1ms\",\"think\":\"0\",\"keys\":"
     "\"1\","
-    "\"key_distribution\":\"uniform\",\"clients\":64,\"answer\":{\"value\":500,\"low\":480,\"high\":520,"
+    "\"key_distribution\":\"uniform\",\"clients\":64,\"violated\":true,\"answer\":{\"value\":500,\"low\":480,"
+    "\"high\":520,"
     "\"level\":0.95},"
     "\"limited_by\":\"slo\",\"why\":null,\"model\":{\"handoff_ns\":200000,\"hold_ns\":1000000,\"capacity_per_"
     "s\":833,"
@@ -55,6 +56,7 @@ static void a_sound_file_is_read(void **state) {
     const struct capacity_lock *lock = &capacity->locks[0];
     assert_string_equal(lock->lock, "x");
     assert_string_equal(lock->guarantee, "node");
+    assert_true(lock->violated);
     assert_int_equal(lock->by, CAPACITY_BY_RATE);
     assert_int_equal(lock->limited_by, CAPACITY_LIMIT_SLO);
     assert_true(lock->answered && lock->value == 500 && lock->low == 480 && lock->high == 520 &&
@@ -88,6 +90,7 @@ static void what_is_wrong_is_named(void **state) {
         {"lockbench.capacity/1", "lockbench.run/1", "is not a result of lockbench capacity"},
         {"\"locks\":[", "\"lokcs\":[", "has no .locks"},
         {"\"lock\":\"x\",", "", ".locks[0].lock is missing"},
+        {"\"violated\":true", "\"violated\":1", "violated is not true or false"},
         {"\"by\":\"rate\",", "\"by\":\"guess\",", ".locks[0].by is \"guess\""},
         {"\"by\":\"rate\",", "", ".locks[0].by is missing"},
         {"\"quantile\":0.99", "\"quantile\":1", ".slo.quantile is not between"},
