@@ -11,8 +11,7 @@
 #define BATCHES_MAX 600
 #define BUSY_PART 0.95 /* of the window, for which the threads ran */
 #define MEANS_MIN 30   /* samples that a mean takes */
-#define NEAR_PART 0.5  /* of the share that is allowed: so much over the limit that the quantile is near it  \
-                        */
+#define NEAR_PART 0.5  /* of what is allowed: so many over the limit that the quantile is near it */
 
 const char *probe_limit_text(enum probe_limit limit) {
     static const char *const words[] = {

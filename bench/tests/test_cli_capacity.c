@@ -162,6 +162,23 @@ static void what_lets_two_in_is_named(void **state) {
     cli_free(&cli);
 }
 
+/* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no broken
+ * promise, however slow the machine. */
+static void too_few_samples_are_no_broken_promise(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char *out = cli_path("few");
+    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p99<=50s", "--hold",
+                                        "200ms", "--time", "20s", "--out", out));
+    assert_code(&cli, LB_EXIT_INCONCLUSIVE);
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_false(capacity->locks[0].answered);
+    assert_has(capacity->locks[0].why, "samples that the quantile takes");
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
 /* /dev/full: every write fails. */
 static void to_nowhere(void *arg) {
     (void)arg;
@@ -292,6 +309,7 @@ int main(void) {
         cmocka_unit_test(a_search_by_rate_stays_below_what_can_be_done),
         cmocka_unit_test(a_search_by_clients_stays_below_what_can_be_done),
         cmocka_unit_test(what_lets_two_in_is_named),
+        cmocka_unit_test(too_few_samples_are_no_broken_promise),
         cmocka_unit_test(an_answer_that_cannot_be_printed_is_no_success),
         cmocka_unit_test(what_was_found_is_saved_when_it_is_cut_off),
         cmocka_unit_test(a_sweep_is_in_the_result),
