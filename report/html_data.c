@@ -10,6 +10,8 @@
 #include "report/html_parts.h"
 #include "report/html_views.h"
 
+#define REAL_DIGITS 12 /* us of a window of days: holds overlap by that little */
+
 /* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
     if (json_object_set_new(object, key, value)) *rc = -1;
@@ -96,7 +98,7 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
     if (rc == 0) rc = html_hists(report, root, err);
     if (rc == 0) rc = html_time(report, root, err);
     if (rc == 0) rc = html_views_data(report, root, err);
-    if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     if (dump) html_json(out, dump);
     free(dump);
     json_decref(root);

@@ -19,7 +19,9 @@ export function makeState(data) {
     history.replaceState(null, '', `${anchor || '#'}${[...chosen].length ? `?${chosen}` : ''}`);
   }
   function tell() {
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      try { listener(); } catch (error) { reportError(error); } // the others are told all the same
+    }
   }
   function changed() {
     write(location.hash.split('?')[0]);

@@ -76,7 +76,11 @@ export function mount(place, view, data, state) {
   const controls = view.controls(data);
   const bar = make('div', 'controls'), figure = make('figure'), canvas = make('div', 'canvas');
   const empty = make('p', 'empty'), note = make('p', 'note'), tables = make('div', 'tables'), save = make('span', 'save');
-  const choice = (key) => state.get(`${view.id}.${key}`, controls.find((c) => c.key === key)?.fallback);
+  // The hash has any text: what is none of the choices is not chosen.
+  const choice = (key) => {
+    const { choices, fallback } = controls.find((c) => c.key === key) ?? {}, value = state.get(`${view.id}.${key}`, fallback);
+    return choices && !choices.some((one) => one.value === value) ? fallback : value;
+  };
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', view.label);
   figure.append(canvas, empty, note);

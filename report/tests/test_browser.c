@@ -160,14 +160,22 @@ static void test_a_page_of_forty_locks_is_small(void **state) {
     remove_folder(folder);
 }
 
-/* The views that decide: figures worked out once more from run.json; and a page that has nothing for some. */
+/* The views that decide: figures worked out once more from run.json; a page that has nothing for some,
+ * and one of a run that was granted nothing. */
 static void test_the_views_that_decide(void **state) {
     (void)state;
-    static const char *const pages[][3] = {
+    char idle[] = "/tmp/lockbench-idle-XXXXXX.json";
+    const char *const pages[][3] = {
         {GOLDEN "decide", GOLDEN "decide/run.json", GOLDEN "decide/capacity.json"},
         {GOLDEN "mixed", NULL, NULL},
+        {idle, NULL, NULL},
     };
     need_all();
+    FILE *made = new_file(idle, 5);
+    fputs("{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":1,"
+          "\"arrival\":\"closed\",\"status\":\"complete\",\"throughput_per_s\":0,\"grants\":0}]}",
+          made); /* nothing was granted */
+    assert_int_equal(fclose(made), 0);
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         struct lb_err err = {0};
         char page[] = "/tmp/lockbench-views-XXXXXX.html";
@@ -187,6 +195,7 @@ static void test_the_views_that_decide(void **state) {
         if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
         unlink(page);
     }
+    unlink(idle);
 }
 
 static void look_at_check(const char *file, const char *how) {

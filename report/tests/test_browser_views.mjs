@@ -186,6 +186,19 @@ async function compare(browser) {
   await shown.close();
 }
 
+/* A link may say anything: what nobody can choose is not chosen. */
+async function followBadLink(browser) {
+  const keys = ['load', 'group', 'figure', 'line', 'stage', 'key', 'around', 'way', 'lock'];
+  const shown = await open(browser, `${url}#compare?${VIEWS.flatMap((id) => keys.map((key) => `${id}.${key}=nonsense`)).join('&')}`);
+  await shown.evaluate(READY);
+  for (const id of VIEWS) {
+    const { empty, marks } = await shown.evaluate(SHOW(id));
+    check(`bad link: ${id} is drawn`, !empty && marks > 4, `${marks} marks ${empty}`);
+  }
+  check('bad link: nothing in the console', shown.problems.length === 0, shown.problems.join('; '));
+  await shown.close();
+}
+
 /* Views without data say why, and which run would fill them. */
 async function lookAtEmpty(browser) {
   const shown = await open(browser, url, { width: 400 });
@@ -193,6 +206,10 @@ async function lookAtEmpty(browser) {
   for (const id of ['holders', 'recovery']) {
     const { empty } = await shown.evaluate(SHOW(id));
     check(`${id}: an empty view names a run`, /lockbench (run|check)/.test(empty), empty);
+  }
+  for (const id of VIEWS) {
+    const { empty, marks } = await shown.evaluate(SHOW(id));
+    check(`${id}: draws, or says why not`, marks > 4 || empty.length > 20, `${marks} marks, "${empty}"`);
   }
   const overflow = await shown.evaluate(OVERFLOW);
   check('empty views: no sideways overflow', overflow.page <= overflow.window && overflow.wide.length === 0, JSON.stringify(overflow));
@@ -205,6 +222,7 @@ try {
   if (runFile) {
     for (const width of [1280, 400]) for (const dark of [false, true]) await look(browser, width, dark);
     await compare(browser);
+    await followBadLink(browser);
   } else {
     await lookAtEmpty(browser);
   }

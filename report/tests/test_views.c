@@ -224,6 +224,22 @@ static void test_holds_of_any_kind(void **state) {
     report_free(report);
 }
 
+/* Times of a page are told apart to the microsecond, however late in a run: 30 us beside each other are two
+ * holders. */
+static void test_late_holds_keep_their_microseconds(void **state) {
+    (void)state;
+    struct report *report =
+        report_of("{\"lock\":\"a\",\"clients\":2,\"history\":{\"timeline\":[{\"client\":0,\"key\":0,"
+                  "\"acquired_s\":12.3456,\"released_s\":12.345708},{\"client\":1,\"key\":0,"
+                  "\"acquired_s\":12.345678,\"released_s\":12.3459}]}}",
+                  "");
+    char *text = render(report, REPORT_HTML, false);
+    if (!strstr(text, "\"from\":12.345678,") || !strstr(text, "\"to\":12.345708,"))
+        fail_msg("the page has rounded its holds' times");
+    free(text);
+    report_free(report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ratios),
@@ -234,6 +250,7 @@ int main(void) {
         cmocka_unit_test(test_both_ways_of_a_sweep_stand_apart),
         cmocka_unit_test(test_environments_side_by_side),
         cmocka_unit_test(test_holds_of_any_kind),
+        cmocka_unit_test(test_late_holds_keep_their_microseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@ import { axis, tooltip } from '../view.js';
 import { overlapsOf } from '../check/data.js';
 
 const HOLDS_MAX = 300; // of one key; html_holders.c keeps to it too
-const seconds = (value) => `${Number(value.toFixed(4))} s`;
+const seconds = (value) => `${Number(value.toFixed(6))} s`;
 const isFigure = (value) => typeof value === 'number'; // anything may stand in a file
 const red = (theme) => theme.palette[9];
 

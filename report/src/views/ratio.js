@@ -48,7 +48,7 @@ function tell({ row, value, low, high, kind, count, ratio, mean }, standing, { n
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], key = choice('figure'), { name, format, more } = figures[key];
   const bars = group ? barsOf(data, group, key, state) : [];
-  if (bars.length === 0) return { empty: `No lock that is shown has ${name} under this load: handoffs need clients that wait, CPU a server that lockbench started.` };
+  if (!bars.some(({ value }) => value > 0)) return { empty: `No lock that is shown has ${name} under this load: handoffs need clients that wait, CPU a server that lockbench started.` };
   const worst = more ? (a, b) => a.value - b.value : (a, b) => b.value - a.value;
   bars.sort((a, b) => b.row.lock.durability - a.row.lock.durability || worst(a, b));
   const wide = bars.filter(({ kind }) => kind);
@@ -86,7 +86,7 @@ export default {
     const real = (group) => group.rows.filter((row) => row.lock.real).length, first = firstGroup(data);
     const fullest = data.groups.reduce((a, b) => (real(b) > real(a) ? b : a), first);
     const used = Object.entries(figures).filter(([key]) => data.groups.some((g) => g.rows.some((r) => r.figures[key] > 0)));
-    return [groupControl(data, fullest), { key: 'figure', name: 'Figure', fallback: used[0]?.[0], choices: used.map(([value, { name }]) => ({ value, text: name })) }];
+    return [groupControl(data, fullest), { key: 'figure', name: 'Figure', fallback: used[0]?.[0] ?? 'throughput_per_s', choices: used.map(([value, { name }]) => ({ value, text: name })) }];
   },
   draw,
 };

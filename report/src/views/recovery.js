@@ -66,7 +66,9 @@ function draw({ data, state, theme, choice }) {
   const one = choice('line') === '' ? null : lines.find(({ name }) => name === choice('line'));
   const shown = one ? [one] : lines, trials = shown.reduce((n, line) => n + line.trials.length, 0);
   if (trials === 0) return { empty: `Nothing recovered: ${shown.map(({ name, unrecovered }) => `${name}: ${unrecovered} keys that nobody got any more`).join('; ')}.` };
-  if (!one && trials > DOTS_MAX) shown.forEach((line) => { line.all = line.trials; line.trials = line.trials.filter((_, i) => i % Math.ceil(trials / DOTS_MAX) === 0); });
+  const every = Math.ceil(trials / DOTS_MAX);
+  // The slowest of each stays: it is what the band is held against.
+  if (!one && every > 1) shown.forEach((line) => { line.all = line.trials; line.trials = line.trials.filter((_, i, all) => i % every === 0 || i === all.length - 1); });
   const all = (line) => line.all ?? line.trials;
   return {
     height: one ? undefined : 90 + 34 * shown.length,
