@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -187,6 +188,14 @@ static void say(const char *what) {
     (void)!write(2, "\n", 1);
 }
 
+/* A tool that asks for a password shall fail, not be stopped for reading a terminal that is not its own. */
+static void leave_terminal(void) {
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0) return;
+    ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+}
+
 /* The child: becomes the account, in a process group of its own that the guard knows of, as the script's
  * environment expects it. Ends itself where it can't. */
 static void settle(const struct spawn *spawn, pid_t parent) {
@@ -194,6 +203,7 @@ static void settle(const struct spawn *spawn, pid_t parent) {
      * (autogroups), busy clients in one kept a server in another off its processor for up to 12 s at a time
      * (6.18, two processors), and 0.1 to 0.5 s in the same one. */
     setpgid(0, 0);
+    leave_terminal();
     guard_add_group(getpid(), spawn->stop_signal);
     const struct account *account = spawn->account;
     if (account->change && (setgroups((size_t)account->group_count, account->groups) != 0 ||
