@@ -302,7 +302,8 @@ static int check_places(const struct refs *refs, struct lb_err *err) {
             if (ref->new) new = ref;
             if (!ref->new) base = ref;
         }
-        if (!paired && base && new &&check_alike(base->stage, new->stage, err) != 0) return -1;
+        bool elsewhere = base && new && !paired;
+        if (elsewhere && check_alike(base->stage, new->stage, err) != 0) return -1;
     }
     return 0;
 }

@@ -356,7 +356,8 @@ static int say_steady(struct words *words, const struct report *report) {
     return words_say(
         words, TONE_WARN,
         "NEVER STEADY: %d of the %d stages that were to wait for a steady state still changed at "
-        "their end. Their figures are of a lock under way: a longer run.warmup or run.duration tells "
+        "their end, or ended before that could be told. Their figures are of a lock under way: a longer "
+        "run.warmup or run.duration tells "
         "more.",
         never, asked);
 }
@@ -491,16 +492,20 @@ enum durability words_durability(const struct run_stage *stage) {
     return DURABLE_UNKNOWN;
 }
 
-const char *words_guarantee(const struct run_stage *stage) {
+const char *words_guarantee_text(const char *guarantee) {
     static const char *const words[][2] = {{"host", "one host"},
                                            {"node", "one server"},
                                            {"async-replica", "async replicas"},
                                            {"majority", "a majority"},
                                            {"none", "no guarantee"}};
-    for (size_t i = 0; stage->guarantee && i < sizeof words / sizeof *words; i++) {
-        if (strcmp(stage->guarantee, words[i][0]) == 0) return words[i][1];
+    for (size_t i = 0; guarantee && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(guarantee, words[i][0]) == 0) return words[i][1];
     }
     return "not stated";
+}
+
+const char *words_guarantee(const struct run_stage *stage) {
+    return words_guarantee_text(stage->guarantee);
 }
 
 char *words_durability_full(const struct run_stage *stage) {

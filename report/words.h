@@ -50,6 +50,7 @@ enum durability words_durability(const struct run_stage *stage);
 /* Where the truth about the lock lives, and so what can make two clients disagree about it: "one server";
  * "not stated" for runs that do not tell. */
 const char *words_guarantee(const struct run_stage *stage);
+const char *words_guarantee_text(const char *guarantee); /* of its name in the result files; may be NULL */
 /* In full: where the lock's own state lives when that is told, then its server's durability. Malloced; NULL
  * when out of memory. */
 char *words_durability_full(const struct run_stage *stage);

@@ -201,7 +201,7 @@ static void leave_terminal(void) {
 static void settle(const struct spawn *spawn, pid_t parent) {
     /* Ctrl-C at the terminal is for lockbench alone. No session of its own: where Linux schedules by sessions
      * (autogroups), busy clients in one kept a server in another off its processor for up to 12 s at a time
-     * (6.18, two processors), and 0.1 to 0.5 s in the same one. */
+     * (6.18, two processors), and 0.05 to 0.5 s in the same one. */
     setpgid(0, 0);
     leave_terminal();
     guard_add_group(getpid(), spawn->stop_signal);
