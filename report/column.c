@@ -200,6 +200,8 @@ const struct column columns_tool[] = {
     TIME("executor.hiccup_ns.max", "stall max", "stall max", -1, hiccup.max, "the longest such stall"),
     TIME("executor.blocked_ns_max", "loop held", "held", -1, blocked_ns_max,
          "the longest time that one client kept the others of its thread from running"),
+    NUMBER("executor.stolen_share", "stolen", "stolen", -1, stolen_share,
+           "of all processors' time, what the host of this virtual machine took"),
     TIME("latency_ns.lag.p99", "lag p99", "lag", -1, latency[RUN_LAG].p99, "due to started"),
     NUMBER("threads", "threads", "threads", 0, threads, "operating system threads that drove the clients"),
     NUMBER("executor.fibers", "fibers", "fibers", 0, fibers, "clients and helpers that shared them"),

@@ -4,18 +4,20 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bench/plan/keys.h"
 #include "bench/run/promise.h"
 #include "results/stats/quantile.h"
 #include "results/stats/student.h"
 
 #define BATCHES_MAX 600
-#define BUSY_PART 0.95 /* of the window, for which the threads ran */
-#define MEANS_MIN 30   /* samples that a mean takes */
-#define NEAR_PART 0.5  /* of what is allowed: so many over the limit that the quantile is near it */
+#define MEANS_MIN 30 /* samples that a mean takes */
+#define KEY_BUSY_PART 0.8
+#define NEAR_PART 0.5 /* of what is allowed: so many over the limit that the quantile is near it */
 
 const char *probe_limit_text(enum probe_limit limit) {
     static const char *const words[] = {
         NULL, "the generator's own timers were late (a busy machine)",
+        "the host of this virtual machine took its processors' time (steal)",
         "the generator's threads had no time left",
         "arrivals waited for a free client: more of them (--set load.clients=N) would tell"};
     return words[limit];
@@ -81,10 +83,6 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     if (stage->hopeless || share_at_least(batches, count) > allowed) probe->verdict = CAPACITY_BROKEN;
 }
 
-static bool is_busy(const struct stage *stage) {
-    return stage->client_cpu_ns > BUSY_PART * (double)stage->window_ns * stage->threads;
-}
-
 /* Whether the engine's late timers may have decided it, to whichever side: that must not depend on the
  * outcome, or who leaves late probes out keeps the lucky ones. A request waits for a late timer of its own,
  * and behind a lock for those of everybody who is before it. */
@@ -96,18 +94,27 @@ static bool may_be_late(const struct stage *stage, const struct stage_promise *p
     return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;
 }
 
+/* Whether the one key that all wait for was held or handed over nearly all the time: then more clients would
+ * but wait longer for it. */
+static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask, const struct probe *probe) {
+    double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
+    bool one = ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
+    return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART; /* false when it is not known */
+}
+
 /* What of ours may have decided it. */
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
                                  const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;
     bool ours = stage_limited_by(stage, ask) != NULL;
-    if (ours && !is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
+    if (stage_is_robbed(stage)) return PROBE_ROBBED;
+    if (ours && !stage_is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over) return PROBE_NOT_LIMITED;
-    if (ours && is_busy(stage)) return PROBE_BUSY;
+    if (ours && stage_is_busy(stage)) return PROBE_BUSY;
     /* Late for those who came, but not for those who had started: the queue was before our own clients. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
-    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
+    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 && !key_was_busy(stage, ask, probe) &&
         hist_quantile(acquire, promise->quantile) <= promise->limit_ns &&
         hist_quantile(stage->hist[METRIC_LAG], promise->quantile) > promise->limit_ns / 2) {
         return PROBE_POOL;

@@ -13,13 +13,13 @@
 #include "results/format/capacity_read.h"
 
 /* What of ours was so slow that it may have decided the verdict. */
-enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_BUSY, PROBE_POOL };
+enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_ROBBED, PROBE_BUSY, PROBE_POOL };
 
 struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
     enum capacity_verdict verdict;
-    enum probe_limit limit;              /* PROBE_LATE also where the promise was kept in spite of it */
+    enum probe_limit limit;              /* the first two also where the promise was kept in spite of them */
     bool measured;                       /* the figures below are there */
     double quantile_ns, low_ns, high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
                                             interval is NAN where the quantile is far below the limit */

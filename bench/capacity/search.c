@@ -146,6 +146,14 @@ static int failures(const struct search *search) {
     return count;
 }
 
+/* Probes in a row that brought nothing, by no fault of a busy machine. */
+static bool is_hopeless(const struct search *search) {
+    int count = 0;
+    for (int i = search->count - 1; i >= 0 && search->results[i].samples == 0; i--)
+        count += !search->results[i].limited;
+    return count >= BAD_MOST;
+}
+
 /* Beyond all probes, to the side on which the edge must be. */
 static double widen(const struct search *search, bool up) {
     double end = 0;
@@ -185,7 +193,7 @@ static bool is_settled(const struct search *search, const struct edge *edge) {
 
 bool search_next(struct search *search, bool more, double *ret_load) {
     struct edge edge;
-    if (!more || search->count == EDGE_POINTS_MAX || failures(search) >= BAD_MOST) return false;
+    if (!more || search->count == EDGE_POINTS_MAX || is_hopeless(search)) return false;
     if (search->round_left == 0) {
         if (search->count == 0 || failures(search) == search->count) {
             *ret_load = fit_load(search, search->ask.start);

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench/capacity/seek_inside.h"
 #include "bench/plan/topologies.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
+#include "bench/run/steal.h"
 
 #define SATURATE_NS (3 * LB_S_NS)
 #define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
@@ -23,6 +25,8 @@
 #define START_PER_S 50    /* when it did nothing */
 #define START_CLIENTS 4
 #define SEED_STEP 1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
+
+#define QUIET_NS LB_S_NS /* of which the host takes next to nothing, until a probe is tried again */
 
 static void date_text(char *text, size_t size) {
     time_t now = time(NULL);
@@ -118,6 +122,32 @@ static void fill_saturation(struct seek *seek, const struct sought *sought, stru
     if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
 }
 
+/* Beside its budget. */
+static int64_t spoilt_most_ns(const struct seek *seek) {
+    return seek->ask.budget_ns / 2;
+}
+
+static void charge_spoilt(const struct seek *seek, struct sought *sought, int64_t cost_ns) {
+    sought->spoilt_ns += cost_ns;
+    if (sought->spoilt_ns > spoilt_most_ns(seek)) sought->spoilt_ns = spoilt_most_ns(seek);
+}
+
+/* While this machine's host takes its processors away every probe would be spoilt: the time for such is
+ * better waited. */
+static void wait_for_host(const struct seek *seek, struct sought *sought) {
+    int count = sought->probe_count;
+    if (count == 0 || sought->probes[count - 1].limit != PROBE_ROBBED) return;
+    double share = 1;
+    while (share > STEAL_SHOWS && sought->spoilt_ns < spoilt_most_ns(seek) && *seek->ask.interrupts == 0) {
+        int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
+        struct timespec quiet = {QUIET_NS / LB_S_NS, QUIET_NS % LB_S_NS};
+        nanosleep(&quiet, NULL); /* a signal ends it */
+        int64_t took_ns = lb_now() - begin_ns;
+        share = steal_share(stolen_ns, steal_now_ns(), took_ns, sysconf(_SC_NPROCESSORS_ONLN));
+        charge_spoilt(seek, sought, took_ns);
+    }
+}
+
 bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise) {
     struct seek *seek = arg;
     for (; seek->current < seek->count; seek->current++) {
@@ -135,7 +165,8 @@ bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_prom
             }
             begin_search(seek, sought);
         }
-        int64_t spent_ns = now_ns - sought->began_ns - sought->spoilt_ns;
+        wait_for_host(seek, sought);
+        int64_t spent_ns = lb_now() - sought->began_ns - sought->spoilt_ns;
         bool more = spent_ns + sought->cost_ns <= seek->ask.budget_ns;
         if (search_next(&sought->search, more, &load)) {
             fill(seek, sought, load, ret);
@@ -152,6 +183,7 @@ static void note_place(struct sought *sought, const struct run_took *took) {
     snprintf(sought->durability, sizeof sought->durability, "%s", place->durability);
     sought->threads = took->stage->threads;
     sought->processes = took->stage->processes;
+    sought->awake = took->awake;
     for (int i = 0; i < place->facts.count; i++) {
         if (strcmp(place->facts.item[i].name, "version") != 0) continue;
         snprintf(sought->server, sizeof sought->server, "%s %s", place->server.backend->name,
@@ -193,12 +225,11 @@ static int64_t load_began_ns(const struct seek *seek, const struct stage *stage)
     return stage->window_begin_ns > 0 ? began_ns : seek->stage_began_ns;
 }
 
-/* What a busy machine spoilt is not charged to the lock, up to as much again. */
+/* What a busy machine spoilt is not charged to the lock, up to half as much again. */
 static void note_cost(const struct seek *seek, struct sought *sought, const struct stage *stage) {
     int64_t cost_ns = lb_now() - load_began_ns(seek, stage);
     if (cost_ns > sought->cost_ns) sought->cost_ns = cost_ns;
-    if (sought->probes[sought->probe_count - 1].limit) sought->spoilt_ns += cost_ns;
-    if (sought->spoilt_ns > seek->ask.budget_ns) sought->spoilt_ns = seek->ask.budget_ns;
+    if (sought->probes[sought->probe_count - 1].limit) charge_spoilt(seek, sought, cost_ns);
 }
 
 static int write_file(const struct seek *seek, const char *partial, bool ended, struct lb_err *err) {

@@ -8,6 +8,8 @@
 #ifndef BENCH_CAPACITY_SEEK_H
 #define BENCH_CAPACITY_SEEK_H
 
+#include <signal.h>
+
 #include "bench/capacity/probe.h"
 #include "bench/capacity/search.h"
 #include "bench/run/run.h"
@@ -25,7 +27,8 @@ struct seek_ask {
     struct stage_promise slo;
     bool by_clients;   /* else by rate */
     double most;       /* the greatest load */
-    int64_t budget_ns; /* for each lock's probes; as much again for those that a busy machine spoilt */
+    int64_t budget_ns; /* for each lock's probes; half as much again for those that a busy machine spoilt */
+    const volatile sig_atomic_t *interrupts; /* above 0: nothing is waited for any more */
     const char *version, *command;
     void (*news)(void *arg, const struct seek_news *news); /* may be NULL */
     void *news_arg;

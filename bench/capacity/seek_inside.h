@@ -10,13 +10,14 @@ struct sought {
     const char *on; /* the topology to start; NULL = embedded, or the backend's own */
     char topology[64], durability[256], server[256];
     int threads, processes;
+    bool awake; /* the processors were kept so */
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
     bool violated;          /* a stage of it saw two holders at once */
     struct probe saturated; /* the closed loop before a search by rate */
     int64_t began_ns;       /* its first stage, then that stage's load; 0 = not yet */
-    int64_t spoilt_ns;      /* of its time, what went into probes that a busy machine spoilt */
+    int64_t spoilt_ns;      /* what went into probes that a busy machine spoilt, and into waiting for it */
     int64_t cost_ns;        /* of its dearest probe so far, with what comes before and after its load */
 };
 

@@ -8,6 +8,7 @@
 #include "report/escape.h"
 #include "report/number.h"
 #include "report/screen.h"
+#include "report/words.h"
 
 #define CELL_MAX 64
 #define VIOLATED_WORDS "EXCLUSION VIOLATED: it let two in during the search, so it is no lock"
@@ -29,19 +30,6 @@ void capacity_show_probe(void *arg, const struct seek_news *news) {
     progress_stage(progress, line);
 }
 
-/* "host" and so on, for people. */
-static const char *guarantee_words(const char *guarantee) {
-    static const char *const words[][2] = {{"host", "one host"},
-                                           {"node", "one server"},
-                                           {"async-replica", "server and late replicas"},
-                                           {"majority", "a majority of servers"},
-                                           {"none", "no guarantee"}};
-    for (size_t i = 0; guarantee && i < sizeof words / sizeof *words; i++) {
-        if (strcmp(words[i][0], guarantee) == 0) return words[i][1];
-    }
-    return guarantee ? guarantee : NUMBER_NONE;
-}
-
 static const char *or_dash(const char *text) {
     return text ? text : NUMBER_NONE;
 }
@@ -54,9 +42,7 @@ struct row {
 static void load_text(double value, bool by_rate, char *text) {
     char number[NUMBER_TEXT_MAX];
     snprintf(text, CELL_MAX, "%s%s", number_text(value, &number_plain, number),
-             isnan(value) ? ""
-             : by_rate    ? "/s"
-                          : "");
+             by_rate && !isnan(value) ? "/s" : "");
 }
 
 static struct row row_of(const struct capacity_lock *lock) {
@@ -107,16 +93,17 @@ static void put_row(const struct screen *screen, const char *name, const struct 
 /* What all locks of the file were asked. */
 static void put_question(const struct screen *screen, const struct capacity_lock *lock) {
     char hold[80] = "";
+    const char *awake = lock->awake ? ", processors kept awake" : "";
     if (lock->hold) snprintf(hold, sizeof hold, ", hold %.60s", lock->hold);
     if (lock->by == CAPACITY_BY_RATE) {
         screen_say(screen, 2, TONE_PLAIN,
                    "The greatest rate of requests at random (Poisson) that keeps %s: keys %s%s, a pool of "
-                   "%.0f clients.",
-                   or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients);
+                   "%.0f clients%s.",
+                   or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients, awake);
     } else {
         screen_say(screen, 2, TONE_PLAIN,
-                   "The most clients in a closed loop that keep %s: keys %s%s, think %s.", or_dash(lock->slo),
-                   or_dash(lock->keys), hold, or_dash(lock->think));
+                   "The most clients in a closed loop that keep %s: keys %s%s, think %s%s.",
+                   or_dash(lock->slo), or_dash(lock->keys), hold, or_dash(lock->think), awake);
     }
 }
 
@@ -141,7 +128,7 @@ void capacity_show_table(const struct capacity *capacity, bool color, FILE *out)
         bool good = lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
         put_row(&screen, lock->lock, &row, models, lock->violated ? TONE_BAD : good ? TONE_PLAIN : TONE_WARN);
         screen_say(&screen, 4, TONE_PLAIN, "    %s; %s; %s; topology %s; %d probes",
-                   guarantee_words(lock->guarantee), or_dash(lock->durability), or_dash(lock->server),
+                   words_guarantee_text(lock->guarantee), or_dash(lock->durability), or_dash(lock->server),
                    or_dash(lock->topology), lock->probe_count);
         if (lock->violated) screen_say(&screen, 4, TONE_BAD, "    " VIOLATED_WORDS);
         if (lock->why) screen_say(&screen, 4, TONE_WARN, "    %s", lock->why);
@@ -185,7 +172,7 @@ void capacity_show_md(const struct capacity *capacity, FILE *out) {
                                row.model,
                                row.predicted,
                                row.measured,
-                               guarantee_words(lock->guarantee),
+                               words_guarantee_text(lock->guarantee),
                                or_dash(lock->durability),
                                or_dash(lock->topology),
                                lock->violated ? VIOLATED_WORDS

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/run/steal.h"
 #include "drivers/registry.h"
 
 #define FILES_WANTED 8192 /* descriptors for 2,000 clients here and as many in a server that we start */
@@ -141,6 +142,20 @@ static void check_autogroup(struct checks *checks) {
     FIX(check, "as root: sysctl kernel.sched_autogroup_enabled=0");
 }
 
+/* What the host of a virtual machine takes shows up as latency of whatever was to run. */
+static void check_steal(struct checks *checks) {
+    int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
+    struct timespec sample = {0, 500 * LB_MS_NS};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &sample, NULL);
+    double share = steal_share(stolen_ns, steal_now_ns(), lb_now() - begin_ns, sysconf(_SC_NPROCESSORS_ONLN));
+    if (share < 0) return;
+    bool much = share > STEAL_SHOWS;
+    struct check *check =
+        add(checks, much ? CHECK_WARN : CHECK_OK, "steal",
+            "%.0f %% of the processors' time was taken by this machine's host", 100 * share);
+    if (much) FIX(check, "measure when the host is less busy, or on a machine of your own");
+}
+
 static void check_clock(struct checks *checks) {
     char line[64];
     int64_t start_ns = lb_now();
@@ -221,6 +236,7 @@ void checks_machine(struct checks *checks, const char *results) {
     check_timers(checks);
     check_governor(checks);
     check_autogroup(checks);
+    check_steal(checks);
     check_results(checks, results);
     check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
                "make room there, or set TMPDIR to another folder");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench/run/fault.h"
 #include "bench/run/promise.h"
@@ -15,6 +16,7 @@
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/steady.h"
+#include "bench/run/steal.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
 #include "bench/run/worker.h"
@@ -314,7 +316,7 @@ static void supervise_load(struct supervisor *sup) {
     faults_begin(&sup->faults, sup->ask, sup->stage, shared, sup->workers, begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns)) pass_time(sup, begin_ns);
     struct topo *topo = sup->ask->topo;
-    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
+    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, stolen_begin_ns = steal_now_ns();
     sup->harvested_ns = begin_ns;
     int64_t batched_ns = begin_ns;
     for (;;) {
@@ -355,6 +357,9 @@ static void supervise_load(struct supervisor *sup) {
         }
     }
     int64_t drained_ns = lb_now();
+    /* Not before: a processor that stands still counts what it lost when it goes on. */
+    sup->stage->stolen_share =
+        steal_share(stolen_begin_ns, steal_now_ns(), drained_ns - begin_ns, sysconf(_SC_NPROCESSORS_ONLN));
     /* Clients may be through before a server that was started again at the window's end. */
     while (faults_returning(&sup->faults) && sup->stage->status == STAGE_COMPLETE) {
         go_on_with_faults(sup, lb_now());
@@ -428,6 +433,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     sup->stage->steady = (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = sup->stage->bytes = -1;
+    sup->stage->stolen_share = -1;
     for (int metric = 0; metric < METRICS; metric++) {
         sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
         sup->stage->hist[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);

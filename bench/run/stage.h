@@ -72,7 +72,7 @@ struct stage_steady {
     bool asked, reached;
     double after_s; /* from the window's begin, when reached */
     double slope;   /* change a second, up or down, as a part of the mean, over the last seconds; NAN = it
-                       cannot   be told */
+                       can't be told */
 };
 
 /* Something that was done to clients, servers or wires. */
@@ -129,6 +129,8 @@ struct stage {
     double bytes;              /* -1 = not known */
     double client_cpu_ns;      /* -1 = not known */
     double server_cpu_ns;      /* -1 = not known */
+    double
+        stolen_share; /* of all processors' time in window and drain, by the machine's host; -1 = not known */
     struct stage_fault *faults;
     int fault_count;
     bool servers_touched;    /* by a fault: they are not as they were started */
@@ -162,6 +164,12 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
 /* "generator" when the load generator itself was the limit, so that the figures are partly its own; NULL when
  * it was not. The words are in stage_warning. */
 const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask);
+
+/* Whether the load generator's threads had no time left. */
+bool stage_is_busy(const struct stage *stage);
+
+/* Whether the host of this virtual machine took so much of its processors' time that latencies show it. */
+bool stage_is_robbed(const struct stage *stage);
 
 /* A warning to be read beside the figures, or NULL; index 0, 1, ... until NULL. text: where to write it. */
 const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,

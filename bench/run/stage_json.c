@@ -10,6 +10,7 @@
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/steady.h"
+#include "bench/run/steal.h"
 #include "bench/run/store.h"
 #include "results/format/hdr.h"
 #include "results/stats/queue.h"
@@ -166,9 +167,10 @@ static json_t *executor_json(const struct stage *stage, const struct lb_lock *lo
     if (!hiccup) return NULL;
     /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from it. */
     bool blocks = lock->caps & LB_CAP_BLOCKS_THREAD;
-    return json_pack("{s:o, s:I, s:o, s:i, s:i, s:b}", "hiccup_ns", hiccup, "stack_bytes_max",
+    return json_pack("{s:o, s:I, s:o, s:o, s:i, s:i, s:b}", "hiccup_ns", hiccup, "stack_bytes_max",
                      (json_int_t)stage->stack_bytes_max, "blocked_ns_max",
-                     blocks ? json_null() : json_integer((json_int_t)stage->blocked_max_ns), "fibers",
+                     blocks ? json_null() : json_integer((json_int_t)stage->blocked_max_ns), "stolen_share",
+                     stage->stolen_share < 0 ? json_null() : json_real(stage->stolen_share), "fibers",
                      stage->clients, "loops", stage->threads, "pinned", 0);
 }
 
@@ -189,14 +191,22 @@ static double busy_share(const struct stage *stage) {
     return stage->client_cpu_ns < 0 || have_ns <= 0 ? -1 : stage->client_cpu_ns / have_ns;
 }
 
-/* The threads had no time left. A lock in our own memory is itself what they run. */
+bool stage_is_busy(const struct stage *stage) {
+    return busy_share(stage) > BUSY_SHARE;
+}
+
+bool stage_is_robbed(const struct stage *stage) {
+    return stage->stolen_share > STEAL_SHOWS;
+}
+
+/* A lock in our own memory is itself what the threads run. */
 static bool is_busy(const struct stage *stage, const struct lb_lock *lock) {
-    return lock->backend->topologies && busy_share(stage) > BUSY_SHARE;
+    return lock->backend->topologies && stage_is_busy(stage);
 }
 
 const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask) {
     const struct lb_lock *lock = ask->lock->lock;
-    return is_late(stage, lock) || is_busy(stage, lock) ? "generator" : NULL;
+    return is_late(stage, lock) || is_busy(stage, lock) || stage_is_robbed(stage) ? "generator" : NULL;
 }
 
 /* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is no limit.
@@ -259,6 +269,14 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
                  "(load.threads) "
                  "or another machine would tell more",
                  stage->threads, 100 * busy_share(stage));
+        return text;
+    }
+    if (stage_is_robbed(stage) && index-- == 0) {
+        snprintf(text, size,
+                 "generator-limited: the host of this virtual machine took %.0f %% of its processors' time "
+                 "(steal): "
+                 "clients and servers stood still meanwhile",
+                 100 * stage->stolen_share);
         return text;
     }
     if (stage->steady.asked && !stage->steady.reached && isnan(stage->steady.slope) && index-- == 0) {

@@ -216,7 +216,8 @@ static struct told *told_new(double rate_per_s, int64_t limit_ns) {
                                  .offered_per_s = rate_per_s,
                                  .window_ns = 5 * LB_S_NS,
                                  .threads = 1,
-                                 .client_cpu_ns = -1};
+                                 .client_cpu_ns = -1,
+                                 .stolen_share = -1};
     for (int i = 0; i < METRICS; i++) told->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     return told;
 }
@@ -319,6 +320,23 @@ static void lateness_is_told_where_it_may_have_decided(void **state) {
     assert_int_equal(probe.verdict, CAPACITY_BROKEN);
 }
 
+/* Whatever came of it: who leaves out only what was broken keeps the lucky ones. */
+static void a_robbed_machine_is_told_to_either_side(void **state) {
+    (void)state;
+    for (int within = 100; within <= 200; within += 100) {
+        struct told *told = told_new(400, 50 * LB_MS_NS);
+        tell(told, 200, within);
+        told->stage.stolen_share = 0.03;
+        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        assert_int_equal(probe.limit, PROBE_ROBBED);
+        assert_int_equal(probe.verdict, within == 200 ? CAPACITY_KEPT : CAPACITY_UNSURE);
+        told->stage.stolen_share = 0.01;
+        probe = probe_read(&told->stage, &told->ask, 400);
+        assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
+        told_free(told);
+    }
+}
+
 /* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by 2 ms. */
 static void lateness_adds_up_in_a_queue(void **state) {
     (void)state;
@@ -381,6 +399,17 @@ static void our_own_fault_is_never_the_locks(void **state) {
     probe = probe_read(&told->stage, &told->ask, 400);
     assert_int_equal(probe.limit, PROBE_POOL);
     assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    /* Unless the one key was busy all the time: 380/s for 2.5 ms each. More clients would not help it. */
+    told->stage.outcomes[LB_OK] = 1900;
+    for (int i = 0; i < 100; i++) {
+        hist_record(told->stage.hist[METRIC_HOLD], LB_MS_NS);
+        hist_record(told->stage.hist[METRIC_HANDOFF], 3 * LB_MS_NS / 2);
+    }
+    probe = probe_read(&told->stage, &told->ask, 400);
+    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
+    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    told->plan.keys.count = 2;
+    assert_int_equal(probe_read(&told->stage, &told->ask, 400).limit, PROBE_POOL);
     told_free(told);
 }
 
@@ -478,6 +507,7 @@ int main(void) {
         cmocka_unit_test(what_never_started_is_over_the_limit),
         cmocka_unit_test(our_own_fault_is_never_the_locks),
         cmocka_unit_test(lateness_is_told_where_it_may_have_decided),
+        cmocka_unit_test(a_robbed_machine_is_told_to_either_side),
         cmocka_unit_test(lateness_adds_up_in_a_queue),
         cmocka_unit_test(a_long_window_counts_to_its_end),
         cmocka_unit_test(an_interval_is_of_the_quantile_or_none),

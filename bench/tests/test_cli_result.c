@@ -28,7 +28,7 @@ static const char stage_paths[] =
     "cost.server_cpu_ns_per_grant exclusion.verdict exclusion.grants exclusion.counter "
     "exclusion.lost_updates exclusion.double_holders exclusion.expired_holders "
     "exclusion.token_errors exclusion.bound95 exclusion.first executor.hiccup_ns "
-    "executor.stack_bytes_max executor.blocked_ns_max executor.fibers executor.loops "
+    "executor.stack_bytes_max executor.blocked_ns_max executor.stolen_share executor.fibers executor.loops "
     "executor.pinned series warnings";
 
 static const char *const outcomes[] = {"ok", "busy", "timeout", "lost", "unknown", "refused", "broken"};

@@ -171,6 +171,7 @@ static const struct run_field fields[] = {
     LATENCY("executor.hiccup_ns", hiccup),
     IN(executor, stack_bytes_max),
     IN(executor, blocked_ns_max),
+    IN(executor, stolen_share),
     IN(executor, fibers),
     IN(executor, loops),
     {"executor.pinned", RUN_FLAG, AT(pinned)},

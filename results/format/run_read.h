@@ -99,7 +99,7 @@ struct run_stage {
     bool has_overlap; /* the four below are filled */
     double overlap_key;
     struct run_holder holder, intruder;
-    double stack_bytes_max, blocked_ns_max, fibers, loops;
+    double stack_bytes_max, blocked_ns_max, stolen_share, fibers, loops;
     bool pinned;
     const json_t *claims;            /* array of texts, or NULL; borrowed like all texts */
     const json_t *grants_per_client; /* array of numbers, or NULL */
