@@ -201,7 +201,7 @@ const struct column columns_tool[] = {
     TIME("executor.blocked_ns_max", "loop held", "held", -1, blocked_ns_max,
          "the longest time that one client kept the others of its thread from running"),
     NUMBER("executor.stolen_share", "stolen", "stolen", -1, stolen_share,
-           "of all processors' time, what the host of this virtual machine took"),
+           "seconds of processor time that the host of this virtual machine took, a second"),
     TIME("latency_ns.lag.p99", "lag p99", "lag", -1, latency[RUN_LAG].p99, "due to started"),
     NUMBER("threads", "threads", "threads", 0, threads, "operating system threads that drove the clients"),
     NUMBER("executor.fibers", "fibers", "fibers", 0, fibers, "clients and helpers that shared them"),

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bench/capacity/seek_inside.h"
 #include "bench/plan/topologies.h"
@@ -137,15 +136,22 @@ static void charge_spoilt(const struct seek *seek, struct sought *sought, int64_
 static void wait_for_host(const struct seek *seek, struct sought *sought) {
     int count = sought->probe_count;
     if (count == 0 || sought->probes[count - 1].limit != PROBE_ROBBED) return;
-    double share = 1;
-    while (share > STEAL_SHOWS && sought->spoilt_ns < spoilt_most_ns(seek) && *seek->ask.interrupts == 0) {
+    bool robbed = true;
+    while (robbed && sought->spoilt_ns < spoilt_most_ns(seek) && *seek->ask.interrupts == 0) {
         int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
         struct timespec quiet = {QUIET_NS / LB_S_NS, QUIET_NS % LB_S_NS};
         nanosleep(&quiet, NULL); /* a signal ends it */
         int64_t took_ns = lb_now() - begin_ns;
-        share = steal_share(stolen_ns, steal_now_ns(), took_ns, sysconf(_SC_NPROCESSORS_ONLN));
+        robbed = steal_shows(steal_between_ns(stolen_ns, steal_now_ns()), took_ns);
         charge_spoilt(seek, sought, took_ns);
     }
+}
+
+/* Whether there is time for a probe at this load; the first of all has it. */
+static bool has_time(const struct seek *seek, const struct sought *sought, double load) {
+    int64_t spent_ns = lb_now() - sought->began_ns - sought->spoilt_ns;
+    int64_t wanted_ns = window_ns(seek, sought, load) + seek->ask.plan->warmup_ns;
+    return sought->probe_count == 0 || spent_ns + wanted_ns <= seek->ask.budget_ns;
 }
 
 bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise) {
@@ -165,10 +171,10 @@ bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_prom
             }
             begin_search(seek, sought);
         }
-        wait_for_host(seek, sought);
-        int64_t spent_ns = lb_now() - sought->began_ns - sought->spoilt_ns;
+        int64_t spent_ns = now_ns - sought->began_ns - sought->spoilt_ns;
         bool more = spent_ns + sought->cost_ns <= seek->ask.budget_ns;
-        if (search_next(&sought->search, more, &load)) {
+        if (search_next(&sought->search, more, &load) && has_time(seek, sought, load)) {
+            wait_for_host(seek, sought);
             fill(seek, sought, load, ret);
             return true;
         }
@@ -183,7 +189,6 @@ static void note_place(struct sought *sought, const struct run_took *took) {
     snprintf(sought->durability, sizeof sought->durability, "%s", place->durability);
     sought->threads = took->stage->threads;
     sought->processes = took->stage->processes;
-    sought->awake = took->awake;
     for (int i = 0; i < place->facts.count; i++) {
         if (strcmp(place->facts.item[i].name, "version") != 0) continue;
         snprintf(sought->server, sizeof sought->server, "%s %s", place->server.backend->name,

@@ -10,7 +10,6 @@ struct sought {
     const char *on; /* the topology to start; NULL = embedded, or the backend's own */
     char topology[64], durability[256], server[256];
     int threads, processes;
-    bool awake; /* the processors were kept so */
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;

@@ -123,11 +123,11 @@ static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
     char *blank = strchr(keys, ' ');
     if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
     json_t *json =
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:{s:i, s:i, s:b}}", "lock", lock->name, "backend",
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:{s:i, s:i}}", "lock", lock->name, "backend",
                   lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "topology",
                   text_or_null(sought->topology), "durability", text_or_null(sought->durability), "guarantee",
                   guarantees[lock->about.guarantee], "server", text_or_null(sought->server), "executor",
-                  "threads", sought->threads, "processes", sought->processes, "awake", (int)sought->awake);
+                  "threads", sought->threads, "processes", sought->processes);
     json_t *shape = json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "slo", slo_json(&seek->ask.slo),
                               "by", seek->ask.by_clients ? "clients" : "rate", "hold",
                               dist_text(&plan->hold, hold, sizeof hold), "think",

@@ -93,17 +93,16 @@ static void put_row(const struct screen *screen, const char *name, const struct 
 /* What all locks of the file were asked. */
 static void put_question(const struct screen *screen, const struct capacity_lock *lock) {
     char hold[80] = "";
-    const char *awake = lock->awake ? ", processors kept awake" : "";
     if (lock->hold) snprintf(hold, sizeof hold, ", hold %.60s", lock->hold);
     if (lock->by == CAPACITY_BY_RATE) {
         screen_say(screen, 2, TONE_PLAIN,
                    "The greatest rate of requests at random (Poisson) that keeps %s: keys %s%s, a pool of "
-                   "%.0f clients%s.",
-                   or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients, awake);
+                   "%.0f clients.",
+                   or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients);
     } else {
         screen_say(screen, 2, TONE_PLAIN,
-                   "The most clients in a closed loop that keep %s: keys %s%s, think %s%s.",
-                   or_dash(lock->slo), or_dash(lock->keys), hold, or_dash(lock->think), awake);
+                   "The most clients in a closed loop that keep %s: keys %s%s, think %s.", or_dash(lock->slo),
+                   or_dash(lock->keys), hold, or_dash(lock->think));
     }
 }
 

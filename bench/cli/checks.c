@@ -21,6 +21,7 @@
 #define FILES_WANTED 8192 /* descriptors for 2,000 clients here and as many in a server that we start */
 #define MAPS_WANTED 65530 /* the kernel's default; each client's stack takes two */
 #define ROOM_WANTED_MB 1024
+#define STEAL_SAMPLE_NS (500 * LB_MS_NS)
 
 /* Adds a check; the caller fills fix. */
 __attribute__((format(printf, 4, 5))) static struct check *
@@ -142,17 +143,17 @@ static void check_autogroup(struct checks *checks) {
     FIX(check, "as root: sysctl kernel.sched_autogroup_enabled=0");
 }
 
-/* What the host of a virtual machine takes shows up as latency of whatever was to run. */
+/* What the host of a virtual machine takes shows up as latency of whatever was to run. It is counted only
+ * while something wants to. */
 static void check_steal(struct checks *checks) {
-    int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
-    struct timespec sample = {0, 500 * LB_MS_NS};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &sample, NULL);
-    double share = steal_share(stolen_ns, steal_now_ns(), lb_now() - begin_ns, sysconf(_SC_NPROCESSORS_ONLN));
-    if (share < 0) return;
-    bool much = share > STEAL_SHOWS;
-    struct check *check =
-        add(checks, much ? CHECK_WARN : CHECK_OK, "steal",
-            "%.0f %% of the processors' time was taken by this machine's host", 100 * share);
+    int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns(), took_ns = 0;
+    while (took_ns < STEAL_SAMPLE_NS) took_ns = lb_now() - begin_ns;
+    stolen_ns = steal_between_ns(stolen_ns, steal_now_ns());
+    if (stolen_ns < 0) return;
+    bool much = steal_shows(stolen_ns, took_ns);
+    struct check *check = add(checks, much ? CHECK_WARN : CHECK_OK, "steal",
+                              "the machine's host took %lld ms of processor time in %lld ms",
+                              (long long)(stolen_ns / LB_MS_NS), (long long)(took_ns / LB_MS_NS));
     if (much) FIX(check, "measure when the host is less busy, or on a machine of your own");
 }
 

@@ -40,7 +40,7 @@ enum {
 };
 
 static const struct args_option options[] = {
-    [OPT_SLO] = {"slo", "PROMISE", "default: acquire_due.p99<=200ms; with --clients acquire.p99<=200ms"},
+    [OPT_SLO] = {"slo", "PROMISE", "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
     [OPT_CLIENTS] = {"clients", NULL, "search the most clients of a closed loop, not the greatest rate"},
     [OPT_HOLD] = {"hold", "TIME", "how long a holder works; default 1ms"},
     [OPT_KEYS] = {"keys", "KEYS", "default 1, a hot key; own, or many, asks for the server's capacity"},
@@ -142,9 +142,7 @@ static int read_option(int option, const char *value, struct wish *wish, struct 
 
 /* What the options must be to each other. */
 static int complete(struct wish *wish, struct lb_err *err) {
-    /* Not less: etcd wakes a waiter at a tick of 100 ms, so its lock would keep no promise below at any load.
-     */
-    if (!wish->slo_word) wish->slo_word = wish->by_clients ? "acquire.p99<=200ms" : "acquire_due.p99<=200ms";
+    if (!wish->slo_word) wish->slo_word = wish->by_clients ? SLO_BY_CLIENTS : SLO_BY_RATE;
     if (slo_parse(wish->slo_word, &wish->slo, err) != 0) {
         err_prefix(err, "capacity: --slo");
         return -1;

@@ -41,7 +41,7 @@ static const struct args_option options[] = {
     [OPT_CLIENTS] = {"clients", "N", "clients"},
     [OPT_HOLD] = {"hold", "TIME", "how long a holder works: 12ms; default: as it was measured"},
     [OPT_KEYS] = {"keys", "N", "keys that the requests are spread over evenly; default 1"},
-    [OPT_SLO] = {"slo", "PROMISE", "default: acquire_due.p99<=50ms; without a rate acquire.p99<=50ms"},
+    [OPT_SLO] = {"slo", "PROMISE", "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
     [OPT_LOCK] = {"lock", "LOCK", "this one only"},
     [OPT_TOPOLOGY] = {"topology", "NAME", "on this topology only"},
     [OPT_TABLE] = {"table", NULL, "for a terminal; the default"},
@@ -139,7 +139,7 @@ static int read_option(int option, const char *value, struct wish *wish, struct 
 static int read_slo(struct wish *wish, struct lb_err *err) {
     struct stage_promise slo;
     const char *word = wish->slo_word;
-    if (!word) word = isnan(wish->ask.rate) ? "acquire.p99<=50ms" : "acquire_due.p99<=50ms";
+    if (!word) word = isnan(wish->ask.rate) ? SLO_BY_CLIENTS : SLO_BY_RATE;
     if (slo_parse(word, &slo, err) != 0) {
         err_prefix(err, "plan: --slo");
         return -1;

@@ -171,7 +171,6 @@ struct plan {
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
     double steady_percent; /* a stage ends when it changes by less from second to second; 0 = not asked */
-    bool awake;            /* the processors are kept from sleeping */
 
     enum check_gap gap;
     int64_t gap_ns;

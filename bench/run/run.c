@@ -8,7 +8,6 @@
 
 #include "bench/plan/faults.h"
 #include "bench/plan/stages.h"
-#include "bench/run/awake.h"
 #include "bench/run/environment.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
@@ -24,7 +23,6 @@ struct run {
     struct judge judge;
     struct stage_promise promise; /* that the next stage is asked about */
     struct lb_err err;            /* the first thing that went wrong */
-    struct awake *awake;          /* NULL = the processors may sleep */
 };
 
 static json_t *date_json(void) {
@@ -96,18 +94,6 @@ static int begin(struct run *run, struct lb_err *err) {
     json_object_set_new(run->json, "partial_reason", json_null());
     json_object_set_new(run->json, "partial", json_false());
     return 0;
-}
-
-/* Without it the figures are still those of this machine as it is. */
-static void keep_awake(struct run *run) {
-    struct lb_err err = {0};
-    if (!run->ask->plan->awake) return;
-    run->awake = awake_begin(&err);
-    json_object_set_new(json_object_get(run->json, "environment"), "kept_awake",
-                        json_boolean(run->awake != NULL));
-    if (run->awake) return;
-    say(run, err.text);
-    json_array_append_new(run->warnings, json_string(err.text));
 }
 
 /* What is there so far, marked as cut off in case that it stays so. */
@@ -186,12 +172,7 @@ static void add_stage(struct run *run, const struct place *place, const struct s
 
 static void tell(const struct run *run, const struct plan_stage *of, const struct stage_ask *ask,
                  const struct stage *stage, const struct place *place) {
-    struct run_took took = {.of = of,
-                            .ask = ask,
-                            .stage = stage,
-                            .place = place,
-                            .folder = run->out.path,
-                            .awake = run->awake != NULL};
+    struct run_took took = {.of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
 }
 
@@ -419,7 +400,6 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
     result = begin(&run, err);
     if (result != 0) goto out;
-    keep_awake(&run);
     if (ask->next) {
         run_asked(&run);
     } else {
@@ -429,7 +409,6 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     save(&run, &end);
     *ret_end = end;
 out:
-    awake_end(run.awake);
     judge_done(&run.judge);
     free(stages);
     json_decref(run.json);

@@ -21,7 +21,6 @@ struct run_took {
     const struct stage *stage;   /* NULL likewise */
     const struct place *place;   /* that it ran on; NULL likewise */
     const char *folder;          /* of the run */
-    bool awake;                  /* run.awake was asked for, and done */
 };
 
 struct run_ask {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bench/run/fault.h"
 #include "bench/run/promise.h"
@@ -358,8 +357,7 @@ static void supervise_load(struct supervisor *sup) {
     }
     int64_t drained_ns = lb_now();
     /* Not before: a processor that stands still counts what it lost when it goes on. */
-    sup->stage->stolen_share =
-        steal_share(stolen_begin_ns, steal_now_ns(), drained_ns - begin_ns, sysconf(_SC_NPROCESSORS_ONLN));
+    sup->stage->stolen_ns = steal_between_ns(stolen_begin_ns, steal_now_ns());
     /* Clients may be through before a server that was started again at the window's end. */
     while (faults_returning(&sup->faults) && sup->stage->status == STAGE_COMPLETE) {
         go_on_with_faults(sup, lb_now());
@@ -433,7 +431,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     sup->stage->steady = (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = sup->stage->bytes = -1;
-    sup->stage->stolen_share = -1;
+    sup->stage->stolen_ns = -1;
     for (int metric = 0; metric < METRICS; metric++) {
         sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
         sup->stage->hist[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);

@@ -129,8 +129,7 @@ struct stage {
     double bytes;              /* -1 = not known */
     double client_cpu_ns;      /* -1 = not known */
     double server_cpu_ns;      /* -1 = not known */
-    double
-        stolen_share; /* of all processors' time in window and drain, by the machine's host; -1 = not known */
+    int64_t stolen_ns; /* in window and drain, of all processors, by the machine's host; -1 = not known */
     struct stage_fault *faults;
     int fault_count;
     bool servers_touched;    /* by a fault: they are not as they were started */

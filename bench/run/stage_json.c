@@ -162,16 +162,23 @@ static json_t *series_json(const struct stage *stage) {
     return series;
 }
 
+/* Processors that were taken away, at a moment; -1 = not known. */
+static double stolen_share(const struct stage *stage) {
+    int64_t took_ns = stage->window_ns + stage->drain_ns;
+    return stage->stolen_ns < 0 || took_ns <= 0 ? -1 : (double)stage->stolen_ns / (double)took_ns;
+}
+
 static json_t *executor_json(const struct stage *stage, const struct lb_lock *lock, struct lb_err *err) {
     json_t *hiccup = latency_json(stage->hist[METRIC_HICCUP], err);
     if (!hiccup) return NULL;
     /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from it. */
     bool blocks = lock->caps & LB_CAP_BLOCKS_THREAD;
+    double share = stolen_share(stage);
     return json_pack("{s:o, s:I, s:o, s:o, s:i, s:i, s:b}", "hiccup_ns", hiccup, "stack_bytes_max",
                      (json_int_t)stage->stack_bytes_max, "blocked_ns_max",
                      blocks ? json_null() : json_integer((json_int_t)stage->blocked_max_ns), "stolen_share",
-                     stage->stolen_share < 0 ? json_null() : json_real(stage->stolen_share), "fibers",
-                     stage->clients, "loops", stage->threads, "pinned", 0);
+                     share < 0 ? json_null() : json_real(share), "fibers", stage->clients, "loops",
+                     stage->threads, "pinned", 0);
 }
 
 static json_t *arrivals_json(const struct stage *stage, const struct plan *plan) {
@@ -196,7 +203,7 @@ bool stage_is_busy(const struct stage *stage) {
 }
 
 bool stage_is_robbed(const struct stage *stage) {
-    return stage->stolen_share > STEAL_SHOWS;
+    return steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns);
 }
 
 /* A lock in our own memory is itself what the threads run. */
@@ -272,11 +279,11 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
         return text;
     }
     if (stage_is_robbed(stage) && index-- == 0) {
-        snprintf(text, size,
-                 "generator-limited: the host of this virtual machine took %.0f %% of its processors' time "
-                 "(steal): "
-                 "clients and servers stood still meanwhile",
-                 100 * stage->stolen_share);
+        snprintf(
+            text, size,
+            "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
+            "(steal): clients and servers stood still meanwhile",
+            (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
         return text;
     }
     if (stage->steady.asked && !stage->steady.reached && isnan(stage->steady.slope) && index-- == 0) {

@@ -217,7 +217,7 @@ static struct told *told_new(double rate_per_s, int64_t limit_ns) {
                                  .window_ns = 5 * LB_S_NS,
                                  .threads = 1,
                                  .client_cpu_ns = -1,
-                                 .stolen_share = -1};
+                                 .stolen_ns = -1};
     for (int i = 0; i < METRICS; i++) told->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     return told;
 }
@@ -326,11 +326,11 @@ static void a_robbed_machine_is_told_to_either_side(void **state) {
     for (int within = 100; within <= 200; within += 100) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, within);
-        told->stage.stolen_share = 0.03;
+        told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, PROBE_ROBBED);
         assert_int_equal(probe.verdict, within == 200 ? CAPACITY_KEPT : CAPACITY_UNSURE);
-        told->stage.stolen_share = 0.01;
+        told->stage.stolen_ns = 90 * LB_MS_NS;
         probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
         told_free(told);

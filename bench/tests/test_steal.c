@@ -24,34 +24,30 @@ static void what_is_no_such_line_is_not_known(void **state) {
     assert_int_equal(steal_read_ns("cpu  1 2 3 4 5 6 7 8\n", 0), -1);
 }
 
-static void the_share_is_of_all_processors(void **state) {
+static void between_two_readings_time_never_goes_back(void **state) {
     (void)state;
-    assert_float_equal(steal_share(LB_S_NS, 2 * LB_S_NS, 5 * LB_S_NS, 2), 0.1, 1e-6);
-    assert_true(steal_share(7, 7, LB_S_NS, 64) == 0);
+    assert_int_equal(steal_between_ns(LB_S_NS, 2 * LB_S_NS), LB_S_NS);
+    assert_int_equal(steal_between_ns(2 * LB_S_NS, LB_S_NS), 0);
+    assert_int_equal(steal_between_ns(-1, LB_S_NS), -1);
+    assert_int_equal(steal_between_ns(LB_S_NS, -1), -1);
 }
 
-static void a_share_without_both_readings_is_not_known(void **state) {
+static void two_per_cent_of_a_processor_show(void **state) {
     (void)state;
-    assert_true(steal_share(-1, LB_S_NS, LB_S_NS, 2) < 0);
-    assert_true(steal_share(LB_S_NS, -1, LB_S_NS, 2) < 0);
-    assert_true(steal_share(0, LB_S_NS, 0, 2) < 0);
-    assert_true(steal_share(0, LB_S_NS, LB_S_NS, -1) < 0);
-}
-
-static void the_machine_has_a_reading_that_never_falls(void **state) {
-    (void)state;
-    int64_t first_ns = steal_now_ns();
-    assert_true(first_ns >= 0);
-    assert_true(steal_now_ns() >= first_ns);
+    assert_true(steal_shows(110 * LB_MS_NS, 5 * LB_S_NS));
+    assert_false(steal_shows(90 * LB_MS_NS, 5 * LB_S_NS));
+    assert_false(steal_shows(40 * LB_MS_NS, LB_S_NS / 2)); /* four ticks */
+    assert_true(steal_shows(60 * LB_MS_NS, LB_S_NS / 2));
+    assert_false(steal_shows(-1, LB_S_NS));
+    assert_false(steal_shows(0, 0));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_eighth_number_is_steal),
         cmocka_unit_test(what_is_no_such_line_is_not_known),
-        cmocka_unit_test(the_share_is_of_all_processors),
-        cmocka_unit_test(a_share_without_both_readings_is_not_known),
-        cmocka_unit_test(the_machine_has_a_reading_that_never_falls),
+        cmocka_unit_test(between_two_readings_time_never_goes_back),
+        cmocka_unit_test(two_per_cent_of_a_processor_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,6 @@ static const struct run_field lock_fields[] = {
     {"server", RUN_TEXT, AT(server)},
     {"executor.threads", RUN_FIGURE, AT(threads)},
     {"executor.processes", RUN_FIGURE, AT(processes)},
-    {"executor.awake", RUN_FLAG, AT(awake)},
     {"slo.text", RUN_TEXT, AT(slo)},
     {"slo.metric", RUN_TEXT, AT(metric)},
     {"slo.quantile", RUN_FIGURE, AT(quantile)},

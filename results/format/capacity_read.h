@@ -56,7 +56,6 @@ struct capacity_lock {
     enum capacity_limit limited_by;
     double threads, processes, clients; /* clients: of the pool when searched by rate */
     double quantile, limit_ns;
-    bool awake;    /* the processors were kept from sleeping */
     bool violated; /* a probe saw two holders at once: it is no lock, whatever it carries */
     bool answered;
     double value, low, high, level; /* the answer: arrivals a second, or clients; high NAN: not bounded */
