@@ -30,14 +30,29 @@ static json_t *probe_json(const struct probe *probe) {
         limited ? json_string(capacity_limit_name(CAPACITY_LIMIT_GENERATOR)) : json_null());
 }
 
-/* The mean of what the probes around the answer measured; NAN where none did. */
+static bool is_near(const struct probe *probe, double load) {
+    return fabs(log(probe->load / load)) <= NEAR;
+}
+
+/* Whether the model may be made of clean probes alone: where there are such around the answer. */
+static bool any_clean_near(const struct sought *sought, double load) {
+    for (int i = 0; i < sought->probe_count; i++) {
+        const struct probe *probe = &sought->probes[i];
+        if (!probe->limit && is_near(probe, load) && isfinite(probe->handoff_mean_ns)) return true;
+    }
+    return false;
+}
+
+/* The mean of a probe's figure over those around a load, of the clean ones if there are; NAN for none. */
 static double mean_near(const struct sought *sought, double load, size_t offset) {
+    bool clean = any_clean_near(sought, load);
     double sum = 0;
     int count = 0;
     for (int i = 0; i < sought->probe_count; i++) {
+        const struct probe *probe = &sought->probes[i];
         double value;
-        memcpy(&value, (const char *)&sought->probes[i] + offset, sizeof value);
-        if (!isfinite(value) || fabs(log(sought->probes[i].load / load)) > NEAR) continue;
+        memcpy(&value, (const char *)probe + offset, sizeof value);
+        if (!isfinite(value) || !is_near(probe, load) || (clean && probe->limit)) continue;
         sum += value;
         count++;
     }
@@ -49,6 +64,7 @@ static double mean_near(const struct sought *sought, double load, size_t offset)
 static json_t *model_json(const struct seek *seek, const struct sought *sought, double load) {
     const struct plan *plan = seek->ask.plan;
     bool one_key = keys_count(&plan->keys, plan->clients[0]) == 1;
+    bool clean = load > 0 && any_clean_near(sought, load);
     const struct probe *at = NULL;
     if (seek->ask.by_clients || !one_key || sought->lock->lock->primitive != LB_MUTEX || !(load > 0))
         return json_null();
@@ -59,7 +75,7 @@ static json_t *model_json(const struct seek *seek, const struct sought *sought, 
     for (int i = 0; i < sought->probe_count; i++) {
         const struct probe *probe = &sought->probes[i];
         bool good = probe->load <= load && probe->quantile_ns <= (double)seek->ask.slo.limit_ns;
-        if (good && (!at || probe->load > at->load)) at = probe;
+        if (good && !(clean && probe->limit) && (!at || probe->load > at->load)) at = probe;
     }
     double predicted_ns = at ? 1e9 * queue_md1_wait(at->load, (hold_ns + handoff_ns) / 1e9) : NAN;
     return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "handoff_ns", handoff_ns, "hold_ns", hold_ns,

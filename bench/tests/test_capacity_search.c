@@ -293,6 +293,21 @@ static void probes_that_bring_nothing_end_it(void **state) {
     assert_int_equal(search_answer(&search).limit, SEARCH_NO_ANSWER);
 }
 
+/* A busy machine may be idle again: only time ends that. */
+static void probes_that_a_busy_machine_emptied_do_not(void **state) {
+    (void)state;
+    static struct search search;
+    double load;
+    search_init(&search, &usual);
+    for (int i = 0; i < 10; i++) {
+        assert_true(search_next(&search, true, &load));
+        search_add(&search, &(struct search_result){.load = load, .limited = true});
+    }
+    assert_true(search_next(&search, true, &load));
+    assert_false(search_next(&search, false, &load));
+    assert_int_equal(search_answer(&search).limit, SEARCH_NO_ANSWER);
+}
+
 static void clients_are_whole(void **state) {
     (void)state;
     static struct search search;
@@ -372,6 +387,7 @@ int main(void) {
         cmocka_unit_test(one_probe_on_a_side_is_no_edge),
         cmocka_unit_test(the_end_of_the_range_must_be_kept_there),
         cmocka_unit_test(probes_that_bring_nothing_end_it),
+        cmocka_unit_test(probes_that_a_busy_machine_emptied_do_not),
         cmocka_unit_test(clients_are_whole),
         cmocka_unit_test(the_edge_of_points_by_hand),
         cmocka_unit_test(one_wild_point_has_a_vote_and_no_veto),
