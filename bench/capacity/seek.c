@@ -175,6 +175,7 @@ bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_prom
         bool more = spent_ns + sought->cost_ns <= seek->ask.budget_ns;
         if (search_next(&sought->search, more, &load) && has_time(seek, sought, load)) {
             wait_for_host(seek, sought);
+            if (*seek->ask.interrupts > 0) return false;
             fill(seek, sought, load, ret);
             return true;
         }
