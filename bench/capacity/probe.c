@@ -10,9 +10,9 @@
 #include "results/stats/student.h"
 
 #define BATCHES_MAX 600
-#define MEANS_MIN 30 /* samples that a mean takes */
-#define KEY_BUSY_PART 0.8
-#define NEAR_PART 0.5 /* of what is allowed: so many over the limit that the quantile is near it */
+#define MEANS_MIN 30      /* samples that a mean takes */
+#define KEY_BUSY_PART 0.8 /* of the time: a key that was held or handed over for so long was the limit */
+#define NEAR_PART 0.5     /* of what is allowed: so many over the limit that the quantile is near it */
 
 const char *probe_limit_text(enum probe_limit limit) {
     static const char *const words[] = {

@@ -19,7 +19,7 @@ struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
     enum capacity_verdict verdict;
-    enum probe_limit limit;              /* the first two also where the promise was kept in spite of them */
+    enum probe_limit limit;              /* LATE and ROBBED also where the promise was kept in spite of it */
     bool measured;                       /* the figures below are there */
     double quantile_ns, low_ns, high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
                                             interval is NAN where the quantile is far below the limit */

@@ -5,8 +5,9 @@
  * probes on both sides of where the edge seems to be, in shuffled order, so that a machine that slows down
  * slows both sides alike. The answer is the edge of all probes (edge.h), not the end of one path: one unlucky
  * probe costs a vote. Probes in which the generator was too slow are repeated and left out, kept or not: to
- * leave out only those that were not kept would push the edge up. Pure: it runs nothing and reads no clock;
- * who runs the probes says how much time is left.
+ * leave out only those that were not kept would push the edge up. Where a side has too few others the kept
+ * ones count, and the answer says why. Pure: it runs nothing and reads no clock; who runs the probes says how
+ * much time is left.
  */
 #ifndef BENCH_CAPACITY_SEARCH_H
 #define BENCH_CAPACITY_SEARCH_H

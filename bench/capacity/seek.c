@@ -23,8 +23,7 @@
 #define START_PART 0.75   /* of what the closed loop did */
 #define START_PER_S 50    /* when it did nothing */
 #define START_CLIENTS 4
-#define SEED_STEP 1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
-
+#define SEED_STEP 1000   /* between probes: each has arrivals of its own, whatever is added for repeats */
 #define QUIET_NS LB_S_NS /* of which the host takes next to nothing, until a probe is tried again */
 
 static void date_text(char *text, size_t size) {
@@ -148,8 +147,7 @@ static void wait_for_host(const struct seek *seek, struct sought *sought) {
 }
 
 /* Whether there is time for a probe at this load; the first of all has it. */
-static bool has_time(const struct seek *seek, const struct sought *sought, double load) {
-    int64_t spent_ns = lb_now() - sought->began_ns - sought->spoilt_ns;
+static bool has_time(const struct seek *seek, const struct sought *sought, int64_t spent_ns, double load) {
     int64_t wanted_ns = window_ns(seek, sought, load) + seek->ask.plan->warmup_ns;
     return sought->probe_count == 0 || spent_ns + wanted_ns <= seek->ask.budget_ns;
 }
@@ -173,7 +171,7 @@ bool seek_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_prom
         }
         int64_t spent_ns = now_ns - sought->began_ns - sought->spoilt_ns;
         bool more = spent_ns + sought->cost_ns <= seek->ask.budget_ns;
-        if (search_next(&sought->search, more, &load) && has_time(seek, sought, load)) {
+        if (search_next(&sought->search, more, &load) && has_time(seek, sought, spent_ns, load)) {
             wait_for_host(seek, sought);
             if (*seek->ask.interrupts > 0) return false;
             fill(seek, sought, load, ret);

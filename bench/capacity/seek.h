@@ -28,7 +28,7 @@ struct seek_ask {
     bool by_clients;   /* else by rate */
     double most;       /* the greatest load */
     int64_t budget_ns; /* for each lock's probes; half as much again for those that a busy machine spoilt */
-    const volatile sig_atomic_t *interrupts; /* above 0: nothing is waited for any more */
+    const volatile sig_atomic_t *interrupts; /* never NULL; above 0: nothing is waited for any more */
     const char *version, *command;
     void (*news)(void *arg, const struct seek_news *news); /* may be NULL */
     void *news_arg;

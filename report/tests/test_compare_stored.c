@@ -18,7 +18,6 @@
 #include <cmocka.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/base/rng.h"
 #include "report/compare.h"
