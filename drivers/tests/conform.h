@@ -51,10 +51,17 @@ extern const struct conform_check conform_checks[];
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason);
 
-/* Runs one check at a place. lock: with its options; far_lock: the same for the way through the proxy. What
- * went wrong, or "", into ret_failure. Main thread, while there is no other. */
+/* How a check went: "" or what went wrong. An overlap, two that held at once, is what no slow machine
+ * explains: where else a check fails, it may. */
+struct conform_result {
+    char failure[1024];
+    bool overlap;
+};
+
+/* Runs one check at a place. lock: with its options; far_lock: the same for the way through the proxy. Main
+ * thread, while there is no other. */
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
-                 const struct plan_lock *far_lock, struct place *place, char *ret_failure, size_t size);
+                 const struct plan_lock *far_lock, struct place *place, struct conform_result *ret_result);
 
 /* An exception that no capability can tell, by name; must be justified here, in the table. */
 struct conform_exemption {
@@ -74,6 +81,11 @@ void conform_timed(struct trial *trial);
 void conform_short(struct trial *trial);
 void conform_handover(struct trial *trial);
 void conform_cutoff(struct trial *trial);
+/* For checks: judges a contest on one key after it, and fails the trial unless it was clean. The number of
+ * grants. */
+struct cell;
+struct findings;
+uint64_t conform_judge(struct trial *trial, const struct cell *cell, const struct findings *findings);
 /* conform_exclude.c */
 void conform_exclude(struct trial *trial);
 void conform_give_up(struct trial *trial);

@@ -1,4 +1,6 @@
 /* conform_exclude: several clients on one key, watched by the checker that watches the runs. */
+#include <stdio.h>
+
 #include "bench/measure/cell.h"
 #include "drivers/tests/conform.h"
 
@@ -40,6 +42,20 @@ static void contend(struct actor *client) {
     }
 }
 
+uint64_t conform_judge(struct trial *trial, const struct cell *cell, const struct findings *findings) {
+    struct exclusion exclusion = cells_judge(cell, 1, findings);
+    char text[256];
+    snprintf(text, sizeof text,
+             "%llu grants, %llu lost updates, %llu double holders, %llu past their lease, %llu tokens that "
+             "did not grow",
+             (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
+             (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
+             (unsigned long long)exclusion.token_errors);
+    if (exclusion.verdict == VERDICT_VIOLATED) trial_overlap(trial, "does not exclude: %s", text);
+    if (exclusion.verdict != VERDICT_CLEAN) trial_fail(trial, "does not exclude: %s", text);
+    return exclusion.grants;
+}
+
 void conform_exclude(struct trial *trial) {
     struct trial_key key = trial_key();
     static struct contest shared; /* outlives a client that hangs */
@@ -53,15 +69,9 @@ void conform_exclude(struct trial *trial) {
     shared.end_ns = lb_now() + TIME_NS;
     for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend);
     for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
-    struct exclusion exclusion = cells_judge(&shared.cell, 1, &shared.findings);
-    MUST(trial, exclusion.verdict == VERDICT_CLEAN,
-         "does not exclude: %llu grants, %llu lost updates, %llu double holders, %llu past their lease, "
-         "%llu tokens that did not grow",
-         (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
-         (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
-         (unsigned long long)exclusion.token_errors);
-    MUST(trial, exclusion.grants == atomic_load(&shared.grants) && exclusion.grants >= CLIENTS,
-         "too few grants to say anything: %llu", (unsigned long long)exclusion.grants);
+    uint64_t grants = conform_judge(trial, &shared.cell, &shared.findings);
+    MUST(trial, grants == atomic_load(&shared.grants) && grants >= CLIENTS,
+         "too few grants to say anything: %llu", (unsigned long long)grants);
 }
 
 #define ATTEMPTS 2000
@@ -112,12 +122,8 @@ void conform_give_up(struct trial *trial) {
     shared.end_ns = lb_now() + IMPATIENT_NS;
     for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend_briefly);
     for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    conform_judge(trial, &shared.cell, &shared.findings);
     if (trial_failed(trial)) return;
-    struct exclusion exclusion = cells_judge(&shared.cell, 1, &shared.findings);
-    MUST(trial, exclusion.verdict == VERDICT_CLEAN,
-         "does not exclude: %llu grants, %llu lost updates, %llu double holders",
-         (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
-         (unsigned long long)exclusion.double_holders);
     /* Whoever gave up has left nothing that is in the way. */
     for (int i = 0; i < CLIENTS; i++) {
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);

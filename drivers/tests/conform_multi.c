@@ -75,7 +75,7 @@ static void overlap(struct actor *client) {
         if (client->outcome == LB_OK) {
             for (int i = 0; i < count; i++) {
                 if (atomic_exchange(&rooms->inside[index[i]], 1))
-                    trial_fail(client->trial, "key %d was given to two", index[i]);
+                    trial_overlap(client->trial, "key %d was given to two", index[i]);
             }
             atomic_fetch_add(&rooms->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);

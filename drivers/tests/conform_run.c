@@ -6,7 +6,7 @@
 #include "drivers/tests/conform_place.h"
 
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
-                 const struct plan_lock *far_lock, struct place *place, char *ret_failure, size_t size) {
+                 const struct plan_lock *far_lock, struct place *place, struct conform_result *ret_result) {
     struct lb_err err = {0};
     struct trial trial = {.lock = lock, .place = place};
     /* First the forks, while there is one thread. */
@@ -24,5 +24,6 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     proxy_stop(trial.proxy);
     child_free(trial.holder);
     child_free(trial.waiter);
-    snprintf(ret_failure, size, "%s", trial.failure);
+    snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
+    ret_result->overlap = trial.overlap;
 }

@@ -117,7 +117,7 @@ static void use(struct actor *client) {
         client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_OK) {
             int inside = atomic_fetch_add(&room->inside, permits) + permits;
-            if (inside > BOUND) trial_fail(client->trial, "%d permits out of %d", inside, BOUND);
+            if (inside > BOUND) trial_overlap(client->trial, "%d permits out of %d", inside, BOUND);
             atomic_fetch_add(&room->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             atomic_fetch_sub(&room->inside, permits);

@@ -22,6 +22,16 @@ void trial_fail(struct trial *trial, const char *format, ...) {
     va_end(args);
 }
 
+void trial_overlap(struct trial *trial, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&trial->mutex);
+    if (!trial->overlap) vsnprintf(trial->failure, sizeof trial->failure, format, args);
+    trial->overlap = true;
+    pthread_mutex_unlock(&trial->mutex);
+    va_end(args);
+}
+
 bool trial_failed(struct trial *trial) {
     pthread_mutex_lock(&trial->mutex);
     bool failed = trial->failure[0] != '\0';

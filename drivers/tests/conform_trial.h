@@ -46,6 +46,7 @@ struct trial {
     _Atomic int64_t cutoff_ns;             /* as the run's cut-off; LB_NEVER until a script moves it */
 
     char failure[1024]; /* the first one; "" = none. Read it after trial_run */
+    bool overlap;       /* two held at once: no slowness of a machine explains that */
     bool threads;
     struct actor *clients;
     struct lb_fiber *director;
@@ -62,6 +63,8 @@ void trial_run(struct trial *trial, void (*script)(struct trial *trial));
 
 /* Notes what went wrong, unless something did before. From any of the trial's threads. */
 void trial_fail(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for two that held at once, also where something else failed before. */
+void trial_overlap(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool trial_failed(struct trial *trial);
 
 /* For scripts: sleeps. */

@@ -110,9 +110,9 @@ static const struct conform_check *check_of(const char *name) {
     return check;
 }
 
-static char failure[1024];
+static struct conform_result result;
 
-/* Runs one check of a lock at a place. Whether it passed; else why not is in failure. */
+/* Runs one check of a lock at a place. Whether it passed; else why not is in result. */
 static bool passes(const struct lb_lock *lock, const char *const *sets, struct place *place,
                    const struct conform_check *check) {
     struct lb_err err = {0};
@@ -123,8 +123,8 @@ static bool passes(const struct lb_lock *lock, const char *const *sets, struct p
     assert_int_equal(conform_lock(lock, sets, &arena, &planned, &err), 0);
     for (int i = 0; conform_impatient[i]; i++) all[count++] = conform_impatient[i];
     assert_int_equal(conform_lock(lock, all, &arena, &far, &err), 0);
-    conform_run(check, &planned, &far, place, failure, sizeof failure);
-    return !failure[0];
+    conform_run(check, &planned, &far, place, &result);
+    return !result.failure[0];
 }
 
 static struct place *open_bad(const struct lb_lock *lock, const char *const *sets) {
@@ -145,7 +145,7 @@ static int pass_all(const struct lb_lock *lock) {
         const char *reason;
         if (!conform_applies(check, lock, false, &reason)) continue;
         if (!passes(lock, NULL, place, check))
-            fail_msg("%s: '%s' failed: %s", lock->name, check->name, failure);
+            fail_msg("%s: '%s' failed: %s", lock->name, check->name, result.failure);
         passed++;
     }
     place_close(place);
@@ -205,6 +205,28 @@ static void test_each_fault_is_caught(void **state) {
     }
 }
 
+/* Whether a check that fails says that two held at once: only then it is not tried once more. */
+static bool overlaps(const struct lb_lock *lock, int fault, const char *check) {
+    must_catch(lock, fault, check);
+    return result.overlap;
+}
+
+static void test_an_overlap_is_told_from_slowness(void **state) {
+    (void)state;
+    trial_patience_ns = LB_S_NS;
+    assert_true(overlaps(&lock_bad, BAD_GRANTS_TWICE, "eight clients exclude each other"));
+    assert_true(overlaps(&lock_bad, BAD_TOKEN_REPEATS, "eight clients exclude each other"));
+    assert_true(overlaps(&bad_rwlock, KIND_WRITES_AMONG, "eight readers and writers never overlap"));
+    assert_true(overlaps(&bad_semaphore, KIND_ONE_MORE, "eight clients keep to the bound"));
+    assert_true(overlaps(&bad_optimistic, KIND_WRITES_ANYWAY, "eight writers lose no update"));
+    assert_true(
+        overlaps(&bad_mutex, KIND_OWNER_IS_SESSION, "clients that share a session exclude each other"));
+    assert_false(overlaps(&bad_mutex, KIND_STARVES, "64 clients all get it"));
+    assert_false(overlaps(&bad_mutex, KIND_OVERTAKES, "first come, first served"));
+    assert_false(overlaps(&lock_bad, BAD_WAITER_SLEEPS, "a waiter gets what is freed"));
+    trial_patience_ns = 30 * LB_S_NS;
+}
+
 /* A real lock's server. Skips, or fails in CI, if it is missing. */
 static struct place *open_real(const struct lb_lock *lock) {
     char why[512];
@@ -242,7 +264,7 @@ static void test_what_is_lost_on_the_way_is_caught(void **state) {
         struct lb_lock wrong = bad_redis_lock(redis_faults[i].fault);
         const char *name = redis_faults[i].check;
         trial_patience_ns = 30 * LB_S_NS;
-        if (!passes(&right, NULL, place, check_of(name))) fail_msg("'%s' failed: %s", name, failure);
+        if (!passes(&right, NULL, place, check_of(name))) fail_msg("'%s' failed: %s", name, result.failure);
         trial_patience_ns = 4 * LB_S_NS; /* a server starts in that */
         must_fail(&wrong, NULL, place, name, (int)redis_faults[i].fault);
         /* That one left the server where it was when the check failed. */
@@ -298,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_ones_pass_all),
         cmocka_unit_test(test_each_fault_is_caught),
+        cmocka_unit_test(test_an_overlap_is_told_from_slowness),
         cmocka_unit_test(test_what_is_lost_on_the_way_is_caught),
         cmocka_unit_test(test_a_session_that_ends_unsaid_is_caught),
         cmocka_unit_test(test_no_answer_taken_for_no_is_caught),
