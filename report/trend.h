@@ -21,7 +21,7 @@ enum trend_text {
     TREND_TIME,        /* ISO 8601, when the run began */
     TREND_COMMIT,      /* what was measured, as whoever ran it named it; may be empty */
     TREND_RUN,         /* the name of its folder */
-    TREND_ENVIRONMENT, /* hash of the processors, clock, governor and build; not of the host */
+    TREND_ENVIRONMENT, /* hash of processors, clock, governor, build, the lock's options; not of the host */
     TREND_HOST,        /* hash of its name */
     TREND_KERNEL,
     TREND_SERVER, /* "redis 7.0.15" */

@@ -35,18 +35,32 @@ static unsigned hash(const char *text) {
     return value;
 }
 
-/* What of an environment makes figures incomparable. Not the host, whose name changes with each container,
- * nor kernel and libraries: what they do to the figures is what a history is for. */
-static unsigned environment_hash(const json_t *environment) {
+/* A lock's or a backend's options, mixed into a hash; 0 when out of memory. */
+static unsigned hash_options(unsigned value, const json_t *options) {
+    char *text = json_dumps(options, JSON_SORT_KEYS | JSON_COMPACT), with[16];
+    if (!text) return 0;
+    snprintf(with, sizeof with, "%08x", value);
+    value = hash(with) ^ hash(text);
+    free(text);
+    return value;
+}
+
+/* What makes figures of the same load incomparable: the machine and the lock's options. Not the host, whose
+ * name changes with each container, nor kernel and libraries: what they do to the figures is what a history
+ * is for. */
+static unsigned environment_hash(const struct run *run, const struct run_stage *stage) {
     static const char *const parts[] = {"cpu_model", "cpus", "clock_source", "governor", "build"};
+    const json_t *options = json_object_get(run->plan, "options"), *own;
     unsigned value = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const json_t *part = json_object_get(environment, parts[i]);
+        const json_t *part = json_object_get(run->environment, parts[i]);
         char text[300];
         snprintf(text, sizeof text, "%08x %s %.15g %.200s", value, parts[i], json_number_value(part),
                  json_is_string(part) ? json_string_value(part) : "");
         value = hash(text);
     }
+    if ((own = json_object_get(options, stage->lock))) value = hash_options(value, own);
+    if (stage->backend && (own = json_object_get(options, stage->backend))) value = hash_options(value, own);
     return value;
 }
 
@@ -82,7 +96,7 @@ static char *stage_texts(const struct run *run, const struct run_stage *stage, c
     /* In the order of enum trend_text. */
     fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, or_empty(commit), 0, folder_name(dir ? dir : run->dir),
             0);
-    fprintf(out, "%08x%c%s%c%s%c", environment_hash(run->environment), 0,
+    fprintf(out, "%08x%c%s%c%s%c", environment_hash(run, stage), 0,
             text_at(run->environment, "hostname_hash"), 0, text_at(run->environment, "kernel"), 0);
     fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", or_empty(stage->backend), *version ? " " : "", version, 0,
             stage->lock, 0, stage->clients, 0, load, 0);

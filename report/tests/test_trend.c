@@ -258,12 +258,13 @@ static void scatter_shuts_no_gate(void **state) {
     if (alarms > 5) fail_msg("%d of 100", alarms);
 }
 
-static void run_file(const char *path, const char *start, const char *stages) {
+static void run_file(const char *path, const char *start, const char *options, const char *stages) {
     char *text = NULL;
     assert_true(asprintf(&text,
                          "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{\"cpus\":2,"
-                         "\"cpu_model\":\"x\",\"hostname_hash\":\"h\",\"kernel\":\"k\"},\"stages\":[%s]}",
-                         start, stages) > 0);
+                         "\"cpu_model\":\"x\",\"hostname_hash\":\"h\",\"kernel\":\"k\"},\"plan\":{"
+                         "\"options\":{%s}},\"stages\":[%s]}",
+                         start, options, stages) > 0);
     store(path, text);
     free(text);
 }
@@ -281,10 +282,10 @@ static void runs_are_appended_once(void **state) {
     char *file = path_of("a.csv"), *run = path_of("run.json"), *later = path_of("later.json");
     const char *const runs[] = {run, later};
     run_file(
-        run, "2026-01-01T00:00:00Z",
+        run, "2026-01-01T00:00:00Z", "",
         STAGE("a", 0, 100, "") "," STAGE("a", 1, 300, "") "," STAGE("a", 2, 120, "") "," STAGE(
             "bad", 0, 5, ",\"control\":true") ",{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
-    run_file(later, "2026-01-02T00:00:00Z", STAGE("a", 0, 110, "") "," STAGE("b", 0, 7, ""));
+    run_file(later, "2026-01-02T00:00:00Z", "", STAGE("a", 0, 110, "") "," STAGE("b", 0, 7, ""));
     assert_int_equal(trend_append(file, runs, 1, "v1", &added, &there, &err), 0);
     assert_int_equal(added, 1);
     assert_int_equal(trend_append(file, runs, 2, "v2", &added, &there, &err), 0);
@@ -311,6 +312,40 @@ static void runs_are_appended_once(void **state) {
     free(file);
     free(run);
     free(later);
+}
+
+/* A lock that polls ten times as rarely did not become slower: it is another series. */
+static void other_options_are_another_series(void **state) {
+    (void)state;
+    static const struct {
+        const char *options;
+        bool same; /* as the first */
+    } cases[] = {{"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":1}", true},
+                 {"\"a\":{\"poll_min_ns\":1,\"poll_max_ns\":1},\"b\":{\"x\":1},\"r\":{\"t\":1}", true},
+                 {"\"a\":{\"poll_max_ns\":2,\"poll_min_ns\":1},\"r\":{\"t\":1}", false},
+                 {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":2}", false}};
+    struct lb_err err = {0};
+    char *file = path_of("options.csv"), *run = path_of("options.json");
+    const char *const runs[] = {run};
+    int added = 0, there = 0;
+    for (int i = 0; i < 4; i++) {
+        char start[32];
+        snprintf(start, sizeof start, "2026-01-0%dT00:00:00Z", i + 1);
+        run_file(run, start, cases[i].options, STAGE("a", 0, 100, ",\"backend\":\"r\""));
+        assert_int_equal(trend_append(file, runs, 1, NULL, &added, &there, &err), 0);
+    }
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 4);
+    for (int i = 0; i < 4; i++) {
+        bool same =
+            strcmp(trend->lines[i].text[TREND_ENVIRONMENT], trend->lines[0].text[TREND_ENVIRONMENT]) == 0;
+        if (same != cases[i].same)
+            fail_msg("options %s: %s series", cases[i].options, same ? "one" : "another");
+    }
+    trend_free(trend);
+    free(file);
+    free(run);
 }
 
 static void wrong_files_are_one_clear_line(void **state) {
@@ -523,6 +558,7 @@ int main(void) {
         cmocka_unit_test(outliers_shut_no_gate),
         cmocka_unit_test(scatter_shuts_no_gate),
         cmocka_unit_test(runs_are_appended_once),
+        cmocka_unit_test(other_options_are_another_series),
         cmocka_unit_test(wrong_files_are_one_clear_line),
         cmocka_unit_test(outputs_are_as_stored),
         cmocka_unit_test(otava_gets_a_file_a_series),
