@@ -6,10 +6,11 @@
 
 #include "bench/tests/cli_help.h"
 
-/* One stage: clients in processes of their own (or processes = 1), one key, and then the sections. */
+/* One stage: clients in processes of their own (or processes = 1), one key, and then the sections. No
+ * warm-up: an attempt that begins in it is not counted, and a fault may strike just that one. */
 #define FAULT_LOAD(clients, processes, keys, hold, lease, duration)                                          \
     "[load]\nclients = " clients "\nprocesses = " processes "\nkeys = " keys "\nhold = " hold                \
-    "\n[acquire]\nlease = " lease "\n[run]\nwarmup = 100ms\nduration = " duration "\ndrain = 10s\n"
+    "\n[acquire]\nlease = " lease "\n[run]\nwarmup = 0\nduration = " duration "\ndrain = 10s\n"
 
 /* Runs it and returns run.json. It must end with this code. */
 static inline json_t *fault_run(const char *lock, const char *text, int code) {
