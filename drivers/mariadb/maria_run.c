@@ -67,7 +67,11 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     return outcome;
 }
 
+/* An error in place of a row, a time limit's above all, libmariadb notes at the connection only. */
 static enum lb_outcome statement_failed(struct lb_session *session, MYSQL_STMT *statement) {
+    const struct maria_session *state = session->state;
+    if (mysql_stmt_errno(statement) == 0)
+        return maria_failed(session, mysql_errno(state->mysql), mysql_error(state->mysql));
     return maria_failed(session, mysql_stmt_errno(statement), mysql_stmt_error(statement));
 }
 

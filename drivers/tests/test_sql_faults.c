@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "drivers/mariadb/maria_session.h"
+
 struct bad_luck {
     const char *locks;
     int which; /* of the locks */
@@ -305,6 +307,32 @@ static void a_wrong_password_is_one_clear_line(void **state) {
     live_run(wrong_password, luck);
 }
 
+#ifdef LB_HAVE_MARIADB
+/* A time limit may strike when the answer has begun: then the error comes where the row would have been. */
+static void late_limit(void *arg) {
+    struct bad_luck *luck = arg;
+    struct live_client client;
+    struct maria_row row = {0};
+    struct lb_err err = {0};
+    live_client_init_as(&client, &luck->sql, luck->which, "key");
+    live_connect(&client);
+    MYSQL_STMT *statement =
+        maria_prepare(&client.session, "SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(20)", NULL,
+                      &row, lb_now() + 10 * LB_S_NS, &err);
+    CHECK(statement, "%s", err.text);
+    enum lb_outcome outcome = maria_run(&client.session, statement, &row, lb_now() + 15 * LB_S_NS);
+    CHECK(outcome == LB_TIMEOUT, "%s: %s", lb_outcome_name(outcome), client.session.err.text);
+    works(&client);
+    live_client_done(&client);
+}
+
+static void a_limit_that_strikes_late_is_a_timeout(void **state) {
+    struct bad_luck *luck = *state;
+    LIVE_NEEDS(&luck->sql);
+    live_run(late_limit, luck);
+}
+#endif
+
 static int open_both(void **state) {
     (void)state;
     signal(SIGPIPE, SIG_DFL); /* a driver that sends carelessly dies of it here */
@@ -340,6 +368,9 @@ int main(void) {
         ON(the_cut_off_ends_a_wait, my),
         ON(the_cut_off_ends_a_wait, pg_row),
         ON(the_cut_off_ends_a_wait, my_row),
+#ifdef LB_HAVE_MARIADB
+        ON(a_limit_that_strikes_late_is_a_timeout, my_row),
+#endif
         ON(a_wrong_password_is_one_clear_line, pg),
         ON(a_wrong_password_is_one_clear_line, my),
         ON(a_killed_server_hangs_nobody, pg),
