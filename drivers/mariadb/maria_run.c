@@ -58,7 +58,8 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     }
     enum lb_outcome outcome = maria_outcome(number);
     /* A lock's ordinary answers; no text is made for them. */
-    if (outcome == LB_BUSY || number == ER_LOCK_WAIT_TIMEOUT) return outcome;
+    if (outcome == LB_BUSY || number == ER_LOCK_WAIT_TIMEOUT || number == ER_STATEMENT_TIMEOUT)
+        return outcome;
     lb_fail(session, outcome, "mariadb: %.*s (error %u)", (int)strcspn(text, "\n"), text, number);
     if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) {
         state->ended = number < 2000;
