@@ -35,22 +35,27 @@ static unsigned hash(const char *text) {
     return value;
 }
 
-/* A lock's or a backend's options, mixed into a hash; 0 when out of memory. */
-static unsigned hash_options(unsigned value, const json_t *options) {
+static const char *or_empty(const char *text) {
+    return text ? text : "";
+}
+
+/* Mixes a lock's or a backend's options, if there are any, into a hash. -1: out of memory. */
+static int hash_options(unsigned *value, const json_t *options) {
+    if (!options) return 0;
     char *text = json_dumps(options, JSON_SORT_KEYS | JSON_COMPACT), with[16];
-    if (!text) return 0;
-    snprintf(with, sizeof with, "%08x", value);
-    value = hash(with) ^ hash(text);
+    if (!text) return -1;
+    snprintf(with, sizeof with, "%08x", *value);
+    *value = hash(with) ^ hash(text);
     free(text);
-    return value;
+    return 0;
 }
 
 /* What makes figures of the same load incomparable: the machine and the lock's options. Not the host, whose
  * name changes with each container, nor kernel and libraries: what they do to the figures is what a history
- * is for. */
-static unsigned environment_hash(const struct run *run, const struct run_stage *stage) {
+ * is for. -1: out of memory. */
+static int environment_hash(const struct run *run, const struct run_stage *stage, unsigned *ret_hash) {
     static const char *const parts[] = {"cpu_model", "cpus", "clock_source", "governor", "build"};
-    const json_t *options = json_object_get(run->plan, "options"), *own;
+    const json_t *options = json_object_get(run->plan, "options");
     unsigned value = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *part = json_object_get(run->environment, parts[i]);
@@ -59,13 +64,11 @@ static unsigned environment_hash(const struct run *run, const struct run_stage *
                  json_is_string(part) ? json_string_value(part) : "");
         value = hash(text);
     }
-    if ((own = json_object_get(options, stage->lock))) value = hash_options(value, own);
-    if (stage->backend && (own = json_object_get(options, stage->backend))) value = hash_options(value, own);
-    return value;
-}
-
-static const char *or_empty(const char *text) {
-    return text ? text : "";
+    if (hash_options(&value, json_object_get(options, stage->lock)) != 0 ||
+        hash_options(&value, json_object_get(options, or_empty(stage->backend))) != 0)
+        return -1;
+    *ret_hash = value;
+    return 0;
 }
 
 static const char *text_at(const json_t *object, const char *name) {
@@ -91,13 +94,15 @@ static char *stage_texts(const struct run *run, const struct run_stage *stage, c
     char *block = NULL, *load = report_load_text(stage), *dir = realpath(run->dir, NULL);
     const char *version = version_of(run, stage->backend);
     size_t size;
-    FILE *out = load ? open_memstream(&block, &size) : NULL;
+    unsigned environment = 0;
+    bool ready = load && environment_hash(run, stage, &environment) == 0;
+    FILE *out = ready ? open_memstream(&block, &size) : NULL;
     if (!out) goto out;
     /* In the order of enum trend_text. */
     fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, or_empty(commit), 0, folder_name(dir ? dir : run->dir),
             0);
-    fprintf(out, "%08x%c%s%c%s%c", environment_hash(run, stage), 0,
-            text_at(run->environment, "hostname_hash"), 0, text_at(run->environment, "kernel"), 0);
+    fprintf(out, "%08x%c%s%c%s%c", environment, 0, text_at(run->environment, "hostname_hash"), 0,
+            text_at(run->environment, "kernel"), 0);
     fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", or_empty(stage->backend), *version ? " " : "", version, 0,
             stage->lock, 0, stage->clients, 0, load, 0);
     fprintf(out, "%s%c%s%c%.0f x %.0f%c", or_empty(stage->topology), 0, or_empty(stage->durability), 0,
