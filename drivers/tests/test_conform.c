@@ -27,6 +27,7 @@
 #define TESTS_MAX 4096 /* of one job */
 #define LOCKS_MAX 256
 #define JOB_LOCKS 4 /* on one set of servers */
+#define TRIES 3     /* of a check that went wrong */
 #define TRIAL_S 200 /* a hang that not even the cut-off ends: SIGALRM ends the process */
 
 /* Locks whose options make another lock of them; they get the whole suite once more. */
@@ -164,9 +165,13 @@ static void test_check(void **state) {
     run_check(item, &result);
     bool must_fail = item->check->who == CONFORM_CONTROLS && (item->lock->caps & LB_CAP_CONTROL);
     /* A machine that stood still for longer than a lease, or let one of two wait for 100 ms, fails what is
-     * right: so it is tried once more, and said. One overlap in a hundred runs is a broken lock. */
-    if (!must_fail && result.failure[0] && !result.overlap) {
-        printf("UNSTABLE: %s: %s: %s: tried again\n", item->lock->name, item->check->name, result.failure);
+     * right, and never runs a control's two clients at once: so it is tried again, and said. One overlap in a
+     * hundred runs is a broken lock. */
+    for (int tries = 1; tries < TRIES; tries++) {
+        bool as_wished = must_fail ? result.failure[0] : !result.failure[0];
+        if (as_wished || (!must_fail && result.overlap)) break;
+        printf("UNSTABLE: %s: %s: %s: tried again\n", item->lock->name, item->check->name,
+               must_fail ? "a control that was not caught" : result.failure);
         run_check(item, &result);
     }
     printf("took %.1f s\n", (double)(lb_now() - began_ns) / (double)LB_S_NS);
@@ -176,7 +181,7 @@ static void test_check(void **state) {
         if (item->check->who != CONFORM_ALL) mine->own_checks++;
     }
     if (!must_fail && item->job->further && is_late(result.failure)) {
-        printf("skipped: late twice on a further topology: %s\n", result.failure);
+        printf("skipped: late each time on a further topology: %s\n", result.failure);
         skip();
     }
     if (must_fail && !result.failure[0]) fail_msg("a control that must be caught was not");

@@ -87,10 +87,27 @@ static void says_what_it_is(void *arg) {
     CHECK(fact("version")[0] != '\0');
 }
 
+/* Asks once, as often as it takes to be heard: an ensemble that has just lost a server may hang up on a
+ * client that it had let in a moment before. */
+static enum lb_outcome asks(struct live_client *client, int64_t wait_ns) {
+    int64_t until_ns = lb_now() + SOON;
+    for (;;) {
+        enum lb_outcome outcome = live_acquire(client, wait_ns);
+        if (outcome == LB_UNKNOWN) {
+            client->session.lock->settle(&client->session, &client->request, &client->grant);
+        } else if (outcome != LB_BROKEN) {
+            return outcome;
+        }
+        if (lb_now() >= until_ns) return outcome;
+        lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+}
+
 static void a_lock_outlives(int (*victim)(const struct live_client *holder)) {
     struct live_client holder, other;
     live_client_init(&holder, &zk, "outlives");
     live_client_init(&other, &zk, "outlives");
+    holder.session.lease_ns = SOON; /* outlives the slowest election */
     live_connect(&holder);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     uint64_t token = holder.grant.token;
@@ -104,9 +121,9 @@ static void a_lock_outlives(int (*victim)(const struct live_client *holder)) {
         live_hang_up(&other);
         lb_sleep_until(lb_now() + 50 * LB_MS_NS);
     }
-    CHECK(live_acquire(&other, 0) == LB_BUSY, "%s", other.session.err.text);
+    CHECK(asks(&other, 0) == LB_BUSY, "%s", other.session.err.text);
     CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
-    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(asks(&other, SOON) == LB_OK, "%s", other.session.err.text);
     CHECK(other.grant.token > token, "tokens grow over a leader's death");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
     brings_back(node);
@@ -164,7 +181,7 @@ static void no_majority_no_lock(void *arg) {
         live_hang_up(&other);
         lb_sleep_until(lb_now() + 50 * LB_MS_NS);
     }
-    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
+    CHECK(asks(&other, SOON) == LB_OK, "%s", other.session.err.text);
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
     live_client_done(&other);
     live_client_done(&holder);
