@@ -309,11 +309,11 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
     }
     double most_per_s = one_key_capacity(stage, ask);
     if (stage->offered_per_s > most_per_s && index-- == 0) {
-        snprintf(
-            text, size,
-            "%.6g/s is more than one key can do: 1/(hold + handoff) is %.6g/s. The queue grows for ever, and "
-            "the waits are as long as the window",
-            stage->offered_per_s, most_per_s);
+        snprintf(text, size,
+                 "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
+                 "the queue "
+                 "grows for ever, and the waits are as long as the window",
+                 stage->offered_per_s, most_per_s);
         return text;
     }
     if (ask->plan->arrival.kind != ARRIVAL_CLOSED && index >= 0) {

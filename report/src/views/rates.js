@@ -48,7 +48,7 @@ function noteOf(shown, data) {
   const said = shown.filter(({ promise }) => promise).map(({ lock, promise }) => `${data.locks[lock].label}: ${promise.slo} ${promise.answered
     ? `holds up to ${rate(promise.value)} (${promise.low === null ? '?' : number(promise.low)} to ${promise.high === null ? 'not bounded' : number(promise.high)})${promise.limitedBy === 'generator' ? ', where the load generator was the limit' : ''}${promise.limitedBy === 'range' ? ', the most that was tried' : ''}`
     : `has no answer${promise.why ? `: ${promise.why}` : ''}`}${promise.waitPredicted !== null ? `; mean wait at ${rate(promise.at)}: ${time(promise.waitMeasured)} measured, ${time(promise.waitPredicted)} predicted` : ''}.`);
-  const models = shown.filter(({ model }) => model).map(({ lock, model }) => `${data.locks[lock].label}: one key carries at most 1/(hold + handoff) = ${rate(model.capacity)}.`);
+  const models = shown.filter(({ model }) => model).map(({ lock, model }) => `${data.locks[lock].label}: where each grant is a handoff, one key carries 1/(hold + handoff) = ${rate(model.capacity)}.`);
   return [...said, ...models].join(' ');
 }
 
