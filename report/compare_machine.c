@@ -75,9 +75,10 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
     const struct compare_figure *figure = &row->figure[m];
     junit_begin(out, row->new_lock, compare_metrics[m].title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
+        char shift[NUMBER_TEXT_MAX];
         fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metrics[m].title, figure->base.median);
-        fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%+.1f %%, p = %.2g)\"/>", figure->new.median,
-                100 * figure->shift, figure->p);
+        fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%s, p = %.2g)\"/>", figure->new.median,
+                number_change_text(figure->shift, shift), figure->p);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
         fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {

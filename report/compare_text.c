@@ -21,28 +21,16 @@ static enum tone tone_of(enum compare_verdict verdict) {
     return tones[verdict];
 }
 
-/* "+5.2 %"; size at least 24. */
-static char *percent(double shift, char *text, size_t size) {
-    if (isnan(shift)) {
-        snprintf(text, size, "%s", NUMBER_NONE);
-    } else if (isinf(shift) || shift >= 1e6) {
-        snprintf(text, size, shift > 0 ? "+inf" : "-inf");
-    } else {
-        snprintf(text, size, shift < 1 ? "%+.1f %%" : "%+.0f %%", 100 * shift);
-    }
-    return text;
-}
-
 /* "[-1.0 %, +9.4 %]", or what is missing. size at least 64. */
 static char *interval(const struct compare_figure *figure, char *text, size_t size) {
-    char low[24], high[24];
+    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     if (isnan(figure->low)) {
         snprintf(text, size, "%s", NUMBER_NONE);
     } else if (isinf(figure->high) || isinf(figure->low)) {
         snprintf(text, size, "too few runs");
     } else {
-        snprintf(text, size, "[%s, %s]", percent(figure->low, low, sizeof low),
-                 percent(figure->high, high, sizeof high));
+        snprintf(text, size, "[%s, %s]", number_change_text(figure->low, low),
+                 number_change_text(figure->high, high));
     }
     return text;
 }
@@ -145,7 +133,7 @@ static void table_row(const struct screen *screen, const struct compare_row *row
         screen_put(screen, compare_metrics[m].title, -18, TONE_PLAIN);
         screen_put(screen, value_text(figure->base.median, &compare_metrics[m], text), 11, TONE_PLAIN);
         screen_put(screen, value_text(figure->new.median, &compare_metrics[m], text), 11, TONE_PLAIN);
-        screen_put(screen, percent(figure->shift, small, sizeof small), 10, TONE_PLAIN);
+        screen_put(screen, number_change_text(figure->shift, small), 10, TONE_PLAIN);
         fputs("  ", screen->out);
         screen_put(screen, interval(figure, small, sizeof small), -20, TONE_PLAIN);
         screen_put(screen, sign_of(figure->verdict), -7, tone_of(figure->verdict));
@@ -201,7 +189,7 @@ static void md_row(FILE *out, const struct compare_row *row) {
         fprintf(out, "| %s | %s | %s | %s | %s | %s%s | %s |\n", compare_metrics[m].title,
                 value_text(figure->base.median, &compare_metrics[m], base),
                 value_text(figure->new.median, &compare_metrics[m], new),
-                percent(figure->shift, shift, sizeof shift), interval(figure, range, sizeof range),
+                number_change_text(figure->shift, shift), interval(figure, range, sizeof range),
                 marks[figure->verdict], compare_word(figure->verdict), note(figure, words, sizeof words));
     }
 }

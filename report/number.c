@@ -20,6 +20,20 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+char *number_change_text(double shift, char *text) {
+    char times[NUMBER_TEXT_MAX];
+    if (isnan(shift)) {
+        snprintf(text, NUMBER_TEXT_MAX, "%s", NUMBER_NONE);
+    } else if (isinf(shift)) {
+        snprintf(text, NUMBER_TEXT_MAX, shift > 0 ? "+inf" : "-inf");
+    } else if (shift >= 9) {
+        snprintf(text, NUMBER_TEXT_MAX, "%.40sx", number_text(1 + shift, &number_plain, times));
+    } else {
+        snprintf(text, NUMBER_TEXT_MAX, shift < 1 ? "%+.1f %%" : "%+.0f %%", 100 * shift);
+    }
+    return text;
+}
+
 double number_median(double *values, int count) {
     int kept = 0;
     for (int i = 0; i < count; i++) {

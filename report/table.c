@@ -366,8 +366,8 @@ static void write_answers(const struct screen *screen, const struct report *repo
             }
         }
         fputs("  ", screen->out);
-        screen_put(screen, words_durability_text((enum durability)d), -16, TONE_PLAIN);
-        if (fclose(line) == 0) screen_wrap(screen, text, 18, 18, TONE_PLAIN);
+        screen_put(screen, words_durability_text((enum durability)d), -18, TONE_PLAIN);
+        if (fclose(line) == 0) screen_wrap(screen, text, 20, 20, TONE_PLAIN);
         free(text);
     }
 }

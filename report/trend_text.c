@@ -43,10 +43,12 @@ static char *change_text(const struct trend_series *series, int metric, const st
     const struct trend_figure *figure = &series->figure[metric];
     const struct trend_line *line = series->lines[figure->lines[change->index]];
     const char *commit = line->text[TREND_COMMIT];
-    char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX], also[100], shift[40] = "";
+    char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX], also[100], shift[NUMBER_TEXT_MAX + 1] = "";
     trend_also(series, figure, change, also, sizeof also);
-    if (change->before > 0)
-        snprintf(shift, sizeof shift, " %+.1f %%", 100 * (change->after / change->before - 1));
+    if (change->before > 0) {
+        shift[0] = ' ';
+        number_change_text(change->after / change->before - 1, shift + 1);
+    }
     bool settled = figure->count - change->index >= TREND_LEVEL;
     snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,

@@ -200,10 +200,12 @@ static int conclude(const struct show *show, const struct alternate_end *end, in
 
 static void say_where(const struct show *show, const struct alternate_end *end) {
     const char *folder = show->folder, *lock = show->ask->wish->lock;
-    bool one = end->saved[BASE] == 1;
     if (!has_base(show->ask->wish)) {
-        fprintf(stderr, "%d run%s saved in %s; hold %s against others: lockbench compare %s -- OTHERS\n",
-                end->saved[BASE], one ? "" : "s", folder, one ? "it" : "them", folder);
+        fprintf(
+            stderr,
+            "%d run%s saved in %s; side by side: lockbench report %s/*; against others: lockbench compare "
+            "%s -- OTHERS\n",
+            end->saved[BASE], end->saved[BASE] == 1 ? "" : "s", folder, folder, folder);
         return;
     }
     fprintf(stderr, "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",

@@ -78,6 +78,21 @@ static void test_text_means_the_figure(void **state) {
     }
 }
 
+static void test_changes(void **state) {
+    (void)state;
+    static const struct {
+        double shift;
+        const char *text;
+    } cases[] = {
+        {-1, "-100.0 %"},      {-0.0004, "-0.0 %"}, {0.0521, "+5.2 %"},  {1.149, "+115 %"},
+        {8.99, "+899 %"},      {9, "10.0x"},        {63.8, "64.8x"},     {4543.25, "4,540x"},
+        {NAN, "\xe2\x80\x93"}, {INFINITY, "+inf"},  {-INFINITY, "-inf"},
+    };
+    char text[NUMBER_TEXT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(number_change_text(cases[i].shift, text), cases[i].text);
+}
+
 static void test_unit_of_a_column(void **state) {
     (void)state;
     static const struct {
@@ -110,11 +125,9 @@ static void test_median(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_digits),
-        cmocka_unit_test(test_times_and_counts),
-        cmocka_unit_test(test_text_means_the_figure),
-        cmocka_unit_test(test_unit_of_a_column),
-        cmocka_unit_test(test_median),
+        cmocka_unit_test(test_three_digits),          cmocka_unit_test(test_times_and_counts),
+        cmocka_unit_test(test_text_means_the_figure), cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_unit_of_a_column),      cmocka_unit_test(test_median),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
