@@ -301,6 +301,8 @@ static bool next(struct client *client, int64_t *ret_due_ns, int64_t *ret_starte
         if (due_ns > now_ns) {
             lb_sleep_until(due_ns);
             now_ns = lb_now();
+        } else {
+            worker->stats->queued += counted; /* a free client would have taken it before it was due */
         }
         if (now_ns < stage_end_ns(shared) && !lb_stopping()) {
             worker->stats->started += counted;

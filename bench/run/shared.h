@@ -81,7 +81,9 @@ struct worker_stats {
     struct hist *between;                   /* grants to others between two of a client; NULL = not kept */
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
-    uint64_t due, started, missed; /* open loop: slots of the window */
+    /* Open loop, slots of the window; queued: those that fell due while all of the thread's clients were
+     * busy. */
+    uint64_t due, started, missed, queued;
     int64_t cpu_begin_ns, cpu_end_ns;
     bool cpu_began, cpu_ended;
     int64_t blocked_max_ns;

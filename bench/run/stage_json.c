@@ -16,6 +16,8 @@
 #include "results/stats/queue.h"
 
 #define BUSY_SHARE 0.95
+#define LATE_NS LB_MS_NS /* at this quantile and later: it shows in the figures */
+#define LATE_QUANTILE 0.99
 #define HANDOFFS_MIN 30 /* fewer say little of their mean */
 
 /* value / count, or null when either is not known. */
@@ -183,13 +185,30 @@ static json_t *executor_json(const struct stage *stage, const struct lb_lock *lo
 
 static json_t *arrivals_json(const struct stage *stage, const struct plan *plan) {
     if (plan->arrival.kind == ARRIVAL_CLOSED) return json_null();
-    return json_pack("{s:I, s:I, s:I}", "due", (json_int_t)stage->due, "started", (json_int_t)stage->started,
-                     "missed", (json_int_t)stage->missed);
+    return json_pack("{s:I, s:I, s:I, s:I}", "due", (json_int_t)stage->due, "started",
+                     (json_int_t)stage->started, "missed", (json_int_t)stage->missed, "queued",
+                     (json_int_t)stage->queued);
 }
 
 /* The engine's own timers were late. A driver that blocks its thread by design makes them so. */
 static bool is_late(const struct stage *stage, const struct lb_lock *lock) {
-    return hist_quantile(stage->hist[METRIC_HICCUP], 0.99) > LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD);
+    return hist_quantile(stage->hist[METRIC_HICCUP], LATE_QUANTILE) > LATE_NS &&
+           !(lock->caps & LB_CAP_BLOCKS_THREAD);
+}
+
+static bool starts_were_late(const struct stage *stage) {
+    return hist_quantile(stage->hist[METRIC_LAG], LATE_QUANTILE) > LATE_NS;
+}
+
+/* Requests that fell due while all clients were busy waited for those: for the lock, or for too small a pool.
+ */
+static bool pool_was_busy(const struct stage *stage) {
+    return (double)stage->queued >= (1 - LATE_QUANTILE) * (double)stage->due;
+}
+
+/* Requests started late although a client was free for them. No closed loop: it has no slots. */
+static bool is_tardy(const struct stage *stage, const struct lb_lock *lock) {
+    return starts_were_late(stage) && !pool_was_busy(stage) && !(lock->caps & LB_CAP_BLOCKS_THREAD);
 }
 
 /* Of the window, for which the threads ran; -1 = not known. */
@@ -213,7 +232,9 @@ static bool is_busy(const struct stage *stage, const struct lb_lock *lock) {
 
 const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask) {
     const struct lb_lock *lock = ask->lock->lock;
-    return is_late(stage, lock) || is_busy(stage, lock) || stage_is_robbed(stage) ? "generator" : NULL;
+    bool ours =
+        is_late(stage, lock) || is_tardy(stage, lock) || is_busy(stage, lock) || stage_is_robbed(stage);
+    return ours ? "generator" : NULL;
 }
 
 /* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is no limit.
@@ -261,7 +282,7 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
     }
     if (index >= 0 && store_warning(stage, text, size) && index-- == 0) return text;
     if (index >= 0 && history_warning(stage, text, size) && index-- == 0) return text;
-    int64_t hiccup_ns = hist_quantile(hiccup, 0.99);
+    int64_t hiccup_ns = hist_quantile(hiccup, LATE_QUANTILE);
     if (is_late(stage, lock) && index-- == 0) {
         snprintf(
             text, size,
@@ -324,11 +345,21 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
                      (unsigned long long)stage->missed, (unsigned long long)stage->due, stage->clients);
             return text;
         }
-        int64_t lag_ns = hist_quantile(lag, 0.99);
-        if (lag_ns > LB_MS_NS && index-- == 0) {
-            snprintf(text, size,
-                     "starts were late by %.1f ms at p99: all %d clients were busy when slots fell due",
-                     (double)lag_ns / 1e6, stage->clients);
+        double lag_ms = (double)hist_quantile(lag, LATE_QUANTILE) / 1e6;
+        if (is_tardy(stage, lock) && index-- == 0) {
+            snprintf(
+                text, size,
+                "generator-limited: starts were late by %.1f ms at p99 although clients were free: an idler "
+                "machine would tell more",
+                lag_ms);
+            return text;
+        }
+        if (starts_were_late(stage) && pool_was_busy(stage) && index-- == 0) {
+            snprintf(
+                text, size,
+                "starts were late by %.1f ms at p99: all %d clients were busy when %llu of %llu slots fell "
+                "due",
+                lag_ms, stage->clients, (unsigned long long)stage->queued, (unsigned long long)stage->due);
             return text;
         }
     }

@@ -27,6 +27,7 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         stage->due += worker->due;
         stage->started += worker->started;
         stage->missed += worker->missed;
+        stage->queued += worker->queued;
         cpu_known &= worker->cpu_began && worker->cpu_ended;
         cpu_ns += (double)(worker->cpu_end_ns - worker->cpu_begin_ns);
         if (worker->blocked_max_ns > stage->blocked_max_ns) stage->blocked_max_ns = worker->blocked_max_ns;

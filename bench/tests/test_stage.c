@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/tests/stage_help.h"
+#include "drivers/registry.h"
 
 static void test_null_records_everything(void **state) {
     (void)state;
@@ -59,6 +60,36 @@ static void test_a_freeze_shows_in_due_latency(void **state) {
     assert_true(due->max >= 390 * LB_MS_NS);
     /* At most two calls can begin in a freeze with one client: an acquire and the ping. */
     assert_true(hist_quantile(service, 0.9) < 190 * LB_MS_NS);
+    /* All slots of the freeze but the first fell due while the one client was busy. */
+    assert_true(stage->queued >= 78);
+    stage_free(stage);
+}
+
+static bool warns_of(const struct stage *stage, const char *words) {
+    const struct plan plan = {.name = "test", .arrival.kind = ARRIVAL_CONSTANT};
+    const struct plan_lock lock = {.lock = registry_lock("sim")};
+    const struct stage_ask ask = {.plan = &plan, .lock = &lock};
+    char text[256];
+    for (int i = 0; stage_warning(stage, &ask, i, text, sizeof text); i++) {
+        if (strstr(text, words)) return true;
+    }
+    return false;
+}
+
+/* Whether the pool was too small or we were late: who waits for a client waits for the lock, too. */
+static void test_late_starts_are_told_apart(void **state) {
+    (void)state;
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
+    assert_false(warns_of(stage, "starts were late"));
+    for (int i = 0; i < 1000000; i++) hist_record(stage->hist[METRIC_LAG], 5 * LB_MS_NS);
+    stage->due = 1000;
+    stage->queued = 9;
+    assert_true(
+        warns_of(stage, "generator-limited: starts were late by 5.0 ms at p99 although clients were free"));
+    assert_false(warns_of(stage, "clients were busy"));
+    stage->queued = 500;
+    assert_true(warns_of(stage, "all 1 clients were busy when 500 of 1000 slots fell due"));
+    assert_false(warns_of(stage, "were free"));
     stage_free(stage);
 }
 
@@ -193,6 +224,7 @@ static void test_slots_that_nobody_came_to(void **state) {
     assert_int_equal(stage->started, 1);
     assert_int_equal(stage->due, 30);
     assert_int_equal(stage->missed, 29);
+    assert_true(stage->queued >= 29);
     stage_free(stage);
 }
 
@@ -247,6 +279,7 @@ int main(void) {
         cmocka_unit_test(test_null_records_everything),
         cmocka_unit_test(test_service_time_is_what_acquire_takes),
         cmocka_unit_test(test_a_freeze_shows_in_due_latency),
+        cmocka_unit_test(test_late_starts_are_told_apart),
         cmocka_unit_test(test_double_grants_are_caught),
         cmocka_unit_test(test_lost_releases_wait_for_the_lease),
         cmocka_unit_test(test_unknown_is_neither_success_nor_failure),
