@@ -55,12 +55,12 @@ static int by_place(const struct planner_answer *x, const struct planner_answer 
 }
 
 /* Of two answers for one place: that it does not exclude, which no other search takes back; what was
- * measured, also where it is close; what the model says, the decisive first; then what says nothing. Of
- * equals the newer. */
+ * measured, also where it is close; what was measured for another limit; what the model says, the decisive
+ * first; then what says nothing. Of equals the newer. */
 static int weight(const struct planner_answer *answer) {
     if (answer->lock->violated) return -1;
-    if (answer->verdict == PLANNER_UNKNOWN) return 3;
-    return answer->model ? 1 + (answer->verdict == PLANNER_CLOSE) : 0;
+    if (answer->verdict == PLANNER_UNKNOWN) return 4;
+    return answer->model ? 2 + (answer->verdict == PLANNER_CLOSE) : answer->of_another;
 }
 
 static int by_place_best_first(const void *a, const void *b) {

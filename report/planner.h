@@ -48,6 +48,7 @@ struct planner_answer {
     const struct capacity_lock *lock;
     enum planner_verdict verdict;
     bool model;         /* by the model, not by a measurement of this very load */
+    bool of_another;    /* read from the probes of a search for another limit */
     double carries;     /* the greatest load that keeps the promise for certain; NAN: not known */
     double breaks;      /* the least that breaks it for certain; NAN: not known */
     double margin;      /* carries over what is asked; for PLANNER_TOO_MUCH breaks over it; NAN: not known */
@@ -64,7 +65,7 @@ struct planner {
 
 /* Asks all files. Fitness: carried by measurement, by model; then unknown, too much; among these the stronger
  * guarantee, then the more durable, then the greater margin. Of one lock and place the newest measurement
- * that answers, before the model; but one that let two in stands before all. What was measured on another
+ * of this promise that answers, before one of another limit, before the model; but one that let two in stands before all. What was measured on another
  * topology than was asked for is unknown, and says so. NULL with err: nothing of that lock in them, a
  * senseless ask, or out of memory. The files must outlive it. */
 struct planner *planner_make(struct capacity *const *files, int file_count, const struct planner_ask *ask,

@@ -186,6 +186,7 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
         answer->breaks = lock->limited_by == CAPACITY_LIMIT_SLO ? lock->high : NAN;
         return weigh(answer, ask);
     }
+    answer->of_another = true;
     bounds_of_probes(ask, answer);
     if (isnan(answer->carries) && isnan(answer->breaks))
         return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit", lock->slo);

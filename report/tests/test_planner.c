@@ -42,6 +42,7 @@ struct made {
     const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit, *primitive;
     double low, high;         /* 0: the usual; low < 0: no answer */
     double clients, foretold; /* measured waits over those foretold */
+    int limit_ms;             /* of the promise */
     const char *more;         /* probes: ",{...}" */
     bool endless;             /* the broken probe was so bad that it has no figures */
     bool violated;
@@ -56,19 +57,20 @@ static const char * or (const char *text, const char *usual) {
 static void put_lock(FILE *out, const struct made *made) {
     double low = made->low > 0 ? made->low : 400, high = made->high > 0 ? made->high : 440;
     bool answered = made->low >= 0;
+    int limit_ms = made->limit_ms > 0 ? made->limit_ms : 20;
     const char *metric = or (made->metric, "acquire_due");
     fprintf(
         out,
         "{\"lock\":\"%s\",\"primitive\":\"%s\",\"violated\":%s,\"backend\":\"redis\",\"guarantee\":\"%s\","
         "\"topology\":\"%s\",\"durability\":\"%"
         "s\","
-        "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=20ms\",\"metric\":\"%s\",\"quantile\":0.99,"
-        "\"limit_ns\":20000000},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
+        "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=%dms\",\"metric\":\"%s\",\"quantile\":0.99,"
+        "\"limit_ns\":%de6},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
         "\"key_distribution\":\"uniform\",\"clients\":%g,",
         or (made->lock, "redis-setnx"), or (made->primitive, "mutex"), made->violated ? "true" : "false",
         or (made->guarantee, "node"), or (made->topology, "redis"), or (made->durability, "in memory"),
-        metric, metric, or (made->by, "rate"), or (made->hold, "1ms"), or (made->keys, "1"),
-        made->clients > 0 ? made->clients : 64);
+        metric, limit_ms, metric, limit_ms, or (made->by, "rate"), or (made->hold, "1ms"),
+        or (made->keys, "1"), made->clients > 0 ? made->clients : 64);
     if (answered) {
         fprintf(out, "\"answer\":{\"value\":%g,\"low\":%g,\"high\":%g,\"level\":0.95},\"limited_by\":\"%s\",",
                 (low + high) / 2, low, high, or (made->limit, "slo"));
@@ -362,7 +364,7 @@ static void what_was_measured_last_answers(void **state) {
     (void)state;
     static const struct made close = {.low = 190, .high = 210}, good = {.low = 400}, model = {.hold = "2ms"},
                              far = {.hold = "100ms", .low = 5, .high = 6}, violated = {.violated = true},
-                             less = {.low = 100, .high = 110};
+                             less = {.low = 100, .high = 110}, other = {.limit_ms = 15};
     const struct {
         struct made made[3];
         int taken, code;
@@ -372,6 +374,8 @@ static void what_was_measured_last_answers(void **state) {
         {{good, close, model}, 1, LB_EXIT_INCONCLUSIVE},
         {{close, less, model}, 1, LB_EXIT_REGRESSION},
         {{far, model, far}, 1, LB_EXIT_OK},
+        {{close, other, far}, 0, LB_EXIT_INCONCLUSIVE}, /* of this very promise */
+        {{far, other, model}, 1, LB_EXIT_OK},
         {{violated, good, far}, 0, LB_EXIT_INCONCLUSIVE},
         {{good, violated, good}, 1, LB_EXIT_INCONCLUSIVE},
     };
