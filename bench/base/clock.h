@@ -6,6 +6,7 @@
 #ifndef BENCH_BASE_CLOCK_H
 #define BENCH_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -27,9 +28,10 @@ static inline int64_t lb_wall_now(void) {
     return (int64_t)ts.tv_sec * LB_S_NS + ts.tv_nsec;
 }
 
-/* start + delta, saturating at LB_NEVER. */
+/* start + delta, saturating at LB_NEVER. delta is not negative; start may be, in histories made by hand. */
 static inline int64_t lb_after(int64_t start_ns, int64_t delta_ns) {
-    return delta_ns >= LB_NEVER - start_ns ? LB_NEVER : start_ns + delta_ns;
+    bool never = delta_ns == LB_NEVER || (start_ns > 0 && delta_ns >= LB_NEVER - start_ns);
+    return never ? LB_NEVER : start_ns + delta_ns;
 }
 
 #endif
