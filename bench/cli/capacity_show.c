@@ -137,8 +137,8 @@ void capacity_show_table(const struct capacity *capacity, bool color, FILE *out)
             &screen, 2, TONE_PLAIN,
             "1/(hold+h.): grants of one key if each waits for a handoff, with hold and handoff as measured "
             "around the answer; one that nobody waited for may cost less. M/D/1: the mean wait that theory "
-            "expects of a fair queue at the greatest rate below the "
-            "answer that was probed; measured: the mean wait there, from due to granted.");
+            "expects of a fair queue at the greatest rate below the answer that was probed; "
+            "measured: the mean wait there, from due to granted.");
     }
 }
 

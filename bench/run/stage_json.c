@@ -332,8 +332,7 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
     if (stage->offered_per_s > most_per_s && index-- == 0) {
         snprintf(text, size,
                  "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
-                 "the queue "
-                 "grows for ever, and the waits are as long as the window",
+                 "the queue grows for ever, and the waits are as long as the window",
                  stage->offered_per_s, most_per_s);
         return text;
     }
