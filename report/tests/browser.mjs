@@ -1,6 +1,7 @@
 // browser: a page in headless Chromium, over the DevTools protocol on a pipe: no package and no open port is needed.
 //
-// It has no network: every host name fails to resolve, and every request but the page's own file is counted.
+// It has no network: every host name fails to resolve, and every request but the page's own file is counted. A test is a list
+// of parts, each with pages of its own: what a browser that stands still did not answer is asked again in a new one.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,19 @@ const FLAGS = [
   '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND', '--remote-debugging-pipe',
 ];
+
+const PATIENCE_MS = 90_000; // for one answer, on a machine that may stand still
+const TRIES = 3;
+
+/** The browser does not answer. Now and then Chromium's compositor stops with a page: it is visible, its scripts run, but no
+ * requestAnimationFrame is called any more and no screenshot comes; other pages are fine. */
+class Stuck extends Error {}
+
+const inTime = (promise, what) => {
+  let timer;
+  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Stuck(`no answer to ${what} in ${PATIENCE_MS / 1000} s`)), PATIENCE_MS); });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
 
 export async function launch() {
   const profile = mkdtempSync(join(tmpdir(), 'lockbench-browser-'));
@@ -32,15 +46,17 @@ export async function launch() {
       if (message.error) reply.reject(new Error(message.error.message)); else reply.resolve(message.result);
     }
   });
-  const send = (method, params = {}, sessionId) => Promise.race([gone, new Promise((resolve, reject) => {
+  const send = (method, params = {}, sessionId) => inTime(Promise.race([gone, new Promise((resolve, reject) => {
     waiting.set(++last, { resolve, reject });
     toBrowser.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
-  })]);
+  })]), method);
   return {
     send, listeners,
     async close() {
+      const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
       await send('Browser.close').catch(() => {});
       await new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', resolve) : resolve()));
+      clearTimeout(killer);
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -69,7 +85,7 @@ export async function open(browser, url, { width = 1280, height = 900, dark = fa
   await send('Emulation.setEmulatedMedia', { media: print ? 'print' : '', features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
   if (!script) await send('Emulation.setScriptExecutionDisabled', { value: true });
   await send('Page.navigate', { url });
-  await done;
+  await inTime(done, 'the load event');
   const evaluate = async (expression) => {
     const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
@@ -87,4 +103,36 @@ export async function open(browser, url, { width = 1280, height = 900, dark = fa
       await browser.send('Target.closeTarget', { targetId });
     },
   };
+}
+
+const failures = [];
+
+/** Notes what is not ok. */
+export const check = (what, ok, detail = '') => { if (!ok) failures.push(`${what}${detail === '' ? '' : `: ${detail}`}`); };
+
+/** Runs a test's parts, functions of a browser that check(), says what was not ok and ends the process: exit code 0, all fine. */
+export async function judge(parts) {
+  let browser = await launch();
+  for (const [number, part] of parts.entries()) {
+    const before = failures.length;
+    for (let tries = 1; ; tries++) {
+      try {
+        await part(browser);
+        break;
+      } catch (error) {
+        if (!(error instanceof Stuck) || tries === TRIES) {
+          await browser.close();
+          throw error;
+        }
+        console.log(`UNSTABLE: part ${number}${part.name && ` (${part.name})`}: chromium: ${error.message}: tried again in a new one`);
+        failures.length = before;
+        await browser.close();
+        browser = await launch();
+      }
+    }
+  }
+  await browser.close();
+  for (const failure of failures) console.log(`not ok: ${failure}`);
+  if (failures.length === 0) console.log('ok');
+  process.exit(failures.length ? 1 : 0);
 }

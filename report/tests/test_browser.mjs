@@ -10,15 +10,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { launch, open } from './browser.mjs';
+import { check, judge, open } from './browser.mjs';
 import { CONTRAST, CUT_OFF, DRAW_ALL, OVERFLOW, READY, UNTOLD } from './looks.mjs';
 
 const [page, percentilesFile, drawnViews, ...runFiles] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const percentiles = JSON.parse(readFileSync(percentilesFile, 'utf8'));
 const runs = runFiles.map((file) => JSON.parse(readFileSync(file, 'utf8')));
-const failures = [];
-const check = (what, ok, detail = '') => { if (!ok) failures.push(`${what}${detail ? `: ${detail}` : ''}`); };
 const near = (a, b) => Math.abs(a - b) <= 1e-9 * Math.abs(b);
 
 async function ready(browser, options, hash = '') {
@@ -256,14 +254,8 @@ async function withoutScript(browser) {
   await shown.close();
 }
 
-const browser = await launch();
-try {
-  for (const width of [1280, 400]) for (const dark of [false, true]) await look(browser, width, dark);
-  for (const part of [compareFigures, comparePercentiles, chooseAll, compareDifferences, use, readBadHash, printOut, withoutScript]) await part(browser);
-  if (drawnViews.includes('heat')) await savePictures(browser);
-} finally {
-  await browser.close();
-}
-for (const failure of failures) console.log(`not ok: ${failure}`);
-if (failures.length === 0) console.log('ok');
-process.exit(failures.length ? 1 : 0);
+await judge([
+  ...[1280, 400].flatMap((width) => [false, true].map((dark) => (browser) => look(browser, width, dark))),
+  compareFigures, comparePercentiles, chooseAll, compareDifferences, use, readBadHash, printOut, withoutScript,
+  ...(drawnViews.includes('heat') ? [savePictures] : []),
+]);

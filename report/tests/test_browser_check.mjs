@@ -10,15 +10,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { launch, open } from './browser.mjs';
+import { check, judge, open } from './browser.mjs';
 import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
 const [page, file, how] = process.argv.slice(2);
 const quick = how === 'quick';
 const url = pathToFileURL(resolve(page)).href;
 const { cells } = JSON.parse(readFileSync(file, 'utf8'));
-const failures = [];
-const check = (what, ok, detail = '') => { if (!ok) failures.push(`${what}${detail ? `: ${detail}` : ''}`); };
 const press = (key) => `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true }))`;
 const NAME = `document.activeElement.getAttribute('aria-label')`;
 const plain = (text) => text.replace(/\s+/g, ' '); // control characters are shown as spaces
@@ -173,13 +171,5 @@ async function withoutScript(browser) {
   await shown.close();
 }
 
-const browser = await launch();
-try {
-  for (const width of [1280, 400]) for (const dark of [false, true]) if (!quick || dark === (width === 400)) await look(browser, width, dark);
-  for (const part of [compare, keys, filter, panels, withoutScript]) await part(browser);
-} finally {
-  await browser.close();
-}
-for (const failure of failures) console.log(`not ok: ${failure}`);
-if (failures.length === 0) console.log('ok');
-process.exit(failures.length ? 1 : 0);
+const looks = [1280, 400].flatMap((width) => [false, true].map((dark) => [width, dark])).filter(([width, dark]) => !quick || dark === (width === 400));
+await judge([...looks.map(([width, dark]) => (browser) => look(browser, width, dark)), compare, keys, filter, panels, withoutScript]);

@@ -9,14 +9,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { launch, open } from './browser.mjs';
+import { check, judge, open } from './browser.mjs';
 import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
 const VIEWS = ['ratio', 'scaling', 'rates', 'fairness', 'cost', 'holders', 'recovery'];
 const [page, runFile, capacityFile] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
-const failures = [];
-const check = (what, ok, detail = '') => { if (!ok) failures.push(`${what}${detail === '' ? '' : `: ${detail}`}`); };
 const near = (a, b, part = 1e-4) => Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b));
 const close = (what, shown, expected) => check(what, Number.isFinite(shown) && near(shown, expected), `${shown} on the page, ${expected} by run.json`);
 
@@ -217,18 +215,5 @@ async function lookAtEmpty(browser) {
   await shown.close();
 }
 
-const browser = await launch();
-try {
-  if (runFile) {
-    for (const width of [1280, 400]) for (const dark of [false, true]) await look(browser, width, dark);
-    await compare(browser);
-    await followBadLink(browser);
-  } else {
-    await lookAtEmpty(browser);
-  }
-} finally {
-  await browser.close();
-}
-for (const failure of failures) console.log(`not ok: ${failure}`);
-if (failures.length === 0) console.log('ok');
-process.exit(failures.length ? 1 : 0);
+const looks = [1280, 400].flatMap((width) => [false, true].map((dark) => (browser) => look(browser, width, dark)));
+await judge(runFile ? [...looks, compare, followBadLink] : [lookAtEmpty]);
