@@ -79,7 +79,7 @@ static void a_holder_is_cut_off(void **state) {
         char text[900];
         snprintf(text, sizeof text,
                  "%s[fault]\nkind = wire-cut\ntarget = holder\nway = %s\nfirst = 1s\nfor = 1500ms\n",
-                 FAULT_LOAD("3", "3", "1", "300ms", "600ms", "4s"), ways[i]);
+                 FAULT_LOAD("3", "3", "1", "100ms", "600ms", "4s"), ways[i]);
         json_t *run = fault_run("redis-setnx", text, 0);
         assert_stage_is(run, "complete", "clean");
         assert_fault(run, 0, "wire-cut", true, "of ");
