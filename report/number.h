@@ -33,8 +33,8 @@ char *number_time_text(double ns, char *text);
 /* A count in full with thousands separators: "1,234,567". */
 char *number_count_text(double count, char *text);
 
-/* How far a figure moved, as a part of what it was: 0.052 is "+5.2 %", 1.15 "+115 %", and from tenfold on it says
- * how many times as much it is: 63.8 is "64.8x". */
+/* How far a figure moved, as a part of what it was: 0.052 is "+5.2 %", 1.15 "+115 %", and from tenfold on it
+ * says how many times as much it is: 63.8 is "64.8x". */
 char *number_change_text(double shift, char *text);
 
 /* The middle value, the mean of the two middle ones; NAN when there is none. NANs do not count. Sorts values.

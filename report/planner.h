@@ -65,9 +65,9 @@ struct planner {
 
 /* Asks all files. Fitness: carried by measurement, by model; then unknown, too much; among these the stronger
  * guarantee, then the more durable, then the greater margin. Of one lock and place the newest measurement
- * of this promise that answers, before one of another limit, before the model; but one that let two in stands before all. What was measured on another
- * topology than was asked for is unknown, and says so. NULL with err: nothing of that lock in them, a
- * senseless ask, or out of memory. The files must outlive it. */
+ * of this promise that answers, before one of another limit, before the model; but one that let two in stands
+ * before all. What was measured on another topology than was asked for is unknown, and says so. NULL with
+ * err: nothing of that lock in them, a senseless ask, or out of memory. The files must outlive it. */
 struct planner *planner_make(struct capacity *const *files, int file_count, const struct planner_ask *ask,
                              struct lb_err *err);
 void planner_free(struct planner *planner);

@@ -102,7 +102,7 @@ struct stage {
     int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
     uint64_t attempts, outcomes[LB_OUTCOMES];
-    double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
+    double offered_per_s;                  /* open loop: arrivals asked for; 0 = closed */
     uint64_t due, started, missed, queued; /* see struct worker_stats */
     struct stage_steady steady;
     bool hopeless; /* it ended early: its promise was broken for good */
