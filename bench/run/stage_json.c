@@ -354,11 +354,11 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
             return text;
         }
         if (starts_were_late(stage) && pool_was_busy(stage) && index-- == 0) {
-            snprintf(
-                text, size,
-                "starts were late by %.1f ms at p99: all %d clients were busy when %llu of %llu slots fell "
-                "due",
-                lag_ms, stage->clients, (unsigned long long)stage->queued, (unsigned long long)stage->due);
+            snprintf(text, size,
+                     "starts were late by %.1f ms at p99: %llu of %llu slots fell due while all %sclients "
+                     "were busy",
+                     lag_ms, (unsigned long long)stage->queued, (unsigned long long)stage->due,
+                     stage->threads > 1 ? "their thread's " : "");
             return text;
         }
     }

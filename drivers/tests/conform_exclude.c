@@ -86,8 +86,7 @@ static void contend_briefly(struct actor *client) {
     for (int i = 0; i < ATTEMPTS && lb_now() < shared->end_ns && !lb_stopping(); i++) {
         int64_t wait_ns = waits_ns[rng_u64(&client->session.rng) % (sizeof waits_ns / sizeof *waits_ns)];
         client->request.deadline_ns = lb_now() + wait_ns;
-        client->session.err.code =
-            0; /* what is said first stays, and a wait that ran out may say something */
+        client->session.err.code = 0; /* what is said first stays: not that an earlier wait ran out */
         client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT) {
             lb_yield();
