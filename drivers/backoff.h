@@ -1,8 +1,8 @@
-/* backoff: how a polling lock waits between two tries: exponential, with jitter, by its lock's options.
+/* backoff: how a polling lock waits between two tries: exponential, with jitter, by its lock's
+ * options.
  *
- * The delay before try n is min * factor^n, at most max; jitter 0.5 takes a uniform draw from 50 % to 150 %
- * of it.
- */
+ * The delay before try n is min * factor^n, at most max; jitter 0.5 takes a uniform draw from 50 %
+ * to 150 % of it. */
 #ifndef DRIVERS_BACKOFF_H
 #define DRIVERS_BACKOFF_H
 
@@ -17,34 +17,34 @@ struct backoff_options {
 };
 
 /* The four rows of an option table whose struct has a `struct backoff_options member`. */
-#define BACKOFF_OPTIONS(type, member, min_default, max_default)                                              \
-    {"poll_min",                                                                                             \
-     LB_OPT_DURATION,                                                                                        \
-     offsetof(type, member.min_ns),                                                                          \
-     min_default,                                                                                            \
-     1e3,                                                                                                    \
-     60e9,                                                                                                   \
-     NULL,                                                                                                   \
-     "first wait between two tries"},                                                                        \
-        {"poll_max",                                                                                         \
-         LB_OPT_DURATION,                                                                                    \
-         offsetof(type, member.max_ns),                                                                      \
-         max_default,                                                                                        \
-         1e3,                                                                                                \
-         60e9,                                                                                               \
-         NULL,                                                                                               \
-         "longest wait between two tries"},                                                                  \
-        {"poll_factor",                                                                                      \
-         LB_OPT_REAL,                                                                                        \
-         offsetof(type, member.factor),                                                                      \
-         "2",                                                                                                \
-         1,                                                                                                  \
-         10,                                                                                                 \
-         NULL,                                                                                               \
-         "each wait is this many times the one before"},                                                     \
-    {                                                                                                        \
-        "poll_jitter", LB_OPT_REAL, offsetof(type, member.jitter), "0.5", 0, 1, NULL,                        \
-            "random part of each wait: 0.5 draws from 50 % to 150 % of it"                                   \
+#define BACKOFF_OPTIONS(type, member, min_default, max_default)                                    \
+    {"poll_min",                                                                                   \
+     LB_OPT_DURATION,                                                                              \
+     offsetof(type, member.min_ns),                                                                \
+     min_default,                                                                                  \
+     1e3,                                                                                          \
+     60e9,                                                                                         \
+     NULL,                                                                                         \
+     "first wait between two tries"},                                                              \
+        {"poll_max",                                                                               \
+         LB_OPT_DURATION,                                                                          \
+         offsetof(type, member.max_ns),                                                            \
+         max_default,                                                                              \
+         1e3,                                                                                      \
+         60e9,                                                                                     \
+         NULL,                                                                                     \
+         "longest wait between two tries"},                                                        \
+        {"poll_factor",                                                                            \
+         LB_OPT_REAL,                                                                              \
+         offsetof(type, member.factor),                                                            \
+         "2",                                                                                      \
+         1,                                                                                        \
+         10,                                                                                       \
+         NULL,                                                                                     \
+         "each wait is this many times the one before"},                                           \
+    {                                                                                              \
+        "poll_jitter", LB_OPT_REAL, offsetof(type, member.jitter), "0.5", 0, 1, NULL,              \
+            "random part of each wait: 0.5 draws from 50 % to 150 % of it"                         \
     }
 
 struct backoff {
@@ -57,8 +57,8 @@ void backoff_start(struct backoff *backoff, const struct backoff_options *option
 /* The next delay in ns. */
 int64_t backoff_next(struct backoff *backoff, struct lb_rng *rng);
 
-/* Sleeps for the next delay, or until the deadline. False when the deadline has passed or the run was cut
- * off: do not try again. */
+/* Sleeps for the next delay, or until the deadline. False when the deadline has passed or the run
+ * was cut off: do not try again. */
 bool backoff_sleep(struct backoff *backoff, struct lb_rng *rng, int64_t deadline_ns);
 
 #endif

@@ -1,4 +1,5 @@
-/* gate: see gate.h. Whoever leaves hands the gate to the first in the queue, so nobody overtakes. */
+/* gate: see gate.h. Whoever leaves hands the gate to the first in the queue, so nobody
+ * overtakes. */
 #include "drivers/gate.h"
 
 #include <stddef.h>
@@ -38,7 +39,8 @@ bool gate_enter(struct gate *gate, int64_t deadline_ns) {
     gate->last = &me;
     while (!me.passed) {
         lb_sleep_until(deadline_ns);
-        if (me.passed || (lb_now() < deadline_ns && !lb_stopping())) continue; /* woken for another reason */
+        /* woken for another reason */
+        if (me.passed || (lb_now() < deadline_ns && !lb_stopping())) continue;
         give_up(gate, &me);
         return false;
     }

@@ -1,6 +1,6 @@
-/* gate: a queue for fibers of one thread: one at a time passes, first come first served. For what two fibers
- * of a session must not do at once (a command and its reply on one connection, say). It costs two stores when
- * nobody else is there.
+/* gate: a queue for fibers of one thread: one at a time passes, first come first served. For what
+ * two fibers of a session must not do at once (a command and its reply on one connection, say). It
+ * costs two stores when nobody else is there.
  *
  * Zeroed memory is an open gate. Not for threads. */
 #ifndef DRIVERS_GATE_H

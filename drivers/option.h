@@ -1,8 +1,7 @@
 /* option.h: typed options in tables; one table drives workload files, --set, checks and help.
  *
- * A table entry says where in the options struct its value goes. The option parser (bench/plan) fills
- * a zeroed struct from the defaults, then from what people wrote.
- */
+ * A table entry says where in the options struct its value goes. The option parser (bench/plan)
+ * fills a zeroed struct from the defaults, then from what people wrote. */
 #ifndef DRIVERS_OPTION_H
 #define DRIVERS_OPTION_H
 

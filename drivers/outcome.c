@@ -1,5 +1,5 @@
-/* outcome: names of outcomes, primitives and guarantees, how a driver fails an operation or tells that its
- * session is lost, and what follows from a lock's tables. */
+/* outcome: names of outcomes, primitives and guarantees, how a driver fails an operation or tells
+ * that its session is lost, and what follows from a lock's tables. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,7 +12,8 @@ const char *lb_outcome_name(enum lb_outcome outcome) {
 }
 
 const char *lb_primitive_name(enum lb_primitive primitive) {
-    static const char *const names[] = {"mutex", "rwlock", "semaphore", "latch", "optimistic", "none"};
+    static const char *const names[] = {"mutex", "rwlock",     "semaphore",
+                                        "latch", "optimistic", "none"};
     return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
 }
 
@@ -21,7 +22,8 @@ const char *lb_guarantee_name(enum lb_guarantee guarantee) {
     return (unsigned)guarantee < sizeof names / sizeof *names ? names[guarantee] : "?";
 }
 
-enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format, ...) {
+enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,
+                        ...) {
     if (session->err.code == 0) {
         char text[sizeof session->err.text];
         va_list args;

@@ -1,4 +1,5 @@
-/* sql_expected: what the SQL databases' locks do under each fault, by what a grant hangs on. See expect.h. */
+/* sql_expected: what the SQL databases' locks do under each fault, by what a grant hangs on. See
+ * expect.h. */
 #include "drivers/expect.h"
 #include "drivers/sql_lock.h"
 
@@ -6,18 +7,23 @@ const struct lb_expectation sql_session_expected[LB_FAULTS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,
     [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
-    [LB_FAULT_SERVER_RESTART] = EXPIRED("its session ends, and a holder that does not ask does not know"),
-    [LB_FAULT_SERVER_EMPTY] = EXPIRED("its session ends, and a holder that does not ask does not know"),
-    [LB_FAULT_TERMINATED] = EXPIRED("its session ends, and a holder that does not ask does not know"),
+    [LB_FAULT_SERVER_RESTART] =
+        EXPIRED("its session ends, and a holder that does not ask does not know"),
+    [LB_FAULT_SERVER_EMPTY] =
+        EXPIRED("its session ends, and a holder that does not ask does not know"),
+    [LB_FAULT_TERMINATED] =
+        EXPIRED("its session ends, and a holder that does not ask does not know"),
 };
 
 const struct lb_expectation sql_row_expected[LB_FAULTS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,
     [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
-    [LB_FAULT_SERVER_RESTART] = EXPIRED("its session ends, and a holder that does not ask does not know"),
+    [LB_FAULT_SERVER_RESTART] =
+        EXPIRED("its session ends, and a holder that does not ask does not know"),
     [LB_FAULT_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
-    [LB_FAULT_TERMINATED] = EXPIRED("its session ends, and a holder that does not ask does not know"),
+    [LB_FAULT_TERMINATED] =
+        EXPIRED("its session ends, and a holder that does not ask does not know"),
 };
 
 const struct lb_expectation sql_lease_expected[LB_FAULTS] = {
@@ -25,8 +31,10 @@ const struct lb_expectation sql_lease_expected[LB_FAULTS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
     [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_FAULT_SERVER_RESTART] = SAFE("the row is on disk before the answer, and has an end of its own"),
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("the row is gone with the data, and its holder does not know"),
+    [LB_FAULT_SERVER_RESTART] =
+        SAFE("the row is on disk before the answer, and has an end of its own"),
+    [LB_FAULT_SERVER_EMPTY] =
+        VIOLATED("the row is gone with the data, and its holder does not know"),
     [LB_FAULT_TERMINATED] = SAFE("the row outlives its holder's connection"),
     [LB_FAULT_CLOCK_FORWARD] = VIOLATED("leases end by the server's wall clock: all end at once"),
     [LB_FAULT_CLOCK_BACK] = STUCK("a dead holder's lease lasts a minute longer"),

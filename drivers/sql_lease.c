@@ -1,10 +1,10 @@
-/* sql_lease: a row with an owner and an end, both checked and set by the database's own clock. Two recipes
- * use it: one deletes the row to free it and so needs a sweeper for dead owners' rows, the other keeps the
- * row and takes it over when its time is up.
+/* sql_lease: a row with an owner and an end, both checked and set by the database's own clock. Two
+ * recipes use it: one deletes the row to free it and so needs a sweeper for dead owners' rows, the
+ * other keeps the row and takes it over when its time is up.
  *
- * One statement each to take, to free, to renew. Waits by polling; no order. The owner is a random token, new
- * with each attempt; a statement that finds another owner, or its own row past its end, changes nothing.
- */
+ * One statement each to take, to free, to renew. Waits by polling; no order. The owner is a random
+ * token, new with each attempt; a statement that finds another owner, or its own row past its end,
+ * changes nothing. */
 #include <string.h>
 
 #include "drivers/sql_lock.h"
@@ -22,7 +22,8 @@ static void make_owner(struct lb_rng *rng, char owner[SQL_OWNER_CHARS + 1]) {
     owner[SQL_OWNER_CHARS] = '\0';
 }
 
-static void use(struct lb_session *session, const struct lb_request *request, const struct sql_grant *grant) {
+static void use(struct lb_session *session, const struct lb_request *request,
+                const struct sql_grant *grant) {
     struct sql_session *mine = session->lock_state;
     sql_use(session, request);
     memcpy(mine->values.owner, grant->owner, sizeof mine->values.owner);
@@ -36,7 +37,8 @@ static enum lb_outcome sweep(struct lb_session *session, bool *ret_swept) {
     struct sql_answer answer = {0};
     int64_t now_ns = lb_now();
     *ret_swept = false;
-    if (!sql_has(session, SQL_SWEEP) || options->sweep != SQL_SWEEP_WAITERS || now_ns < mine->next_sweep_ns)
+    if (!sql_has(session, SQL_SWEEP) || options->sweep != SQL_SWEEP_WAITERS ||
+        now_ns < mine->next_sweep_ns)
         return LB_OK;
     mine->next_sweep_ns = now_ns + options->sweep_every_ns;
     enum lb_outcome outcome = sql_run(session, SQL_SWEEP, sql_soon(session), &answer);
@@ -72,8 +74,8 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
     }
 }
 
-/* Runs a statement that does something only to what is ours. It takes no lock but the row's, yet a database
- * may choose it as a deadlock's victim: then it is run again. */
+/* Runs a statement that does something only to what is ours. It takes no lock but the row's, yet a
+ * database may choose it as a deadlock's victim: then it is run again. */
 static enum lb_outcome if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, enum sql_role role) {
     use(session, request, grant->data);
@@ -83,7 +85,8 @@ static enum lb_outcome if_mine(struct lb_session *session, const struct lb_reque
         if (outcome == LB_OK) return answer.rows > 0 ? LB_OK : LB_LOST;
         if (outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
     }
-    return lb_fail(session, LB_UNKNOWN, "%s: the row is busy; it may still be ours", session->lock->name);
+    return lb_fail(session, LB_UNKNOWN, "%s: the row is busy; it may still be ours",
+                   session->lock->name);
 }
 
 enum lb_outcome sql_lease_release(struct lb_session *session, const struct lb_request *request,

@@ -1,4 +1,5 @@
-/* sql_lock: what the algorithms share: preparing, running, a key's row, what is left. See sql_lock.h. */
+/* sql_lock: what the algorithms share: preparing, running, a key's row, what is left. See
+ * sql_lock.h. */
 #include "drivers/sql_lock.h"
 
 #include <stdio.h>
@@ -16,20 +17,32 @@ const struct lb_option sql_poll_options[] = {POLL, {0}};
 const struct lb_option sql_table_options[] = {
     {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0, "waiters,nobody",
      "who deletes the rows of dead owners: whoever finds the lock held, or a job of your own"},
-    {"sweep_every", LB_OPT_DURATION, offsetof(struct sql_options, sweep_every_ns), "100ms", 0, 3600e9, NULL,
-     "sweep=waiters: each session sweeps at most so often"},
+    {"sweep_every", LB_OPT_DURATION, offsetof(struct sql_options, sweep_every_ns), "100ms", 0,
+     3600e9, NULL, "sweep=waiters: each session sweeps at most so often"},
     POLL,
     {0},
 };
 
 const char *sql_role_name(enum sql_role role) {
     static const char *const names[SQL_ROLES] = {
-        [SQL_BEGIN] = "lb_begin",       [SQL_LOCK] = "lb_lock",     [SQL_LOCK_UNTIL] = "lb_lock_until",
-        [SQL_LOCK_NOW] = "lb_lock_now", [SQL_COMMIT] = "lb_commit", [SQL_ROLLBACK] = "lb_rollback",
-        [SQL_TAKE] = "lb_take",         [SQL_FREE] = "lb_free",     [SQL_RENEW] = "lb_renew",
-        [SQL_READ] = "lb_read",         [SQL_WRITE] = "lb_write",   [SQL_SWEEP] = "lb_sweep",
-        [SQL_ADD] = "lb_add",           [SQL_REMOVE] = "lb_remove", [SQL_LEFT] = "lb_left",
-        [SQL_INSTALL] = "lb_install",   [SQL_STORE] = "lb_store",   [SQL_LOOK] = "lb_look",
+        [SQL_BEGIN] = "lb_begin",
+        [SQL_LOCK] = "lb_lock",
+        [SQL_LOCK_UNTIL] = "lb_lock_until",
+        [SQL_LOCK_NOW] = "lb_lock_now",
+        [SQL_COMMIT] = "lb_commit",
+        [SQL_ROLLBACK] = "lb_rollback",
+        [SQL_TAKE] = "lb_take",
+        [SQL_FREE] = "lb_free",
+        [SQL_RENEW] = "lb_renew",
+        [SQL_READ] = "lb_read",
+        [SQL_WRITE] = "lb_write",
+        [SQL_SWEEP] = "lb_sweep",
+        [SQL_ADD] = "lb_add",
+        [SQL_REMOVE] = "lb_remove",
+        [SQL_LEFT] = "lb_left",
+        [SQL_INSTALL] = "lb_install",
+        [SQL_STORE] = "lb_store",
+        [SQL_LOOK] = "lb_look",
         [SQL_DROP] = "lb_drop",
     };
     return names[role];
@@ -57,7 +70,8 @@ bool sql_has(const struct lb_session *session, enum sql_role role) {
     return mine->recipe && mine->recipe->statement[role].text;
 }
 
-static int prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns, struct lb_err *err) {
+static int prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                   struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
     if (mine->recipe->port->prepare(session, role, deadline_ns, err) != 0) return -1;
     mine->ready |= 1u << role;
@@ -94,7 +108,8 @@ int sql_begin_with(struct lb_session *session, const struct sql_recipe *recipe, 
     say(session, recipe->session, query, deadline_ns, &first);
     if (first.code) return err_set(err, first.code, "%s", first.text);
     if (sql_begin(session, recipe, deadline_ns, &first) == 0) return 0;
-    /* The tables are missing, most likely. Others may be making them now: then ours fail, and are there. */
+    /* The tables are missing, most likely. Others may be making them now: then ours fail, and are
+     * there. */
     session->err.code = 0;
     bool up = say(session, recipe->schema, query, deadline_ns, &schema);
     if (up && sql_begin(session, recipe, deadline_ns, &again) == 0) return 0;
@@ -145,8 +160,8 @@ int sql_disarm(struct lb_session *session, const struct lb_request *request, str
     return once(session, request, SQL_REMOVE, err);
 }
 
-int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count, uint64_t *ret_count,
-                   struct lb_err *err) {
+int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
+                   uint64_t *ret_count, struct lb_err *err) {
     int64_t until_ns = lb_now() + PATIENCE_NS;
     while (count(session, prefix, ret_count, err) == 0) {
         if (*ret_count == 0 || lb_now() >= until_ns || lb_stopping()) return 0;
@@ -172,7 +187,8 @@ int sql_residue(struct lb_session *session, const char *prefix, struct lb_residu
     const struct sql_session *mine = session->lock_state;
     struct lb_residue residue = {0};
     if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
-    if (residue.count) snprintf(residue.example, sizeof residue.example, "%s", mine->recipe->leaves);
+    if (residue.count)
+        snprintf(residue.example, sizeof residue.example, "%s", mine->recipe->leaves);
     *ret_residue = residue;
     return 0;
 }

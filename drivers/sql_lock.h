@@ -1,12 +1,12 @@
-/* sql_lock: the lock algorithms that SQL databases share, over statements that each database words itself.
+/* sql_lock: the lock algorithms that SQL databases share, over statements that each database words
+ * itself.
  *
- * A recipe is one lock in one database's words: a statement for each role of its algorithm. A port runs
- * statements; postgres, mariadb and sqlite have one each. The algorithms know neither SQL nor a client
- * library:
+ * A recipe is one lock in one database's words: a statement for each role of its algorithm. A port
+ * runs statements; postgres, mariadb and sqlite have one each. The algorithms know neither SQL nor
+ * a client library:
  *   sql_transaction.c  held until a transaction ends: a locked row, an advisory lock
  *   sql_lease.c        a row with an owner and an end, by the database's clock
- *   sql_optimistic.c   a row with a version
- */
+ *   sql_optimistic.c   a row with a version */
 #ifndef DRIVERS_SQL_LOCK_H
 #define DRIVERS_SQL_LOCK_H
 
@@ -17,37 +17,42 @@
 enum sql_role {
     /* sql_transaction. A lock without SQL_LOCK polls. */
     SQL_BEGIN,
-    SQL_LOCK,       /* waits for ever. A row = it is ours, its number is the token; no row = none to lock */
+    /* waits for ever. A row = it is ours, its number is the token; no row = none to lock */
+    SQL_LOCK,
     SQL_LOCK_UNTIL, /* waits as long as wait_us or wait_ms says; then the outcome is LB_TIMEOUT */
     SQL_LOCK_NOW,   /* does not wait: LB_TIMEOUT, LB_BUSY or no row = somebody holds it */
     SQL_COMMIT,
     SQL_ROLLBACK,
-    /* sql_lease. A row returned or changed = done; its number is the token. None, or LB_BUSY = not done */
+    /* sql_lease. A row returned or changed = done; its number is the token. None, or LB_BUSY = not
+     * done */
     SQL_TAKE,
     SQL_FREE,
     SQL_RENEW,
     /* sql_optimistic */
     SQL_READ,  /* gives version, value */
     SQL_WRITE, /* changes a row if the version is still the one given */
-    /* From here on statements are prepared at their first use, those above when the session begins. */
+    /* From here on statements are prepared at their first use, those above when the session
+     * begins. */
     SQL_SELDOM,
     SQL_SWEEP = SQL_SELDOM, /* deletes all rows whose lease has ended */
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
-    SQL_LEFT,               /* how much is left under keys that begin with the given one: a number */
+    /* how much is left under keys that begin with the given one: a number */
+    SQL_LEFT,
     /* sql_store */
     SQL_INSTALL, /* makes the key's guarded row with token v, or raises its token to v; a row returned or
                     changed = done; its number is the value */
-    SQL_STORE,   /* sets the value x and the token v, of a row whose token is not greater */
-    SQL_LOOK,    /* gives the value */
-    SQL_DROP,    /* deletes the row */
+    SQL_STORE, /* sets the value x and the token v, of a row whose token is not greater */
+    SQL_LOOK,  /* gives the value */
+    SQL_DROP,  /* deletes the row */
     SQL_ROLES
 };
 
 #define SQL_OWNER_CHARS 32 /* 16 random bytes in hex */
 #define SQL_NUMBERS 2
 
-/* What a statement can be given. It stays where it is for the session's life: a port may bind it once. */
+/* What a statement can be given. It stays where it is for the session's life: a port may bind it
+ * once. */
 struct sql_values {
     char key[LB_KEY_MAX + 1];
     unsigned long key_len;
@@ -62,7 +67,8 @@ struct sql_values {
 
 struct sql_statement {
     const char *text;
-    const char *args; /* what it takes, in its order. Texts: k key, o owner. Numbers: n the key's number,
+    const char
+        *args; /* what it takes, in its order. Texts: k key, o owner. Numbers: n the key's number,
                          l lease_us, w wait_us, m wait_ms, v version, x value */
 };
 
@@ -75,16 +81,20 @@ struct sql_recipe {
 };
 
 struct sql_answer {
-    uint64_t rows; /* returned (a port may stop counting at 1); of a statement that returns none: changed */
-    int64_t number[SQL_NUMBERS]; /* of the first row; or what the database says of an insert; or 0 */
+    /* returned (a port may stop counting at 1); of a statement that returns none: changed */
+    uint64_t rows;
+    /* of the first row; or what the database says of an insert; or 0 */
+    int64_t number[SQL_NUMBERS];
 };
 
 /* How a backend runs statements of session->lock_state's recipe. */
 struct sql_port {
     /* 0, or -1 with err. */
-    int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns, struct lb_err *err);
-    /* As pg_run: LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead; LB_TIMEOUT: waited as
-     * long as it should, or would have to; LB_BUSY: the victim of a deadlock, or the row is there already. */
+    int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                   struct lb_err *err);
+    /* As pg_run: LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead; LB_TIMEOUT:
+     * waited as long as it should, or would have to; LB_BUSY: the victim of a deadlock, or the row
+     * is there already. */
     enum lb_outcome (*run)(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                            struct sql_answer *ret_answer);
     /* Until when an answer may take to a statement that waits on the server until wait_until_ns. */
@@ -113,25 +123,30 @@ struct sql_options {
     int64_t sweep, sweep_every_ns;
 };
 enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
-extern const struct lb_option sql_poll_options[];  /* polling; where the server queues, a deadlock's victim */
+/* polling; where the server queues, a deadlock's victim */
+extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 
-/* What locks do under faults: held by a connection, held by a transaction that drew its token from a
- * sequence, a row with an end, a row with a version. LB_FAULTS each; see sql_expected.c. */
+/* What locks do under faults: held by a connection, held by a transaction that drew its token from
+ * a sequence, a row with an end, a row with a version. LB_FAULTS each; see sql_expected.c. */
 extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
     sql_optimistic_expected[];
 
-/* The rest of a port's prepare: takes the recipe on and prepares what is used often. 0, or -1 with err. */
+/* The rest of a port's prepare: takes the recipe on and prepares what is used often. 0, or -1 with
+ * err. */
 int sql_begin(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
               struct lb_err *err);
 
-/* The same, made for statements that may meet a database without the tables: then `query` runs the schema,
- * text by text, and they are prepared again. Sessions that begin at the same time may each do so. */
-typedef enum lb_outcome sql_query_fn(struct lb_session *session, const char *text, int64_t deadline_ns);
+/* The same, made for statements that may meet a database without the tables: then `query` runs the
+ * schema, text by text, and they are prepared again. Sessions that begin at the same time may each
+ * do so. */
+typedef enum lb_outcome sql_query_fn(struct lb_session *session, const char *text,
+                                     int64_t deadline_ns);
 int sql_begin_with(struct lb_session *session, const struct sql_recipe *recipe, sql_query_fn *query,
                    int64_t deadline_ns, struct lb_err *err);
 
-/* Runs the recipe's statement, prepared first if it must be. LB_BROKEN also where there is no session. */
+/* Runs the recipe's statement, prepared first if it must be. LB_BROKEN also where there is no
+ * session. */
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                         struct sql_answer *ret_answer);
 
@@ -149,12 +164,12 @@ int64_t *sql_number(struct sql_values *values, char letter);
 
 const char *sql_role_name(enum sql_role role); /* "lb_take", as ports name prepared statements */
 
-/* Counts until there is nothing or a second has passed: a server notices the end of a connection a moment
- * later. For residue functions. */
+/* Counts until there is nothing or a second has passed: a server notices the end of a connection a
+ * moment later. For residue functions. */
 typedef int sql_count_fn(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                          struct lb_err *err);
-int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count, uint64_t *ret_count,
-                   struct lb_err *err);
+int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
+                   uint64_t *ret_count, struct lb_err *err);
 
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE */
 lb_residue_fn sql_residue;     /* SQL_LEFT */

@@ -1,8 +1,8 @@
-/* sql_optimistic: a row with a version. Reading takes nothing; writing succeeds if the version is still the
- * one that was read, and makes it one more. Whoever comes second reads again.
+/* sql_optimistic: a row with a version. Reading takes nothing; writing succeeds if the version is
+ * still the one that was read, and makes it one more. Whoever comes second reads again.
  *
- * What is written is the value that was read, plus one: so a lost update shows in the row itself.
- */
+ * What is written is the value that was read, plus one: so a lost update shows in the row
+ * itself. */
 #include "drivers/sql_lock.h"
 
 #define ADDS_MAX 3
@@ -36,7 +36,8 @@ enum lb_outcome sql_optimistic_release(struct lb_session *session, const struct 
     mine->values.version = (int64_t)grant->token;
     mine->values.value = read->value + 1;
     enum lb_outcome outcome = sql_run(session, SQL_WRITE, sql_soon(session), &answer);
-    if (outcome == LB_TIMEOUT) return LB_BUSY; /* the server's own limit on waiting for another's write */
+    /* the server's own limit on waiting for another's write */
+    if (outcome == LB_TIMEOUT) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
     if (answer.rows == 0) return LB_BUSY;
     grant->token++;

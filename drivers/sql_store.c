@@ -1,17 +1,17 @@
 /* sql_store: a guarded value as a row: name, token, value. One statement each step: to install a
- * token inserts the row or raises its token, and tells what is there then; to write updates it where its
- * token is not greater. See store.h.
+ * token inserts the row or raises its token, and tells what is there then; to write updates it
+ * where its token is not greater. See store.h.
  *
- * A recipe that can has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. Only of locks that hold by rows, not
- * by a transaction: what is written in that would go with it.
- */
+ * A recipe that can has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. Only of locks that hold by
+ * rows, not by a transaction: what is written in that would go with it. */
 #include "drivers/sql_store.h"
 
 #define TRIES_MAX 5
 
 /* Runs it; the victim of a deadlock tries again. */
-static enum lb_outcome run(struct lb_session *session, const struct lb_request *request, enum sql_role role,
-                           uint64_t token, uint64_t value, struct sql_answer *ret_answer) {
+static enum lb_outcome run(struct lb_session *session, const struct lb_request *request,
+                           enum sql_role role, uint64_t token, uint64_t value,
+                           struct sql_answer *ret_answer) {
     struct sql_session *mine = session->lock_state;
     sql_use(session, request);
     mine->values.version = (int64_t)token;
@@ -34,8 +34,8 @@ enum lb_outcome sql_store_install(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-enum lb_outcome sql_store_write(struct lb_session *session, const struct lb_request *request, uint64_t token,
-                                uint64_t value) {
+enum lb_outcome sql_store_write(struct lb_session *session, const struct lb_request *request,
+                                uint64_t token, uint64_t value) {
     struct sql_answer answer = {0};
     enum lb_outcome outcome = run(session, request, SQL_STORE, token, value, &answer);
     if (outcome != LB_OK) return outcome;
@@ -50,7 +50,8 @@ enum lb_outcome sql_store_read(struct lb_session *session, const struct lb_reque
     return outcome;
 }
 
-int sql_store_drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+int sql_store_drop(struct lb_session *session, const struct lb_request *request,
+                   struct lb_err *err) {
     struct sql_answer answer = {0};
     if (run(session, request, SQL_DROP, 0, 0, &answer) == LB_OK) return 0;
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);

@@ -1,10 +1,9 @@
-/* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, an advisory
- * lock of a transaction. The server keeps the queue, or there is none and we poll (a recipe without
- * SQL_LOCK). A connection that ends rolls back and so frees it.
+/* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, an
+ * advisory lock of a transaction. The server keeps the queue, or there is none and we poll (a
+ * recipe without SQL_LOCK). A connection that ends rolls back and so frees it.
  *
- * A session has one transaction, so it holds one lock at a time. The end of a wait that took too long, and
- * everything else that the server refuses, is rolled back before we say so.
- */
+ * A session has one transaction, so it holds one lock at a time. The end of a wait that took too
+ * long, and everything else that the server refuses, is rolled back before we say so. */
 #include <string.h>
 
 #include "drivers/sql_lock.h"
@@ -58,7 +57,8 @@ static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, i
 }
 
 /* How the next try shall wait. */
-static enum sql_role choose(struct lb_session *session, int64_t deadline_ns, int64_t *ret_answer_by_ns) {
+static enum sql_role choose(struct lb_session *session, int64_t deadline_ns,
+                            int64_t *ret_answer_by_ns) {
     struct sql_session *mine = session->lock_state;
     const struct sql_port *port = mine->recipe->port;
     int64_t now_ns = lb_now();
@@ -77,14 +77,15 @@ static enum sql_role choose(struct lb_session *session, int64_t deadline_ns, int
     return SQL_LOCK_UNTIL;
 }
 
-enum lb_outcome sql_transaction_acquire(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+enum lb_outcome sql_transaction_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
     if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
     if (holds(mine, request)) return LB_BUSY;
     if (mine->in_transaction)
-        return lb_fail(session, LB_REFUSED, "%s: a session holds one lock at a time", session->lock->name);
+        return lb_fail(session, LB_REFUSED, "%s: a session holds one lock at a time",
+                       session->lock->name);
     sql_use(session, request);
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
@@ -103,7 +104,8 @@ enum lb_outcome sql_transaction_acquire(struct lb_session *session, const struct
         if (missing) {
             struct sql_answer answer;
             if (adds++ == ADDS_MAX)
-                return lb_fail(session, LB_REFUSED, "%s: its row does not stay", session->lock->name);
+                return lb_fail(session, LB_REFUSED, "%s: its row does not stay",
+                               session->lock->name);
             outcome = sql_run(session, SQL_ADD, sql_soon(session), &answer);
             if (outcome == LB_OK) continue;
         }
@@ -115,8 +117,8 @@ enum lb_outcome sql_transaction_acquire(struct lb_session *session, const struct
     }
 }
 
-enum lb_outcome sql_transaction_release(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+enum lb_outcome sql_transaction_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct sql_session *mine = session->lock_state;
     struct sql_answer answer;
     (void)grant;
@@ -124,7 +126,8 @@ enum lb_outcome sql_transaction_release(struct lb_session *session, const struct
     if (!holds(mine, request)) return LB_LOST;
     mine->in_transaction = false;
     enum lb_outcome outcome = sql_run(session, SQL_COMMIT, sql_soon(session), &answer);
-    if (outcome == LB_BROKEN && mine->recipe->port->ended(session)) return LB_LOST; /* rolled back by it */
+    /* rolled back by it */
+    if (outcome == LB_BROKEN && mine->recipe->port->ended(session)) return LB_LOST;
     if (outcome == LB_OK || is_dead(outcome)) return outcome;
     return lb_fail(session, LB_BROKEN, "%s: can't commit; its session ends, so the lock is free",
                    session->lock->name);

@@ -1,6 +1,6 @@
-/* store_cas: a guarded store by optimistic writes: read with the version, decide here, write if the version
- * is still the same, else once more. What is decided and what is written can so not come apart. See store.h.
- */
+/* store_cas: a guarded store by optimistic writes: read with the version, decide here, write if the
+ * version is still the same, else once more. What is decided and what is written can so not come
+ * apart. See store.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #define TRIES_MAX 100 /* others write between: more than there are ever holders at once */
 
-static enum lb_outcome change(struct lb_session *session, const struct lb_request *request, uint64_t token,
-                              const uint64_t *value, uint64_t *ret_value) {
+static enum lb_outcome change(struct lb_session *session, const struct lb_request *request,
+                              uint64_t token, const uint64_t *value, uint64_t *ret_value) {
     const struct store_cas *cas = (const struct store_cas *)session->lock->store;
     for (int i = 0; i < TRIES_MAX; i++) {
         struct store_entry entry = {0};
@@ -31,8 +31,8 @@ enum lb_outcome store_cas_install(struct lb_session *session, const struct lb_re
     return change(session, request, token, NULL, ret_value);
 }
 
-enum lb_outcome store_cas_write(struct lb_session *session, const struct lb_request *request, uint64_t token,
-                                uint64_t value) {
+enum lb_outcome store_cas_write(struct lb_session *session, const struct lb_request *request,
+                                uint64_t token, uint64_t value) {
     return change(session, request, token, &value, NULL);
 }
 

@@ -62,14 +62,14 @@ void stream_close(struct stream *stream) {
     stream->open = false;
 }
 
-static enum lb_outcome die(struct stream *stream, struct lb_session *session, enum lb_outcome outcome,
-                           const char *why) {
+static enum lb_outcome die(struct stream *stream, struct lb_session *session,
+                           enum lb_outcome outcome, const char *why) {
     stream->dead = true;
     return lb_fail(session, outcome, "%s: %s", session->server->backend->name, why);
 }
 
-enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, const char *data, size_t len,
-                            int64_t deadline_ns) {
+enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, const char *data,
+                            size_t len, int64_t deadline_ns) {
     if (!stream->open || stream->dead) return die(stream, session, LB_BROKEN, "not connected");
     size_t sent = 0;
     if (!stream->unasked) stream->read = false;
@@ -91,7 +91,8 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
 
 /* Reads what there is into the buffer's free end. LB_BUSY: nothing. */
 static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
-    ssize_t got = recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
+    ssize_t got =
+        recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
     stream->read = got > 0 || (got < 0 && errno == EINTR);
     if (got > 0) {
         stream->end += (size_t)got;
@@ -102,21 +103,24 @@ static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
     return LB_BUSY;
 }
 
-/* Reads what there is, after waiting for it. The first read of an answer comes after a wait; a later one
- * comes first, for what came along with the bytes that were read gives no new edge: more bytes than the
- * buffer took, or the end of the connection. */
-static enum lb_outcome fill(struct stream *stream, struct lb_session *session, int64_t deadline_ns) {
+/* Reads what there is, after waiting for it. The first read of an answer comes after a wait; a
+ * later one comes first, for what came along with the bytes that were read gives no new edge: more
+ * bytes than the buffer took, or the end of the connection. */
+static enum lb_outcome fill(struct stream *stream, struct lb_session *session,
+                            int64_t deadline_ns) {
     if (stream->start > 0) {
         memmove(stream->buffer, stream->buffer + stream->start, stream->end - stream->start);
         stream->end -= stream->start;
         stream->start = 0;
     }
-    if (stream->end == sizeof stream->buffer) return die(stream, session, LB_UNKNOWN, "answer too long");
+    if (stream->end == sizeof stream->buffer)
+        return die(stream, session, LB_UNKNOWN, "answer too long");
     for (;;) {
         if (!stream->read) {
             int ready = lb_wait_edge(stream->fd, LB_READABLE, deadline_ns);
             if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
-            if (ready == 0 || lb_stopping()) return die(stream, session, LB_UNKNOWN, "no answer in time");
+            if (ready == 0 || lb_stopping())
+                return die(stream, session, LB_UNKNOWN, "no answer in time");
         }
         enum lb_outcome outcome = pull(stream, session);
         if (outcome != LB_BUSY) return outcome;
@@ -141,7 +145,8 @@ enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, i
     }
 }
 
-enum lb_outcome stream_await(struct stream *stream, struct lb_session *session, int64_t deadline_ns) {
+enum lb_outcome stream_await(struct stream *stream, struct lb_session *session,
+                             int64_t deadline_ns) {
     if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
     if (stream->start == stream->end) stream->start = stream->end = 0;
     while (stream->start == stream->end) {
@@ -156,8 +161,8 @@ enum lb_outcome stream_await(struct stream *stream, struct lb_session *session, 
     return LB_OK;
 }
 
-enum lb_outcome stream_take(struct stream *stream, struct lb_session *session, int64_t deadline_ns, char *out,
-                            size_t len) {
+enum lb_outcome stream_take(struct stream *stream, struct lb_session *session, int64_t deadline_ns,
+                            char *out, size_t len) {
     if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
     while (len > 0) {
         size_t there = stream->end - stream->start, take = there < len ? there : len;

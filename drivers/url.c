@@ -95,7 +95,8 @@ static int parse(struct url *url, const char *text, int default_port) {
         size_t user_len = (size_t)(at - start);
         const char *split = memchr(start, ':', user_len);
         if (split) {
-            if (unescape(url->password, sizeof url->password, split + 1, (size_t)(at - split - 1)) != 0)
+            if (unescape(url->password, sizeof url->password, split + 1,
+                         (size_t)(at - split - 1)) != 0)
                 return -1;
             user_len = (size_t)(split - start);
         }

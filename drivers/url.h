@@ -1,7 +1,7 @@
 /* url: scheme://user:password@host:port[,host:port...]/path, for the drivers that are given one.
  *
- * It resolves nothing and connects to nothing. Percent-escapes in user, password and path are undone.
- */
+ * It resolves nothing and connects to nothing. Percent-escapes in user, password and path are
+ * undone. */
 #ifndef DRIVERS_URL_H
 #define DRIVERS_URL_H
 

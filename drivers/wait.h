@@ -1,12 +1,11 @@
-/* wait.h: how a driver waits. Implemented by bench/engine; the only way for driver code to give up the
- * processor.
+/* wait.h: how a driver waits. Implemented by bench/engine; the only way for driver code to give up
+ * the processor.
  *
- * Each client is a fiber on a thread's event loop. These calls park the calling fiber and let others
- * run. All deadlines are absolute, by lb_now(); LB_NEVER waits until the engine cancels. When a run is
- * cut off (drain limit, second thought of Ctrl-C) every parked wait returns as if its deadline had
- * passed, and later ones return at once: lb_stopping() tells.
- * Call from a fiber only, and touch an fd or a fiber only on the thread that it belongs to.
- */
+ * Each client is a fiber on a thread's event loop. These calls park the calling fiber and let
+ * others run. All deadlines are absolute, by lb_now(); LB_NEVER waits until the engine cancels.
+ * When a run is cut off (drain limit, second thought of Ctrl-C) every parked wait returns as if its
+ * deadline had passed, and later ones return at once: lb_stopping() tells. Call from a fiber only,
+ * and touch an fd or a fiber only on the thread that it belongs to. */
 #ifndef DRIVERS_WAIT_H
 #define DRIVERS_WAIT_H
 
@@ -22,13 +21,14 @@ enum lb_ready {
     LB_WOKEN = 8   /* lb_wake was called on this fiber */
 };
 
-/* Waits until fd is ready for one of `events` (LB_READABLE | LB_WRITABLE). Returns what is ready, 0 when
- * the deadline passed, LB_WOKEN when another fiber called lb_wake, negative -errno if fd can't be polled.
- * The fd stays registered (level-triggered) until lb_fd_forget, which must be called before close(2). */
+/* Waits until fd is ready for one of `events` (LB_READABLE | LB_WRITABLE). Returns what is ready, 0
+ * when the deadline passed, LB_WOKEN when another fiber called lb_wake, negative -errno if fd can't
+ * be polled. The fd stays registered (level-triggered) until lb_fd_forget, which must be called
+ * before close(2). */
 int lb_wait_fd(int fd, int events, int64_t deadline_ns);
 
-/* The same with edge-triggered readiness, half the kernel's work: the caller promises to have read until
- * EAGAIN or a short read (and written until EAGAIN) since the last wake-up on this fd. */
+/* The same with edge-triggered readiness, half the kernel's work: the caller promises to have read
+ * until EAGAIN or a short read (and written until EAGAIN) since the last wake-up on this fd. */
 int lb_wait_edge(int fd, int events, int64_t deadline_ns);
 
 /* Forgets a registered fd, before it is closed. Unknown fds are fine. */
@@ -41,8 +41,8 @@ struct lb_poll {
     int ready;  /* filled: what is ready */
 };
 
-/* Waits for any of count (0 .. 16) fds; fills .ready. Returns the number of ready ones, 0 when the deadline
- * passed or another fiber called lb_wake. */
+/* Waits for any of count (0 .. 16) fds; fills .ready. Returns the number of ready ones, 0 when the
+ * deadline passed or another fiber called lb_wake. */
 int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns);
 
 /* Sleeps until a moment. Returns false if woken earlier by lb_wake or by the cut-off. */
@@ -59,8 +59,9 @@ struct lb_fiber;
 /* The calling fiber. */
 struct lb_fiber *lb_self(void);
 
-/* Starts a helper fiber on this thread (watchdog, ping pump, reader). It must end before its session's
- * disconnect returns: tell it so, then lb_join it. NULL when out of memory. name: static storage. */
+/* Starts a helper fiber on this thread (watchdog, ping pump, reader). It must end before its
+ * session's disconnect returns: tell it so, then lb_join it. NULL when out of memory. name: static
+ * storage. */
 struct lb_fiber *lb_spawn(const char *name, void (*run)(void *arg), void *arg);
 
 /* Waits until a spawned fiber has returned, and frees it. */

@@ -61,7 +61,8 @@ static void answer_one(const struct report_group *group, const struct column *co
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         double value = column_value(column, row);
-        if (isnan(value) || !row->candidate || words_durability(row->typical) != durability) continue;
+        if (isnan(value) || !row->candidate || words_durability(row->typical) != durability)
+            continue;
         if (isnan(best) || column->better * value > column->better * best) {
             best = value;
             answer->best = row;
@@ -72,7 +73,8 @@ static void answer_one(const struct report_group *group, const struct column *co
         const struct report_row *row = &group->rows[r];
         double value = column_value(column, row);
         if (row == answer->best || isnan(value) || !row->candidate) continue;
-        if (words_durability(row->typical) != durability || fabs(value - best) > ANSWER_TIE * best) continue;
+        if (words_durability(row->typical) != durability || fabs(value - best) > ANSWER_TIE * best)
+            continue;
         if (answer->tie_count < ANSWER_TIES) answer->ties[answer->tie_count] = row;
         answer->tie_count++;
     }
@@ -85,7 +87,8 @@ void answer_make(const struct report *report, struct answers *ret_answers) {
         const struct report_group *group = answer_group(&answers, (enum question)q);
         if (!group) continue;
         for (int d = 0; d < DURABILITIES; d++) {
-            answer_one(group, answer_column((enum question)q), (enum durability)d, &answers.cell[d][q]);
+            answer_one(group, answer_column((enum question)q), (enum durability)d,
+                       &answers.cell[d][q]);
             if (answers.cell[d][q].best) answers.has[d] = true;
         }
     }

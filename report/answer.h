@@ -1,8 +1,8 @@
-/* answer: which lock to take, as far as the figures tell: the best of each kind of durability, side by side.
+/* answer: which lock to take, as far as the figures tell: the best of each kind of durability, side
+ * by side.
  *
- * An in-memory lock and one that waits for the disk are never ranked against each other: they give different
- * things. Locks that failed to exclude, controls and baselines are not candidates.
- */
+ * An in-memory lock and one that waits for the disk are never ranked against each other: they give
+ * different things. Locks that failed to exclude, controls and baselines are not candidates. */
 #ifndef REPORT_ANSWER_H
 #define REPORT_ANSWER_H
 
@@ -38,8 +38,8 @@ void answer_make(const struct report *report, struct answers *ret_answers);
 const struct column *answer_column(enum question question);
 const char *answer_title(enum question question); /* "fastest alone" */
 
-/* The best one's figure with its own unit, "45.1 us"; text holds NUMBER_TEXT_MAX. answer->best must be there.
- */
+/* The best one's figure with its own unit, "45.1 us"; text holds NUMBER_TEXT_MAX. answer->best must
+ * be there. */
 char *answer_text(const struct answer *answer, enum question question, char *text);
 
 /* The group a question is asked of; NULL when there is none. */

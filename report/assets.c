@@ -1,10 +1,10 @@
-/* assets: see assets.h. The assembler takes the files in as they are; report.mk says what they are made from.
- */
+/* assets: see assets.h. The assembler takes the files in as they are; report.mk says what they are
+ * made from. */
 #include "report/assets.h"
 
-#define EMBED(name, file)                                                                                    \
-    __asm__(".pushsection .rodata\n"                                                                         \
-            ".global " #name "\n" #name ":\n.incbin \"" file "\"\n.byte 0\n"                                 \
+#define EMBED(name, file)                                                                          \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".global " #name "\n" #name ":\n.incbin \"" file "\"\n.byte 0\n"                       \
             ".popsection\n")
 
 EMBED(asset_style, "report/page.css");

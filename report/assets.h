@@ -1,8 +1,8 @@
-/* assets: the page's style, the chart code's bundle and the licences of what is in it, as the build found
- * them.
+/* assets: the page's style, the chart code's bundle and the licences of what is in it, as the build
+ * found them.
  *
- * The bundle is empty when there was no node at build time; the page then says so and has its tables.
- */
+ * The bundle is empty when there was no node at build time; the page then says so and has its
+ * tables. */
 #ifndef REPORT_ASSETS_H
 #define REPORT_ASSETS_H
 

@@ -1,6 +1,6 @@
-/* check_csv: one row a cell, with what its lock is, and every scalar under its path in check.json; by RFC
- * 4180. The evidence (operations, holds, trials) is left to the other outputs.
- */
+/* check_csv: one row a cell, with what its lock is, and every scalar under its path in check.json;
+ * by RFC
+ * 4180. The evidence (operations, holds, trials) is left to the other outputs. */
 #include "report/check_parts.h"
 #include "report/escape.h"
 

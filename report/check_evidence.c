@@ -1,7 +1,6 @@
-/* check_evidence: each cell's evidence on a check's page, and the data that the script draws: holds, faults,
- * trials. See check_html.h. Without the script all cells stand one below the other; the drawings are then
- * missing, their figures are not.
- */
+/* check_evidence: each cell's evidence on a check's page, and the data that the script draws:
+ * holds, faults, trials. See check_html.h. Without the script all cells stand one below the other;
+ * the drawings are then missing, their figures are not. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,7 +53,8 @@ static void write_grants(FILE *out, const struct check_cell *cell) {
     if (isnan(cell->grants)) return;
     write_term(out, "grants");
     fputs(number_count_text(cell->grants, text), out);
-    if (cell->bound95 > 0) fprintf(out, "; with 95 %% confidence fewer than %.1e go wrong", cell->bound95);
+    if (cell->bound95 > 0)
+        fprintf(out, "; with 95 %% confidence fewer than %.1e go wrong", cell->bound95);
     fputs("</dd></div>", out);
 }
 
@@ -93,7 +93,8 @@ static int write_figures(FILE *out, const struct check_cell *cell) {
     write_count(out, "clients", cell->clients);
     write_time(out, "lease", cell->lease_ns);
     write_text(out, "workload", cell->workload);
-    if (cell->failed_runs > 0) write_count(out, "runs that failed or showed nothing", cell->failed_runs);
+    if (cell->failed_runs > 0)
+        write_count(out, "runs that failed or showed nothing", cell->failed_runs);
     write_text(out, "its run", cell->run);
     free(recovery);
     free(store);
@@ -101,7 +102,8 @@ static int write_figures(FILE *out, const struct check_cell *cell) {
 }
 
 static void write_number(FILE *out, const char *name, const json_t *value) {
-    if (json_is_integer(value)) fprintf(out, ", %s %" JSON_INTEGER_FORMAT, name, json_integer_value(value));
+    if (json_is_integer(value))
+        fprintf(out, ", %s %" JSON_INTEGER_FORMAT, name, json_integer_value(value));
 }
 
 static void write_seconds(FILE *out, const json_t *value) {
@@ -116,7 +118,8 @@ static void write_seconds(FILE *out, const json_t *value) {
 static void write_faults(FILE *out, const struct check_cell *cell) {
     size_t count = json_array_size(cell->faults);
     if (count == 0) return;
-    fprintf(out, "<details class=\"fold\"%s><summary>What was done (%zu)</summary><ul class=\"log\">\n",
+    fprintf(out,
+            "<details class=\"fold\"%s><summary>What was done (%zu)</summary><ul class=\"log\">\n",
             count <= 4 ? " open" : "", count);
     for (size_t i = 0; i < count; i++) {
         const json_t *fault = json_array_get(cell->faults, i);
@@ -138,7 +141,8 @@ static void write_faults(FILE *out, const struct check_cell *cell) {
         write_number(out, "node", json_object_get(fault, "node"));
         write_number(out, "key", json_object_get(fault, "key"));
         const json_t *acted = json_object_get(fault, "acted");
-        if (json_is_boolean(acted)) fputs(json_is_true(acted) ? "; acted" : "; <b>did not act</b>", out);
+        if (json_is_boolean(acted))
+            fputs(json_is_true(acted) ? "; acted" : "; <b>did not act</b>", out);
         if (sign) {
             fputs(": ", out);
             html_text(out, sign);
@@ -174,7 +178,8 @@ static int write_data(FILE *out, int index, const struct check_cell *cell) {
     int rc = escape_json_put(root, "holds", ROWS_OF(cell->timeline, holds));
     rc |= escape_json_put(root, "faults", ROWS_OF(cell->faults, faults));
     rc |= escape_json_put(root, "against", ROWS_OF(cell->counterexample, contradicting));
-    rc |= escape_json_put(root, "trials", cell->trials ? json_incref((json_t *)cell->trials) : json_array());
+    rc |= escape_json_put(root, "trials",
+                          cell->trials ? json_incref((json_t *)cell->trials) : json_array());
     rc |= escape_json_put(root, "theoryMin", escape_json_figure(cell->theory_min));
     rc |= escape_json_put(root, "theoryMax", escape_json_figure(cell->theory_max));
     char *dump = rc == 0 ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
@@ -189,7 +194,8 @@ static int write_data(FILE *out, int index, const struct check_cell *cell) {
 
 static int write_cell(FILE *out, const struct check_view *view, const struct check_cell *cell) {
     int index = check_cell_index(view, cell);
-    fprintf(out, "<article id=\"cell-%d\" aria-labelledby=\"cell-%d-title\">\n<h3 id=\"cell-%d-title\">",
+    fprintf(out,
+            "<article id=\"cell-%d\" aria-labelledby=\"cell-%d-title\">\n<h3 id=\"cell-%d-title\">",
             index, index, index);
     html_text(out, check_lock_of(view, cell)->name);
     fputs(" under ", out);
@@ -218,19 +224,22 @@ int check_html_evidence(FILE *out, const struct check_view *view, struct lb_err 
     int rc = 0;
     html_section(out, "evidence", "Evidence, cell by cell");
     if (*asset_check) {
-        fputs("<noscript><p class=\"notice\">The drawings of holders and recoveries need JavaScript. Every "
-              "verdict, "
-              "figure and contradicting operation is in the text.</p></noscript>\n",
-              out);
+        fputs(
+            "<noscript><p class=\"notice\">The drawings of holders and recoveries need JavaScript. Every "
+            "verdict, "
+            "figure and contradicting operation is in the text.</p></noscript>\n",
+            out);
     } else {
-        fputs("<p class=\"notice\">This lockbench was built without drawings: nodejs and npm were not there. "
-              "Install "
-              "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the report again; "
-              "no "
-              "check has to be repeated.</p>\n",
-              out);
+        fputs(
+            "<p class=\"notice\">This lockbench was built without drawings: nodejs and npm were not there. "
+            "Install "
+            "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the report again; "
+            "no "
+            "check has to be repeated.</p>\n",
+            out);
     }
-    fputs("<p class=\"hint\" hidden>Choose a cell of the matrix.</p>\n<div class=\"cells\">\n", out);
+    fputs("<p class=\"hint\" hidden>Choose a cell of the matrix.</p>\n<div class=\"cells\">\n",
+          out);
     for (int r = 0; r < view->row_count && rc == 0; r++) {
         for (int c = 0; c < view->column_count && rc == 0; c++) {
             const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);

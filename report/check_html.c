@@ -1,7 +1,6 @@
-/* check_html: a check as one page that opens without a network: the sentences, the matrix of locks and
- * faults, the findings, and the evidence of each cell. Its words and tables are in the HTML; the drawings,
- * the filter and the panel of a cell need the script (report/src/check).
- */
+/* check_html: a check as one page that opens without a network: the sentences, the matrix of locks
+ * and faults, the findings, and the evidence of each cell. Its words and tables are in the HTML;
+ * the drawings, the filter and the panel of a cell need the script (report/src/check). */
 #include <string.h>
 
 #include "report/assets.h"
@@ -12,7 +11,8 @@ int check_cell_index(const struct check_view *view, const struct check_cell *cel
 }
 
 void check_html_chip(FILE *out, const struct check_view *view, const struct check_cell *cell) {
-    fprintf(out, "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s%s</span> %s</span>",
+    fprintf(out,
+            "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s%s</span> %s</span>",
             html_tone(check_tone(view, cell)), check_verdict_title(cell->verdict), check_sign(cell),
             check_mark(cell), check_verdict_name(cell->verdict));
 }
@@ -23,10 +23,11 @@ static const char *environment_text(const struct check *check, const char *key) 
 
 static void write_banner(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;
-    fputs("<header>\n<p class=\"kicker\">lockbench check</p>\n<h1>Which locks are locks"
-          "<span class=\"summary\">: under pauses, crashes, failovers and cut wires</span></h1>\n<p "
-          "class=\"meta\">",
-          out);
+    fputs(
+        "<header>\n<p class=\"kicker\">lockbench check</p>\n<h1>Which locks are locks"
+        "<span class=\"summary\">: under pauses, crashes, failovers and cut wires</span></h1>\n<p "
+        "class=\"meta\">",
+        out);
     html_text(out, check->started_at);
     fprintf(out, " &middot; %d locks &middot; %d faults &middot; %d cells", view->row_count,
             view->column_count, check->cell_count);
@@ -43,7 +44,8 @@ static void write_banner(FILE *out, const struct check_view *view) {
 
 static void write_skips(FILE *out, const struct check *check) {
     if (check->skip_count == 0) return;
-    fprintf(out, "<details class=\"fold\"><summary>Left out (%d)</summary><ul>\n", check->skip_count);
+    fprintf(out, "<details class=\"fold\"><summary>Left out (%d)</summary><ul>\n",
+            check->skip_count);
     for (int i = 0; i < check->skip_count; i++) {
         const struct check_skip *skip = &check->skips[i];
         fputs("<li><b>", out);
@@ -124,7 +126,8 @@ static void write_caveats(FILE *out) {
     };
     html_section(out, "caveats", "What the verdicts do not mean");
     fputs("<ul class=\"caveats\">\n", out);
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) fprintf(out, "<li>%s</li>\n", items[i]);
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        fprintf(out, "<li>%s</li>\n", items[i]);
     fputs("</ul>\n</section>\n", out);
 }
 

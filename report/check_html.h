@@ -1,8 +1,7 @@
 /* check_html: what the page of a check is put together from. Only for report/.
  *
- * As on a run's page every text that is not a literal goes through html_text. A cell's evidence has the
- * anchor "cell-N", N = its index in check->cells; the matrix and the findings link to it.
- */
+ * As on a run's page every text that is not a literal goes through html_text. A cell's evidence has
+ * the anchor "cell-N", N = its index in check->cells; the matrix and the findings link to it. */
 #ifndef REPORT_CHECK_HTML_H
 #define REPORT_CHECK_HTML_H
 
@@ -24,8 +23,8 @@ int check_html_findings(FILE *out, const struct check_view *view);
 /* What held and broke, by family and by fault; recovery beside theory. */
 void check_html_sums(FILE *out, const struct check_view *view);
 
-/* Each cell's evidence: words, counter-example, log of faults, and the data that the page draws. 0, or -1
- * with err. */
+/* Each cell's evidence: words, counter-example, log of faults, and the data that the page draws. 0,
+ * or -1 with err. */
 int check_html_evidence(FILE *out, const struct check_view *view, struct lb_err *err);
 
 #endif

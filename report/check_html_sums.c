@@ -1,6 +1,5 @@
-/* check_html_sums: what held and what broke, added up, on a check's page: by family of locks and by fault,
- * and the recoveries of each backend beside theory. See check_html.h and check_sums.h.
- */
+/* check_html_sums: what held and what broke, added up, on a check's page: by family of locks and by
+ * fault, and the recoveries of each backend beside theory. See check_html.h and check_sums.h. */
 #include <math.h>
 
 #include "report/check_html.h"
@@ -13,10 +12,12 @@ static void write_number(FILE *out, double number, bool time, bool bad) {
     char text[NUMBER_TEXT_MAX];
     fprintf(out, "<td class=\"num%s\"", bad ? " bad" : "");
     if (isfinite(number)) fprintf(out, " data-v=\"%.9g\"", number);
-    fprintf(out, ">%s</td>", time ? number_time_text(number, text) : number_count_text(number, text));
+    fprintf(out, ">%s</td>",
+            time ? number_time_text(number, text) : number_count_text(number, text));
 }
 
-static void open_table(FILE *out, const char *caption, const char *const *heads, size_t head_count) {
+static void open_table(FILE *out, const char *caption, const char *const *heads,
+                       size_t head_count) {
     fprintf(out,
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures "
             "sortable\"><caption>%s</caption><thead><tr>",
@@ -26,7 +27,8 @@ static void open_table(FILE *out, const char *caption, const char *const *heads,
     fputs("</tr></thead><tbody>\n", out);
 }
 
-#define OPEN_TABLE(out, caption, heads) open_table(out, caption, heads, sizeof(heads) / sizeof *(heads))
+#define OPEN_TABLE(out, caption, heads)                                                            \
+    open_table(out, caption, heads, sizeof(heads) / sizeof *(heads))
 
 static void write_families(FILE *out, const struct check_view *view) {
     static const char *const heads[] = {
@@ -87,7 +89,8 @@ static void write_recovery(FILE *out, const struct check_recovery *recovery) {
                 check_range_text(recovery->min, recovery->max, range),
                 number_count_text(recovery->trials, count));
     }
-    if (recovery->never > 0) fprintf(out, "%s%d never", recovery->trials > 0 ? "; " : "", recovery->never);
+    if (recovery->never > 0)
+        fprintf(out, "%s%d never", recovery->trials > 0 ? "; " : "", recovery->never);
     if (isfinite(recovery->theory_max)) {
         fprintf(out, "<br><span class=\"unit\">theory %s</span>",
                 check_range_text(recovery->theory_min, recovery->theory_max, range));
@@ -100,10 +103,11 @@ static void write_recoveries(FILE *out, const struct check_view *view) {
     int faults[FAULTS_MAX], backend_count = check_backends(view, backends, BACKENDS_MAX);
     int fault_count = check_recovery_faults(view, faults, FAULTS_MAX);
     if (fault_count == 0) return;
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"figures\"><caption>Recovery: fastest and "
-          "slowest of all "
-          "trials, from the fault to the next grant</caption><thead><tr><th scope=\"col\">backend</th>",
-          out);
+    fputs(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures\"><caption>Recovery: fastest and "
+        "slowest of all "
+        "trials, from the fault to the next grant</caption><thead><tr><th scope=\"col\">backend</th>",
+        out);
     for (int f = 0; f < fault_count; f++) {
         fputs("<th scope=\"col\">", out);
         html_text(out, view->check->faults[faults[f]].name);

@@ -1,13 +1,12 @@
-/* check_json: a check for machines, schema "lockbench.check-report/1": the sentences, the locks and faults,
- * and the cells with all that check.json has of them. null = not measured.
- */
+/* check_json: a check for machines, schema "lockbench.check-report/1": the sentences, the locks and
+ * faults, and the cells with all that check.json has of them. null = not measured. */
 #include <stdlib.h>
 
 #include "report/check_parts.h"
 #include "report/escape.h"
 
-/* From the parsed figures, not from the file, so that what was refused or reordered there is not passed on;
- * the lists of evidence are the file's own. */
+/* From the parsed figures, not from the file, so that what was refused or reordered there is not
+ * passed on; the lists of evidence are the file's own. */
 static json_t *cell_of(const struct check_cell *cell) {
     const struct {
         const char *path;
@@ -27,7 +26,8 @@ static json_t *cell_of(const struct check_cell *cell) {
         rc |= escape_json_put(object, field->path, value);
     }
     bool unknown = cell->recovered != cell->recovered;
-    rc |= escape_json_put(object, "recovered", unknown ? json_null() : json_boolean(cell->recovered > 0));
+    rc |= escape_json_put(object, "recovered",
+                          unknown ? json_null() : json_boolean(cell->recovered > 0));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         json_t *list = lists[i].list ? json_incref((json_t *)lists[i].list) : json_null();
         rc |= escape_json_put(object, lists[i].path, list);

@@ -1,8 +1,8 @@
 /* check_matrix: the matrix of locks and faults on a check's page. See check_html.h.
  *
- * It is a plain table of links, each with its whole meaning as its name, so that it works by keyboard, for
- * screen readers and without a script; the script adds the arrow keys and the filter.
- */
+ * It is a plain table of links, each with its whole meaning as its name, so that it works by
+ * keyboard, for screen readers and without a script; the script adds the arrow keys and the
+ * filter. */
 #include <stdlib.h>
 
 #include "report/check_html.h"
@@ -37,8 +37,10 @@ static void write_cell(FILE *out, const struct check_view *view, const struct ch
     }
     bool differs = cell->compared == CHECK_WORSE || cell->compared == CHECK_BETTER;
     fprintf(out, "<td class=\"%s%s\" data-verdict=\"%s\"%s><a href=\"#cell-%d\" title=\"",
-            html_tone(check_tone(view, cell)), cell->compared == CHECK_WORSE || cell->missed ? " worse" : "",
-            check_verdict_name(cell->verdict), differs ? " data-differs" : "", check_cell_index(view, cell));
+            html_tone(check_tone(view, cell)),
+            cell->compared == CHECK_WORSE || cell->missed ? " worse" : "",
+            check_verdict_name(cell->verdict), differs ? " data-differs" : "",
+            check_cell_index(view, cell));
     write_name(out, view, cell);
     fputs("\" aria-label=\"", out);
     write_name(out, view, cell);
@@ -73,8 +75,8 @@ static void write_legend(FILE *out) {
     };
     fputs("<ul class=\"legend\">", out);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        fprintf(out, "<li><span class=\"sign %s\" aria-hidden=\"true\">%s</span> %s</li>", signs[i].tone,
-                signs[i].sign, signs[i].text);
+        fprintf(out, "<li><span class=\"sign %s\" aria-hidden=\"true\">%s</span> %s</li>",
+                signs[i].tone, signs[i].sign, signs[i].text);
     }
     fputs("</ul>\n", out);
 }
@@ -88,11 +90,12 @@ void check_html_matrix(FILE *out, const struct check_view *view) {
     }
     fputs("<p>Each cell leads to its evidence; the arrow keys go from cell to cell.</p>\n", out);
     write_legend(out);
-    fputs("<div id=\"filter\" class=\"controls\" hidden></div>\n"
-          "<div class=\"scroll matrix\" tabindex=\"0\"><table class=\"matrix\"><caption class=\"quiet\">The "
-          "verdict of "
-          "each lock under each fault</caption>\n",
-          out);
+    fputs(
+        "<div id=\"filter\" class=\"controls\" hidden></div>\n"
+        "<div class=\"scroll matrix\" tabindex=\"0\"><table class=\"matrix\"><caption class=\"quiet\">The "
+        "verdict of "
+        "each lock under each fault</caption>\n",
+        out);
     write_head(out, view);
     for (int r = 0; r < view->row_count; r++) {
         int own = (int)check_family_of(&view->check->locks[view->row[r]]);
@@ -135,8 +138,8 @@ static int write_finding(FILE *out, const struct check_view *view, const struct 
     return rc;
 }
 
-static int write_findings(FILE *out, const struct check_view *view, const struct check_cell *const *cells,
-                          int count) {
+static int write_findings(FILE *out, const struct check_view *view,
+                          const struct check_cell *const *cells, int count) {
     int rc = 0;
     fputs("<ul class=\"findings\">\n", out);
     for (int i = 0; i < count && rc == 0; i++) rc = write_finding(out, view, cells[i]);
@@ -148,7 +151,8 @@ int check_html_findings(FILE *out, const struct check_view *view) {
     int rc = 0;
     html_section(out, "findings", "Findings: worse than claimed");
     if (view->finding_count == 0)
-        fputs(view->real.cells > view->real.verdict[CHECK_INCONCLUSIVE] + view->real.verdict[CHECK_FAILED]
+        fputs(view->real.cells >
+                      view->real.verdict[CHECK_INCONCLUSIVE] + view->real.verdict[CHECK_FAILED]
                   ? "<p>None.</p>\n"
                   : "<p>Nothing was judged.</p>\n",
               out);

@@ -1,8 +1,7 @@
-/* check_md: a check as one page of Markdown for a design review: findings first, then which families of locks
- * held, what broke under which fault, how often and for how long, what fencing would have saved, recovery
- * beside theory, and what all that rests on. Cells that kept their claims are counted, not listed; the page
- * and CSV have each.
- */
+/* check_md: a check as one page of Markdown for a design review: findings first, then which
+ * families of locks held, what broke under which fault, how often and for how long, what fencing
+ * would have saved, recovery beside theory, and what all that rests on. Cells that kept their
+ * claims are counted, not listed; the page and CSV have each. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -63,11 +62,14 @@ static void write_cell(FILE *out, const struct check_view *view, const struct ch
 }
 
 static void write_findings(FILE *out, const struct check_view *view) {
-    for (int i = 0; i < view->finding_count && i < FINDINGS_MAX; i++) write_cell(out, view, view->finding[i]);
-    for (int i = 0; i < view->silent_count && i < SILENT_MAX; i++) write_cell(out, view, view->silent[i]);
+    for (int i = 0; i < view->finding_count && i < FINDINGS_MAX; i++)
+        write_cell(out, view, view->finding[i]);
+    for (int i = 0; i < view->silent_count && i < SILENT_MAX; i++)
+        write_cell(out, view, view->silent[i]);
     int left = (view->finding_count > FINDINGS_MAX ? view->finding_count - FINDINGS_MAX : 0) +
                (view->silent_count > SILENT_MAX ? view->silent_count - SILENT_MAX : 0);
-    if (left > 0) fprintf(out, "- and %d more: see report.html, or `lockbench report --csv`\n", left);
+    if (left > 0)
+        fprintf(out, "- and %d more: see report.html, or `lockbench report --csv`\n", left);
     if (view->finding_count + view->silent_count > 0) fputc('\n', out);
 }
 
@@ -82,8 +84,8 @@ static void write_families(FILE *out, const struct check_view *view) {
         if (counts->cells == 0) continue;
         const int *seen = counts->verdict;
         fprintf(out, "| %s | %d | %d | %d | %d | %d | %d | %d | %s%d%s |\n",
-                check_family_title((enum check_family)f), view->locks[f], counts->cells, seen[CHECK_SAFE],
-                seen[CHECK_EXPIRED], seen[CHECK_STUCK], seen[CHECK_VIOLATED],
+                check_family_title((enum check_family)f), view->locks[f], counts->cells,
+                seen[CHECK_SAFE], seen[CHECK_EXPIRED], seen[CHECK_STUCK], seen[CHECK_VIOLATED],
                 seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED], bold, counts->worse, bold);
     }
     fputc('\n', out);
@@ -105,8 +107,8 @@ static int write_worse(FILE *out, const struct check_view *view, int fault) {
 }
 
 /* "25 expired (redis, etcd)": the others that broke in the same way, by backend. */
-static int write_claimed(FILE *out, const struct check_view *view, int fault, enum check_verdict verdict,
-                         const char *separator) {
+static int write_claimed(FILE *out, const struct check_view *view, int fault,
+                         enum check_verdict verdict, const char *separator) {
     const char *backends[BACKENDS_MAX];
     int backend_count = 0, count = 0;
     for (int r = 0; r < view->row_count; r++) {
@@ -116,7 +118,8 @@ static int write_claimed(FILE *out, const struct check_view *view, int fault, en
         bool seen = !lock->backend || backend_count == BACKENDS_MAX;
         if (lock->control) continue;
         count++;
-        for (int b = 0; b < backend_count && !seen; b++) seen = strcmp(backends[b], lock->backend) == 0;
+        for (int b = 0; b < backend_count && !seen; b++)
+            seen = strcmp(backends[b], lock->backend) == 0;
         if (!seen) backends[backend_count++] = lock->backend;
     }
     if (count == 0) return 0;
@@ -145,15 +148,17 @@ static void write_broken(FILE *out, const struct check_view *view) {
         check_sum_fault(view, view->column[c], &sums);
         if (sums.broke == 0) continue;
         if (!any)
-            fputs("| under | held | broke | overlaps in grants | stale writes: accepted unfenced / rejected "
-                  "fenced | longest without any grant |\n|---|--:|---|--:|--:|--:|\n",
-                  out);
+            fputs(
+                "| under | held | broke | overlaps in grants | stale writes: accepted unfenced / rejected "
+                "fenced | longest without any grant |\n|---|--:|---|--:|--:|--:|\n",
+                out);
         any = true;
         fputs("| ", out);
         escape_md(out, view->check->faults[view->column[c]].name);
         fprintf(out, " | %d of %d |", sums.safe, sums.judged);
         write_names(out, view, view->column[c]);
-        fprintf(out, " | %s in %s |", number_count_text(sums.overlaps, a), number_count_text(sums.grants, b));
+        fprintf(out, " | %s in %s |", number_count_text(sums.overlaps, a),
+                number_count_text(sums.grants, b));
         fprintf(out, " %s / %s |", number_count_text(sums.stale_accepted, a),
                 number_count_text(sums.stale_rejected, b));
         fprintf(out, " %s |\n", number_time_text(sums.unavailable_max, a));
@@ -189,7 +194,8 @@ static void write_recovery_cell(FILE *out, const struct check_recovery *recovery
         fprintf(out, " %s, n = %s", check_range_text(recovery->min, recovery->max, range),
                 number_count_text(recovery->trials, text));
     }
-    if (recovery->never > 0) fprintf(out, "%s%d never", recovery->trials > 0 ? "; " : " ", recovery->never);
+    if (recovery->never > 0)
+        fprintf(out, "%s%d never", recovery->trials > 0 ? "; " : " ", recovery->never);
     if (isfinite(recovery->theory_max))
         fprintf(out, " (%s)", check_range_text(recovery->theory_min, recovery->theory_max, range));
     fputs(" |", out);

@@ -1,8 +1,8 @@
 /* check_parts: what the outputs of a check are put together from. Only for report/.
  *
- * A view is a check with what every output needs worked out once: which locks and faults have cells, the
- * cells as a matrix, counts, and the findings in the order in which they are to be read.
- */
+ * A view is a check with what every output needs worked out once: which locks and faults have
+ * cells, the cells as a matrix, counts, and the findings in the order in which they are to be
+ * read. */
 #ifndef REPORT_CHECK_PARTS_H
 #define REPORT_CHECK_PARTS_H
 
@@ -29,8 +29,9 @@ struct check_counts {
 };
 
 struct check_view {
-    const struct check *check;        /* borrowed */
-    int *row, row_count;              /* locks that have a cell, by family, in the file's order within one */
+    const struct check *check; /* borrowed */
+    /* locks that have a cell, by family, in the file's order within one */
+    int *row, row_count;
     int *column, column_count;        /* faults that have a cell */
     const struct check_cell **matrix; /* lock * fault_count + fault; NULL: not run */
     const struct check_cell *
@@ -42,9 +43,11 @@ struct check_view {
     struct check_counts families[FAMILIES]; /* controls are a family of their own */
     int locks[FAMILIES];                    /* locks with a cell in each */
     const struct check_lock **missed;       /* controls that were not caught where they had to be */
-    const struct check_lock **unshown;      /* controls of which the run that counts has no verdict */
+    /* controls of which the run that counts has no verdict */
+    const struct check_lock **unshown;
     int missed_count, unshown_count;
-    int caught_count; /* controls that broke in CHECK_EXPOSED, or anywhere if they have no cell there */
+    /* controls that broke in CHECK_EXPOSED, or anywhere if they have no cell there */
+    int caught_count;
 };
 
 /* NULL with err when out of memory. */
@@ -54,13 +57,15 @@ void check_view_free(struct check_view *view);
 const struct check_cell *check_view_cell(const struct check_view *view, int lock, int fault);
 enum check_family check_family_of(const struct check_lock *lock);
 const char *check_family_title(enum check_family family); /* "one server" */
-const struct check_lock *check_lock_of(const struct check_view *view, const struct check_cell *cell);
-const struct check_fault *check_fault_of(const struct check_view *view, const struct check_cell *cell);
+const struct check_lock *check_lock_of(const struct check_view *view,
+                                       const struct check_cell *cell);
+const struct check_fault *check_fault_of(const struct check_view *view,
+                                         const struct check_cell *cell);
 bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
 
-/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse than
- * claimed or a control was not caught, "+" where it is better, else "". */
+/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse
+ * than claimed or a control was not caught, "+" where it is better, else "". */
 const char *check_sign(const struct check_cell *cell);
 const char *check_mark(const struct check_cell *cell);
 /* How grave it is, whatever was claimed; a control and what has no verdict are plain. */

@@ -62,7 +62,8 @@ void check_sum_all(const struct check_view *view, struct check_sums *sums) {
 
 void check_recovery_of(const struct check_view *view, const char *backend, int fault,
                        struct check_recovery *recovery) {
-    *recovery = (struct check_recovery){.min = NAN, .max = NAN, .theory_min = NAN, .theory_max = NAN};
+    *recovery =
+        (struct check_recovery){.min = NAN, .max = NAN, .theory_min = NAN, .theory_max = NAN};
     for (int r = 0; r < view->row_count; r++) {
         const struct check_lock *lock = &view->check->locks[view->row[r]];
         const struct check_cell *cell = check_view_cell(view, view->row[r], fault);
@@ -103,8 +104,8 @@ static bool recovers(const struct check_view *view, int fault) {
 
 int check_recovery_faults(const struct check_view *view, int *ret_faults, int most) {
     /* What people ask for first; then the others in the file's order. */
-    static const char *const first[] = {"holder-kill", "server-restart", "sentinel-failover", "primary-lost",
-                                        "leader-kill"};
+    static const char *const first[] = {"holder-kill", "server-restart", "sentinel-failover",
+                                        "primary-lost", "leader-kill"};
     const size_t firsts = sizeof first / sizeof *first;
     int count = 0;
     for (size_t i = 0; i <= firsts; i++) {

@@ -1,6 +1,5 @@
-/* check_sums: the cells of a check added up, for the summary. Sums and extremes only: no percentile is put
- * together from others. Controls are left out: they are broken on purpose.
- */
+/* check_sums: the cells of a check added up, for the summary. Sums and extremes only: no percentile
+ * is put together from others. Controls are left out: they are broken on purpose. */
 #ifndef REPORT_CHECK_SUMS_H
 #define REPORT_CHECK_SUMS_H
 
@@ -27,8 +26,8 @@ struct check_recovery {
 void check_recovery_of(const struct check_view *view, const char *backend, int fault,
                        struct check_recovery *recovery);
 
-/* The backends of real locks with cells, and the faults with recoveries, crashes and failovers first. Both
- * fill an array with at most `most` and return how many. */
+/* The backends of real locks with cells, and the faults with recoveries, crashes and failovers
+ * first. Both fill an array with at most `most` and return how many. */
 int check_backends(const struct check_view *view, const char **ret_backends, int most);
 int check_recovery_faults(const struct check_view *view, int *ret_faults, int most);
 

@@ -1,7 +1,6 @@
-/* check_table: a check for a terminal, in 100 columns: the sentences, the matrix of locks and faults with one
- * sign a cell, and below it what is worse than claimed, each with the command that repeats it. Evidence is in
- * the page.
- */
+/* check_table: a check for a terminal, in 100 columns: the sentences, the matrix of locks and
+ * faults with one sign a cell, and below it what is worse than claimed, each with the command that
+ * repeats it. Evidence is in the page. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +30,8 @@ static void put_point(const struct screen *screen, const char *text, int index) 
 }
 
 /* The names end right above their column. */
-static void write_heads(const struct screen *screen, const struct check_view *view, int from, int to,
-                        int name_width) {
+static void write_heads(const struct screen *screen, const struct check_view *view, int from,
+                        int to, int name_width) {
     int tall = 0;
     for (int c = from; c < to; c++) {
         int width = screen_width(view->check->faults[view->column[c]].name);
@@ -55,8 +54,8 @@ static void write_heads(const struct screen *screen, const struct check_view *vi
     }
 }
 
-static void write_row(const struct screen *screen, const struct check_view *view, int lock, int from, int to,
-                      int name_width) {
+static void write_row(const struct screen *screen, const struct check_view *view, int lock,
+                      int from, int to, int name_width) {
     screen_put(screen, view->check->locks[lock].name, -name_width, TONE_PLAIN);
     fputc(' ', screen->out);
     for (int c = from; c < to; c++) {
@@ -92,8 +91,9 @@ static void write_matrix(const struct screen *screen, const struct check_view *v
         }
     }
     fputc('\n', screen->out);
-    screen_say(screen, 0, TONE_PLAIN,
-               ".  safe   E expired   S stuck   V violated   ? inconclusive   x failed   - not run");
+    screen_say(
+        screen, 0, TONE_PLAIN,
+        ".  safe   E expired   S stuck   V violated   ? inconclusive   x failed   - not run");
     screen_say(screen, 0, TONE_PLAIN,
                "!  worse than the lock claims, or a control that was not caught   + better");
 }
@@ -111,14 +111,16 @@ static void write_cell(const struct screen *screen, const struct check_view *vie
     free(store);
 }
 
-static void write_list(const struct screen *screen, const struct check_view *view, const char *title,
-                       const struct check_cell *const *cells, int count, int most) {
+static void write_list(const struct screen *screen, const struct check_view *view,
+                       const char *title, const struct check_cell *const *cells, int count,
+                       int most) {
     if (count == 0) return;
     fputc('\n', screen->out);
     screen_say(screen, 0, TONE_BEST, "%s", title);
     for (int i = 0; i < count && i < most; i++) write_cell(screen, view, cells[i]);
     if (count > most)
-        screen_say(screen, 2, TONE_PLAIN, "and %d more: --md, --html and --csv have them", count - most);
+        screen_say(screen, 2, TONE_PLAIN, "and %d more: --md, --html and --csv have them",
+                   count - most);
 }
 
 /* What the figures rest on; the rest is in the page. */
@@ -127,7 +129,8 @@ static void write_foot(const struct screen *screen, const struct check_view *vie
     fputc('\n', screen->out);
     if (check->seeds) {
         char *seeds = json_dumps(check->seeds, JSON_COMPACT);
-        if (seeds) screen_say(screen, 2, TONE_PLAIN, "seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
+        if (seeds)
+            screen_say(screen, 2, TONE_PLAIN, "seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
         free(seeds);
     }
     if (check->skip_count > 0)
@@ -148,7 +151,8 @@ int check_write_table(const struct check_view *view, bool color, FILE *out, stru
         screen_say(&screen, 2, words->lines[i].tone, "%s", words->lines[i].text);
     words_free(words);
     if (view->row_count > 0) write_matrix(&screen, view);
-    write_list(&screen, view, "Worse than claimed", view->finding, view->finding_count, FINDINGS_MAX);
+    write_list(&screen, view, "Worse than claimed", view->finding, view->finding_count,
+               FINDINGS_MAX);
     write_list(&screen, view, "No verdict", view->silent, view->silent_count, SILENT_MAX);
     write_foot(&screen, view);
     return 0;

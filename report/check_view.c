@@ -32,11 +32,13 @@ const char *check_family_title(enum check_family family) {
     return titles[family];
 }
 
-const struct check_lock *check_lock_of(const struct check_view *view, const struct check_cell *cell) {
+const struct check_lock *check_lock_of(const struct check_view *view,
+                                       const struct check_cell *cell) {
     return &view->check->locks[cell->lock];
 }
 
-const struct check_fault *check_fault_of(const struct check_view *view, const struct check_cell *cell) {
+const struct check_fault *check_fault_of(const struct check_view *view,
+                                         const struct check_cell *cell) {
     return &view->check->faults[cell->fault];
 }
 
@@ -45,7 +47,8 @@ const struct check_cell *check_view_cell(const struct check_view *view, int lock
 }
 
 bool check_broke(const struct check_cell *cell) {
-    return cell->verdict == CHECK_EXPIRED || cell->verdict == CHECK_STUCK || cell->verdict == CHECK_VIOLATED;
+    return cell->verdict == CHECK_EXPIRED || cell->verdict == CHECK_STUCK ||
+           cell->verdict == CHECK_VIOLATED;
 }
 
 bool check_silent(const struct check_cell *cell) {
@@ -59,7 +62,8 @@ static void count_cell(struct check_counts *counts, const struct check_cell *cel
     counts->better += cell->compared == CHECK_BETTER;
 }
 
-/* What comes first is worst; among equals the file's order, which the cells' places in memory tell. */
+/* What comes first is worst; among equals the file's order, which the cells' places in memory
+ * tell. */
 static int by_gravity(const void *a, const void *b) {
     const struct check_cell *x = *(const struct check_cell *const *)a,
                             *y = *(const struct check_cell *const *)b;
@@ -93,13 +97,14 @@ static bool has_cell(const struct check_view *view, int lock) {
 
 static const struct check_cell *exposing_cell(const struct check_view *view, int lock) {
     for (int f = 0; f < view->check->fault_count; f++) {
-        if (strcmp(view->check->faults[f].name, CHECK_EXPOSED) == 0) return check_view_cell(view, lock, f);
+        if (strcmp(view->check->faults[f].name, CHECK_EXPOSED) == 0)
+            return check_view_cell(view, lock, f);
     }
     return NULL;
 }
 
-/* Whether a control is caught is decided by the cell that is made to expose it: what it shows under a fault
- * says nothing of that. Where there is no such cell, any that broke will do. */
+/* Whether a control is caught is decided by the cell that is made to expose it: what it shows under
+ * a fault says nothing of that. Where there is no such cell, any that broke will do. */
 static void judge_control(struct check_view *view, int lock) {
     const struct check_lock *control = &view->check->locks[lock];
     const struct check_cell *exposing = exposing_cell(view, lock);
@@ -125,7 +130,8 @@ static void place_rows(struct check_view *view) {
     const struct check *check = view->check;
     for (int family = 0; family < FAMILIES; family++) {
         for (int l = 0; l < check->lock_count; l++) {
-            if (check_family_of(&check->locks[l]) != (enum check_family)family || !has_cell(view, l))
+            if (check_family_of(&check->locks[l]) != (enum check_family)family ||
+                !has_cell(view, l))
                 continue;
             view->row[view->row_count++] = l;
             view->locks[family]++;
@@ -134,7 +140,8 @@ static void place_rows(struct check_view *view) {
     }
     for (int f = 0; f < check->fault_count; f++) {
         bool used = false;
-        for (int r = 0; r < view->row_count && !used; r++) used = check_view_cell(view, view->row[r], f);
+        for (int r = 0; r < view->row_count && !used; r++)
+            used = check_view_cell(view, view->row[r], f);
         if (used) view->column[view->column_count++] = f;
     }
 }
@@ -152,8 +159,8 @@ struct check_view *check_view_make(const struct check *check, struct lb_err *err
     view->silent = calloc(cells, sizeof *view->silent);
     view->missed = calloc(locks, sizeof *view->missed);
     view->unshown = calloc(locks, sizeof *view->unshown);
-    if (!view->row || !view->column || !view->matrix || !view->finding || !view->silent || !view->missed ||
-        !view->unshown)
+    if (!view->row || !view->column || !view->matrix || !view->finding || !view->silent ||
+        !view->missed || !view->unshown)
         goto fail;
     place_cells(view);
     place_rows(view);

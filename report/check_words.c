@@ -1,6 +1,5 @@
-/* check_words: a cell and a check in signs and sentences, the same in every output. It escapes nothing: names
- * and reasons come from servers, and each output escapes them its own way.
- */
+/* check_words: a cell and a check in signs and sentences, the same in every output. It escapes
+ * nothing: names and reasons come from servers, and each output escapes them its own way. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +14,8 @@ static const struct {
     const char *sign, *title;
 } verdicts[CHECK_VERDICTS] = {
     [CHECK_SAFE] = {".", "one holder at a time in every grant, and it went on"},
-    [CHECK_EXPIRED] = {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
+    [CHECK_EXPIRED] =
+        {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
     [CHECK_STUCK] = {"S", "the key stayed out of reach for longer than the theory allows"},
     [CHECK_VIOLATED] = {"V", "two holders inside their leases, or the lock's state was lost"},
     [CHECK_INCONCLUSIVE] = {"?", "no fault acted, or nothing was granted before or after it"},
@@ -77,8 +77,8 @@ static void say_counts(FILE *out, const struct check_cell *cell) {
         separator = ", ";
     }
     if (!isnan(cell->grants)) {
-        fprintf(out, "%s%s grant%s", *separator == ':' ? ": " : " in ", number_count_text(cell->grants, text),
-                cell->grants == 1 ? "" : "s");
+        fprintf(out, "%s%s grant%s", *separator == ':' ? ": " : " in ",
+                number_count_text(cell->grants, text), cell->grants == 1 ? "" : "s");
     }
 }
 
@@ -87,8 +87,8 @@ char *check_cell_sentence(const struct check_view *view, const struct check_cell
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    fprintf(out, "%s under %s: %s", check_lock_of(view, cell)->name, check_fault_of(view, cell)->name,
-            check_verdict_name(cell->verdict));
+    fprintf(out, "%s under %s: %s", check_lock_of(view, cell)->name,
+            check_fault_of(view, cell)->name, check_verdict_name(cell->verdict));
     if (cell->expected && cell->compared != CHECK_AS_EXPECTED) {
         fprintf(out, ", %s is claimed", cell->expected);
         if (cell->expected_why) fprintf(out, " (%s)", cell->expected_why);
@@ -123,9 +123,10 @@ char *check_recovery_sentence(const struct check_cell *cell) {
     /* A run that failed, or whose fault did not act, does not tell. */
     bool never = cell->recovered == 0 && !check_silent(cell);
     if (cell->recovery_count > 0) {
-        fprintf(out, "recovered in %s at p50, %s at most, of %s trial%s",
-                number_time_text(cell->recovery_p50, p50), number_time_text(cell->recovery_max, max),
-                number_count_text(cell->recovery_count, text), cell->recovery_count == 1 ? "" : "s");
+        fprintf(
+            out, "recovered in %s at p50, %s at most, of %s trial%s",
+            number_time_text(cell->recovery_p50, p50), number_time_text(cell->recovery_max, max),
+            number_count_text(cell->recovery_count, text), cell->recovery_count == 1 ? "" : "s");
     } else if (never) {
         fputs("did not recover", out);
     }
@@ -141,16 +142,17 @@ char *check_recovery_sentence(const struct check_cell *cell) {
 char *check_store_sentence(const struct check_cell *cell) {
     char attempted[NUMBER_TEXT_MAX], accepted[NUMBER_TEXT_MAX], rejected[NUMBER_TEXT_MAX], *text;
     if (!(cell->stale_attempted > 0)) return strdup("");
-    int rc =
-        asprintf(&text, "%s stale write%s: accepted without fencing %s, rejected with it %s",
-                 number_count_text(cell->stale_attempted, attempted), cell->stale_attempted == 1 ? "" : "s",
-                 number_count_text(cell->stale_accepted_unfenced, accepted),
-                 number_count_text(cell->stale_rejected_fenced, rejected));
+    int rc = asprintf(&text, "%s stale write%s: accepted without fencing %s, rejected with it %s",
+                      number_count_text(cell->stale_attempted, attempted),
+                      cell->stale_attempted == 1 ? "" : "s",
+                      number_count_text(cell->stale_accepted_unfenced, accepted),
+                      number_count_text(cell->stale_rejected_fenced, rejected));
     return rc < 0 ? NULL : text;
 }
 
 /* "redis-wait under primary-lost, zk-lock under pause and 4 more". Malloced. */
-static char *names_of(const struct check_view *view, const struct check_cell *const *cells, int count) {
+static char *names_of(const struct check_view *view, const struct check_cell *const *cells,
+                      int count) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -198,48 +200,56 @@ static int say_findings(const struct check_view *view, struct words *words) {
     words->headline = words->count;
     if (count > 0) {
         char *names = names_of(view, view->finding, count);
-        rc = names ? words_say(words, TONE_BAD, "%d of %d cells show%s worse than the lock claims: %s", count,
+        rc = names ? words_say(words, TONE_BAD,
+                               "%d of %d cells show%s worse than the lock claims: %s", count,
                                judged.cells, count == 1 ? "s" : "", names)
                    : -1;
         free(names);
     } else if (judged.cells == 0) {
-        rc = words_say(words, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
+        rc =
+            words_say(words, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
-        rc = words_say(words, TONE_GOOD, "No lock did worse than it claims: %d cells, %d lock%s, %d fault%s",
+        rc = words_say(words, TONE_GOOD,
+                       "No lock did worse than it claims: %d cells, %d lock%s, %d fault%s",
                        judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
                        judged.faults == 1 ? "" : "s");
     }
     return rc;
 }
 
-/* What held and what broke, whatever was expected: an engineer's own resource does not care for claims. */
+/* What held and what broke, whatever was expected: an engineer's own resource does not care for
+ * claims. */
 static int say_broken(const struct check_view *view, struct words *words) {
     const int *seen = view->real.verdict;
     if (view->real.cells == 0) return 0;
-    return words_say(words, TONE_PLAIN,
-                     "Of %d cells: %d safe, %d expired (a fencing token needed), %d stuck, %d violated; %d "
-                     "better than claimed",
-                     view->real.cells, seen[CHECK_SAFE], seen[CHECK_EXPIRED], seen[CHECK_STUCK],
-                     seen[CHECK_VIOLATED], view->real.better);
+    return words_say(
+        words, TONE_PLAIN,
+        "Of %d cells: %d safe, %d expired (a fencing token needed), %d stuck, %d violated; %d "
+        "better than claimed",
+        view->real.cells, seen[CHECK_SAFE], seen[CHECK_EXPIRED], seen[CHECK_STUCK],
+        seen[CHECK_VIOLATED], view->real.better);
 }
 
 static int say_controls(const struct check_view *view, struct words *words) {
     if (view->locks[FAMILY_CONTROL] == 0) return 0;
     for (int i = 0; i < view->missed_count; i++) {
-        if (words_say(words, TONE_BAD,
-                      "The control %s, broken on purpose, was not caught: this check is not to be trusted",
-                      view->missed[i]->name))
+        if (words_say(
+                words, TONE_BAD,
+                "The control %s, broken on purpose, was not caught: this check is not to be trusted",
+                view->missed[i]->name))
             return -1;
     }
     for (int i = 0; i < view->unshown_count; i++) {
-        if (words_say(words, TONE_WARN,
-                      "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
-                      "was inconclusive",
-                      view->unshown[i]->name))
+        if (words_say(
+                words, TONE_WARN,
+                "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
+                "was inconclusive",
+                view->unshown[i]->name))
             return -1;
     }
     int all = view->locks[FAMILY_CONTROL], caught = view->caught_count;
-    if (caught == all) return words_say(words, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
+    if (caught == all)
+        return words_say(words, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
     return words_say(words, TONE_PLAIN, "Of %d lock%s broken on purpose %d %s caught%s", all,
                      all == 1 ? "" : "s", caught, caught == 1 ? "was" : "were",
                      view->missed_count + view->unshown_count > 0
@@ -254,7 +264,8 @@ static int say_silent(const struct check_view *view, struct words *words) {
         half += !check_silent(&check->cells[i]) && check->cells[i].failed_runs > 0;
     if (view->silent_count > 0) {
         char *names = names_of(view, view->silent, view->silent_count);
-        rc = names ? words_say(words, TONE_WARN, "%d cell%s say%s nothing (inconclusive or failed): %s",
+        rc = names ? words_say(words, TONE_WARN,
+                               "%d cell%s say%s nothing (inconclusive or failed): %s",
                                view->silent_count, view->silent_count == 1 ? "" : "s",
                                view->silent_count == 1 ? "s" : "", names)
                    : -1;
@@ -262,13 +273,14 @@ static int say_silent(const struct check_view *view, struct words *words) {
     }
     if (rc == 0 && half > 0) {
         rc = words_say(words, TONE_WARN,
-                       "%d cell%s on a part of %s runs: the others failed or were inconclusive", half,
-                       half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
+                       "%d cell%s on a part of %s runs: the others failed or were inconclusive",
+                       half, half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
     }
     if (rc == 0 && check->partial) {
         rc = words_say(words, TONE_WARN, "Not finished: %s",
-                       check->partial_reason ? check->partial_reason
-                                             : "the check was cut off, and what is here is what was done");
+                       check->partial_reason
+                           ? check->partial_reason
+                           : "the check was cut off, and what is here is what was done");
     }
     return rc;
 }

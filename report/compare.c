@@ -11,7 +11,8 @@
 #include "report/words.h"
 
 const char *compare_word(enum compare_verdict verdict) {
-    static const char *const words[] = {"unknown", "no change shown", "better", "inconclusive", "worse"};
+    static const char *const words[] = {"unknown", "no change shown", "better", "inconclusive",
+                                        "worse"};
     return words[verdict];
 }
 
@@ -54,7 +55,8 @@ static int by_task(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     int order = strcmp(x->lock, y->lock);
     if (!order) order = strcmp(x->load, y->load);
-    if (!order) order = (x->stage->clients > y->stage->clients) - (x->stage->clients < y->stage->clients);
+    if (!order)
+        order = (x->stage->clients > y->stage->clients) - (x->stage->clients < y->stage->clients);
     return order;
 }
 
@@ -99,8 +101,8 @@ static int add_ref(struct refs *refs, const struct ref *ref) {
 }
 
 /* All stages of a side that are to be compared. */
-static int add_refs(struct refs *refs, struct run *const *runs, int run_count, const struct compare_ask *ask,
-                    bool new) {
+static int add_refs(struct refs *refs, struct run *const *runs, int run_count,
+                    const struct compare_ask *ask, bool new) {
     const char *wanted = new ? ask->new_lock : ask->base_lock;
     for (int r = 0; r < run_count; r++) {
         for (int s = 0; s < runs[r]->stage_count; s++) {
@@ -120,24 +122,28 @@ static void free_refs(struct refs *refs) {
 }
 
 /* What must be alike, or the numbers answer different questions. */
-static int check_alike(const struct run_stage *base, const struct run_stage *new, struct lb_err *err) {
+static int check_alike(const struct run_stage *base, const struct run_stage *new,
+                       struct lb_err *err) {
     const struct {
         const char *what, *base, *new;
     } texts[] = {{"topology", base->topology, new->topology},
                  {"durability", base->durability, new->durability}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (same_text(texts[i].base, texts[i].new)) continue;
-        return err_set(err, LB_EXIT_USAGE,
-                       "compare: %s: %s is '%s' in the base and '%s' in the new runs, so the figures answer "
-                       "different questions; --anyway compares them",
-                       new->lock, texts[i].what, texts[i].base ? texts[i].base : "not known",
-                       texts[i].new ? texts[i].new : "not known");
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "compare: %s: %s is '%s' in the base and '%s' in the new runs, so the figures answer "
+            "different questions; --anyway compares them",
+            new->lock, texts[i].what, texts[i].base ? texts[i].base : "not known",
+            texts[i].new ? texts[i].new : "not known");
     }
-    if (same_figure(base->processes, new->processes) && same_figure(base->threads, new->threads)) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "compare: %s: the base ran on %.0f processes with %.0f threads, the new runs on %.0f with "
-                   "%.0f, so the latencies are not comparable; --anyway compares them",
-                   new->lock, base->processes, base->threads, new->processes, new->threads);
+    if (same_figure(base->processes, new->processes) && same_figure(base->threads, new->threads))
+        return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "compare: %s: the base ran on %.0f processes with %.0f threads, the new runs on %.0f with "
+        "%.0f, so the latencies are not comparable; --anyway compares them",
+        new->lock, base->processes, base->threads, new->processes, new->threads);
 }
 
 /* ---- rows ---- */
@@ -160,26 +166,27 @@ static bool is_stuck(const struct compare_pick *new) {
 
 /* Said, and no reason to be content. */
 static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
-    struct compare_alone *more = realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
+    struct compare_alone *more =
+        realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
     if (more) compare->alone = more;
     char *text = NULL;
-    if (!more ||
-        asprintf(&text, "only in the %s runs: %s, %.0f client%s, %s", ref->new ? "new" : "base",
-                 ref->stage->lock, ref->stage->clients, ref->stage->clients == 1 ? "" : "s", ref->load) < 0)
+    if (!more || asprintf(&text, "only in the %s runs: %s, %.0f client%s, %s",
+                          ref->new ? "new" : "base", ref->stage->lock, ref->stage->clients,
+                          ref->stage->clients == 1 ? "" : "s", ref->load) < 0)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     more[compare->alone_count++] = (struct compare_alone){text, ref->new};
     compare->missing += !ref->new;
     return 0;
 }
 
-/* "one server; redis; in memory, ...; claims excludes, crash-release": what the figures stand for. Malloced.
- */
+/* "one server; redis; in memory, ...; claims excludes, crash-release": what the figures stand for.
+ * Malloced. */
 static char *guarantee_text(const struct run_stage *stage) {
     char claims[256], *durability = words_durability_full(stage), *text = NULL;
     words_claims(stage, claims, sizeof claims);
     if (durability && asprintf(&text, "truth: %s; %s; %s; claims %s", words_guarantee(stage),
-                               stage->topology ? stage->topology : "topology not stated", durability,
-                               *claims ? claims : "nothing") < 0)
+                               stage->topology ? stage->topology : "topology not stated",
+                               durability, *claims ? claims : "nothing") < 0)
         text = NULL;
     free(durability);
     return text;
@@ -199,8 +206,8 @@ static int samples_of(const struct compare_pick *pick) {
 }
 
 /* One lock under one load: refs of both sides. Adds a row if both have stages. */
-static int add_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs, int count,
-                   struct lb_err *err) {
+static int add_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
+                   int count, struct lb_err *err) {
     const struct run_stage **stages = malloc((size_t)count * sizeof *stages);
     int *runs = malloc((size_t)count * sizeof *runs);
     if (!stages || !runs) {
@@ -208,10 +215,11 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
         free(runs);
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
-    /* The stages of one run have its machine's mood and its servers in common, so they are samples of their
-     * own only where there is no other run. */
+    /* The stages of one run have its machine's mood and its servers in common, so they are samples
+     * of their own only where there is no other run. */
     bool by_run = compare->base_count > 1 || compare->new_count > 1;
-    struct compare_pick base = {.stages = stages, .runs = runs, .by_run = by_run}, new = {.by_run = by_run};
+    struct compare_pick base = {.stages = stages, .runs = runs, .by_run = by_run},
+                        new = {.by_run = by_run};
     for (int i = 0; i < count; i++) {
         if (!refs[i].new) put_in(&base, &refs[i]);
     }
@@ -231,7 +239,8 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
         failed = check_alike(base.stages[0], stages[i], err);
     }
     if (failed) goto out;
-    struct compare_row *more = realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
+    struct compare_row *more =
+        realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
     failed = more ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (failed) goto out;
     compare->rows = more;
@@ -250,7 +259,8 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
                                 .stuck = is_stuck(&new)};
     refs[0].load = NULL; /* the row's now */
     compare->stuck |= row->stuck;
-    if (!row->guarantee || !row->new_guarantee) failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!row->guarantee || !row->new_guarantee)
+        failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (int m = 0; m < COMPARE_METRICS && !failed; m++) {
         failed = compare_fill_figure(&row->figure[m], &compare_metrics[m], &base, &new, err);
     }
@@ -276,8 +286,8 @@ static const char *own_place(const struct ref *refs, int count, bool new) {
     return own;
 }
 
-/* Where all is to be compared: what one side has in one place only, and the other in another one only,
- * becomes a pair; what both have in the same place is one already. */
+/* Where all is to be compared: what one side has in one place only, and the other in another one
+ * only, becomes a pair; what both have in the same place is one already. */
 static void join_places(struct refs *refs) {
     for (int from = 0, to; from < refs->count; from = to) {
         struct ref *ref = &refs->item[from];
@@ -290,13 +300,14 @@ static void join_places(struct refs *refs) {
     qsort(refs->item, (size_t)refs->count, sizeof *refs->item, by_pair_and_place);
 }
 
-/* What both sides have, but nowhere in the same place, is refused: sorted as they are, such refs stand
- * together. */
+/* What both sides have, but nowhere in the same place, is refused: sorted as they are, such refs
+ * stand together. */
 static int check_places(const struct refs *refs, struct lb_err *err) {
     for (int from = 0, to; from < refs->count; from = to) {
         const struct ref *base = NULL, *new = NULL;
         bool paired = false;
-        for (to = from; to < refs->count && by_task(&refs->item[from], &refs->item[to]) == 0; to++) {
+        for (to = from; to < refs->count && by_task(&refs->item[from], &refs->item[to]) == 0;
+             to++) {
             const struct ref *ref = &refs->item[to];
             if (to > from && ref->new != ref[-1].new) paired |= by_pair(ref, ref - 1) == 0;
             if (ref->new) new = ref;
@@ -317,14 +328,16 @@ static int add_rows(struct compare *compare, const struct compare_ask *ask, stru
     int failed = add_refs(&refs, compare->base, compare->base_count, ask, false);
     if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, ask, true);
     if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (!failed && refs.count > 0) qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
+    if (!failed && refs.count > 0)
+        qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
     if (!failed && refs.count > 0 && (ask->anyway || ask->base_lock)) {
         join_places(&refs);
     } else if (!failed) {
         failed = check_places(&refs, err);
     }
     for (int from = 0, to; !failed && from < refs.count; from = to) {
-        for (to = from + 1; to < refs.count && by_pair(&refs.item[from], &refs.item[to]) == 0;) to++;
+        for (to = from + 1; to < refs.count && by_pair(&refs.item[from], &refs.item[to]) == 0;)
+            to++;
         failed = add_row(compare, ask, &refs.item[from], to - from, err);
     }
     free_refs(&refs);
@@ -340,7 +353,8 @@ static int add_rows(struct compare *compare, const struct compare_ask *ask, stru
 }
 
 static void count_partial(struct compare *compare) {
-    for (int i = 0; i < compare->base_count; i++) compare->partial_count += compare->base[i]->partial;
+    for (int i = 0; i < compare->base_count; i++)
+        compare->partial_count += compare->base[i]->partial;
     for (int i = 0; i < compare->new_count; i++) compare->partial_count += compare->new[i]->partial;
 }
 
@@ -353,7 +367,8 @@ struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) 
     compare->min_effect = ask->min_effect;
     compare->alpha = ask->alpha;
     compare->partial_reason = ask->partial_reason;
-    if (compare_read_side(ask->base, ask->base_count, &compare->base, &compare->base_count, err) != 0 ||
+    if (compare_read_side(ask->base, ask->base_count, &compare->base, &compare->base_count, err) !=
+            0 ||
         compare_read_side(ask->new, ask->new_count, &compare->new, &compare->new_count, err) != 0 ||
         compare_check_runs(compare, err) != 0 || add_rows(compare, ask, err) != 0)
         goto failed;

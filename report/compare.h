@@ -1,13 +1,12 @@
-/* compare: two sets of runs, stage by stage and figure by figure: better, worse, no change shown, or too
- * little to say.
+/* compare: two sets of runs, stage by stage and figure by figure: better, worse, no change shown,
+ * or too little to say.
  *
- * A run is one sample, whatever it measured inside: percentiles of several runs are never pooled, and the
- * repeats of a stage within one run are one sample, their median. Only where each side has a single run are
- * its stages the samples. Stages are paired by their lock and their load. A figure has changed when its shift
- * is both significant (Mann and Whitney, corrected by Holm over all figures that are compared) and at least
- * min_effect; the shift is Hodges and Lehmann's, of the logarithms, so that it reads as per cent. It reads
- * results only and prints nothing.
- */
+ * A run is one sample, whatever it measured inside: percentiles of several runs are never pooled,
+ * and the repeats of a stage within one run are one sample, their median. Only where each side has
+ * a single run are its stages the samples. Stages are paired by their lock and their load. A figure
+ * has changed when its shift is both significant (Mann and Whitney, corrected by Holm over all
+ * figures that are compared) and at least min_effect; the shift is Hodges and Lehmann's, of the
+ * logarithms, so that it reads as per cent. It reads results only and prints nothing. */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
 
@@ -46,16 +45,18 @@ struct compare_side {
 struct compare_figure {
     enum compare_verdict verdict;
     struct compare_side base, new;
-    double shift, low, high; /* new against base: 0.05 = 5 % more; low, high: of the confidence interval */
-    double p;                /* corrected */
-    int wanted;              /* inconclusive: repeats on each side that would do */
+    /* new against base: 0.05 = 5 % more; low, high: of the confidence interval */
+    double shift, low, high;
+    double p;   /* corrected */
+    int wanted; /* inconclusive: repeats on each side that would do */
 };
 
 struct compare_row {
     const char *lock,
         *new_lock; /* borrowed from the runs; the same unless one lock is held against another */
     char *load;    /* in words; owned */
-    char *guarantee, *new_guarantee; /* topology, durability and claims of each side, in words; owned */
+    /* topology, durability and claims of each side, in words; owned */
+    char *guarantee, *new_guarantee;
     double clients;
     int place;                 /* rows stand in the order of the base's stages */
     int base_count, new_count; /* samples */
@@ -82,8 +83,9 @@ struct compare {
     int alone_count, missing;      /* missing: of them, those that only the base has */
     int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
     int partial_count;             /* runs of both sides that did not come to their end */
-    const char *partial_reason;    /* why there are fewer runs than were wanted, or NULL; borrowed */
-    bool violated, stuck;          /* any lock of the new runs, also one that the base has not */
+    /* why there are fewer runs than were wanted, or NULL; borrowed */
+    const char *partial_reason;
+    bool violated, stuck; /* any lock of the new runs, also one that the base has not */
 };
 
 #define COMPARE_MIN_EFFECT 0.03
@@ -92,23 +94,24 @@ struct compare {
 struct compare_ask {
     const char *const *base, *const *new; /* runs, or folders of runs */
     int base_count, new_count;
-    double min_effect;          /* COMPARE_MIN_EFFECT */
-    double alpha;               /* COMPARE_ALPHA */
-    bool anyway;                /* also what ought not to be compared: other topology, durability, executor */
-    const char *partial_reason; /* see struct compare */
+    double min_effect; /* COMPARE_MIN_EFFECT */
+    double alpha;      /* COMPARE_ALPHA */
+    /* also what ought not to be compared: other topology, durability, executor */
+    bool anyway;
+    const char *partial_reason;       /* see struct compare */
     const char *base_lock, *new_lock; /* this lock against that one; NULL: each against itself */
 };
 
-/* Reads and compares. NULL with err (LB_EXIT_USAGE): what can't be read, nothing in common, not comparable.
- */
+/* Reads and compares. NULL with err (LB_EXIT_USAGE): what can't be read, nothing in common, not
+ * comparable. */
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
 void compare_free(struct compare *compare);
 
 /* "better", "worse", "no change shown", "inconclusive", "unknown". */
 const char *compare_word(enum compare_verdict verdict);
 
-/* 3 violated, 4 worse (or stuck), 5 inconclusive (or missing in the new runs), 0: for continuous integration,
- * the worst first. */
+/* 3 violated, 4 worse (or stuck), 5 inconclusive (or missing in the new runs), 0: for continuous
+ * integration, the worst first. */
 int compare_exit(const struct compare *compare);
 
 enum compare_format {

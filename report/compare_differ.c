@@ -1,5 +1,5 @@
-/* compare_differ: in what the plans, machines and servers of the runs differ, before anybody reads figures.
- */
+/* compare_differ: in what the plans, machines and servers of the runs differ, before anybody reads
+ * figures. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ static int add_line(struct compare *compare, char *line) {
             return 0;
         }
     }
-    char **more = realloc(compare->differences, (size_t)(compare->difference_count + 1) * sizeof *more);
+    char **more =
+        realloc(compare->differences, (size_t)(compare->difference_count + 1) * sizeof *more);
     if (!more) {
         free(line);
         return -1;
@@ -33,18 +34,20 @@ static int add_line(struct compare *compare, char *line) {
 }
 
 /* side: NULL = between the sides, else within this one. */
-static int add_difference(struct compare *compare, const char *side, const char *what, const char *base,
-                          const char *new) {
+static int add_difference(struct compare *compare, const char *side, const char *what,
+                          const char *base, const char *new) {
     char *line = NULL;
-    int len = side ? asprintf(&line, "%s: %s in one of the %s runs, %s in another", what, base, side, new)
-                   : asprintf(&line, "%s: %s, now %s", what, base, new);
+    int len =
+        side ? asprintf(&line, "%s: %s in one of the %s runs, %s in another", what, base, side, new)
+             : asprintf(&line, "%s: %s, now %s", what, base, new);
     return add_line(compare, len >= 0 ? line : NULL);
 }
 
 /* A value as short text; malloced. */
 static char *value_text(const json_t *value) {
     if (!value || json_is_null(value)) return strdup("not given");
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(10)), *shorter = NULL;
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(10)),
+         *shorter = NULL;
     if (!text || strlen(text) <= VALUE_SHOWN) return text;
     int cut = VALUE_SHOWN;
     while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) cut--; /* not within a character */
@@ -57,8 +60,8 @@ static int differ(struct compare *compare, const char *side, const char *path, c
                   const json_t *new);
 
 /* One key of two objects; either may lack it. */
-static int differ_at(struct compare *compare, const char *side, const char *path, const json_t *base,
-                     const json_t *new) {
+static int differ_at(struct compare *compare, const char *side, const char *path,
+                     const json_t *base, const json_t *new) {
     bool none = (!base || json_is_null(base)) && (!new || json_is_null(new));
     if (none || json_equal(base, new)) return 0;
     if (json_is_object(base) && json_is_object(new)) return differ(compare, side, path, base, new);
@@ -107,17 +110,21 @@ static int differ_runs(struct compare *compare, const char *side, const struct r
         const char *backend = new->servers[i].backend;
         const char *was = backend ? version_of(base, backend) : NULL;
         const char *is = backend ? version_of(new, backend) : NULL;
-        if (was && is && strcmp(was, is) != 0) failed |= add_difference(compare, side, backend, was, is);
+        if (was && is && strcmp(was, is) != 0)
+            failed |= add_difference(compare, side, backend, was, is);
     }
     const char *was = base->tool_version, *is = new->tool_version;
-    if (was && is && strcmp(was, is) != 0) failed |= add_difference(compare, side, "lockbench", was, is);
+    if (was && is && strcmp(was, is) != 0)
+        failed |= add_difference(compare, side, "lockbench", was, is);
     return failed;
 }
 
 int compare_find_differences(struct compare *compare) {
     struct run *const *base = compare->base, *const *new = compare->new;
     int failed = differ_runs(compare, NULL, base[0], new[0]);
-    for (int i = 1; i < compare->base_count; i++) failed |= differ_runs(compare, "base", base[0], base[i]);
-    for (int i = 1; i < compare->new_count; i++) failed |= differ_runs(compare, "new", new[0], new[i]);
+    for (int i = 1; i < compare->base_count; i++)
+        failed |= differ_runs(compare, "base", base[0], base[i]);
+    for (int i = 1; i < compare->new_count; i++)
+        failed |= differ_runs(compare, "new", new[0], new[i]);
     return failed;
 }

@@ -1,6 +1,6 @@
-/* compare_figure: one figure of one lock under one load: its samples on both sides, how far they lie apart,
- * and what may be said of that. It refuses to drop a sample that is inconvenient: a run that granted nothing
- * is one. */
+/* compare_figure: one figure of one lock under one load: its samples on both sides, how far they
+ * lie apart, and what may be said of that. It refuses to drop a sample that is inconvenient: a run
+ * that granted nothing is one. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ const struct compare_metric compare_metrics[COMPARE_METRICS] = {
     {"commands", "commands a grant", false, false, AT(commands_per_grant)},
 };
 
-/* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end or has the
- * figure. *at moves behind them. */
+/* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end or
+ * has the figure. *at moves behind them. */
 static double next_sample(const struct compare_pick *pick, size_t offset, int *at, double *room) {
     int run = pick->runs[*at], count = 0;
     do {
@@ -93,16 +93,18 @@ out:
 }
 
 int compare_fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
-                        const struct compare_pick *base, const struct compare_pick *new, struct lb_err *err) {
+                        const struct compare_pick *base, const struct compare_pick *new,
+                        struct lb_err *err) {
     bool is_throughput = metric == &compare_metrics[0];
     figure->p = figure->shift = figure->low = figure->high = NAN;
     if (fill_side(base, metric, &figure->base) != 0 || fill_side(new, metric, &figure->new) != 0)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     int most = figure->base.count > figure->new.count ? figure->base.count : figure->new.count;
     if (most > SAMPLES_MAX)
-        return err_set(err, LB_EXIT_USAGE,
-                       "compare: %s: %d samples of one lock under one load; at most %d can be compared",
-                       base->stages[0]->lock, most, SAMPLES_MAX);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "compare: %s: %d samples of one lock under one load; at most %d can be compared",
+            base->stages[0]->lock, most, SAMPLES_MAX);
     if (figure->base.count == 0) return 0;
     bool idle = all_zero(&figure->new);
     if (is_throughput && idle && !all_zero(&figure->base)) {
@@ -117,10 +119,11 @@ int compare_fill_figure(struct compare_figure *figure, const struct compare_metr
 
 /* ---- verdicts ---- */
 
-/* Repeats that would do: enough for the smallest p that the family's correction lets pass, and for an
- * interval as narrow as min_effect, which shrinks with the root of n; a change that the interval shows
- * already lacks only the former. */
-static int wanted_repeats(const struct compare_figure *figure, double min_effect, double alpha, int family) {
+/* Repeats that would do: enough for the smallest p that the family's correction lets pass, and for
+ * an interval as narrow as min_effect, which shrinks with the root of n; a change that the interval
+ * shows already lacks only the former. */
+static int wanted_repeats(const struct compare_figure *figure, double min_effect, double alpha,
+                          int family) {
     int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
     int least = rank_smallest(1 - alpha / family);
     if (isinf(figure->high) || isinf(figure->low)) return least > WANTED_FEW ? least : WANTED_FEW;
@@ -138,7 +141,8 @@ static void judge(struct compare_figure *figure, const struct compare_metric *me
     double least = compare->min_effect;
     bool changed = figure->p <= compare->alpha && fabs(figure->shift) >= least;
     if (changed) {
-        figure->verdict = (figure->shift > 0) == metric->more_is_better ? COMPARE_BETTER : COMPARE_WORSE;
+        figure->verdict =
+            (figure->shift > 0) == metric->more_is_better ? COMPARE_BETTER : COMPARE_WORSE;
     } else if (figure->low > -2 * least && figure->high < 2 * least) {
         figure->verdict = COMPARE_SAME;
     } else {

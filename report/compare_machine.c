@@ -1,5 +1,5 @@
-/* compare_machine: a comparison for programs: JSON, JUnit XML for continuous integration, Go's benchmark text
- * for benchstat, CSV. */
+/* compare_machine: a comparison for programs: JSON, JUnit XML for continuous integration, Go's
+ * benchmark text for benchstat, CSV. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -21,10 +21,11 @@ static json_t *side_json(const struct compare_side *side) {
 
 static json_t *figure_json(const struct compare_figure *figure) {
     bool wants = figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted < COMPARE_WANTED_MAX;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict", compare_word(figure->verdict),
-                     "base", side_json(&figure->base), "new", side_json(&figure->new), "shift",
-                     number_json(figure->shift), "low", number_json(figure->low), "high",
-                     number_json(figure->high), "p", number_json(figure->p), "repeats_wanted",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                     compare_word(figure->verdict), "base", side_json(&figure->base), "new",
+                     side_json(&figure->new), "shift", number_json(figure->shift), "low",
+                     number_json(figure->low), "high", number_json(figure->high), "p",
+                     number_json(figure->p), "repeats_wanted",
                      wants ? json_integer(figure->wanted) : json_null());
 }
 
@@ -43,19 +44,20 @@ int compare_write_json(const struct compare *compare, FILE *out) {
             if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
             json_object_set_new(figures, compare_metrics[m].name, figure_json(&row->figure[m]));
         }
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:f, s:s, s:s, s:i, s:i, s:b, s:b, s:o}",
-                                              "lock", row->lock, "new_lock", row->new_lock, "load", row->load,
-                                              "clients", row->clients, "base_guarantee", row->guarantee,
-                                              "new_guarantee", row->new_guarantee, "base_samples",
-                                              row->base_count, "new_samples", row->new_count, "violated",
-                                              row->violated, "stuck", row->stuck, "figures", figures));
+        json_array_append_new(
+            rows,
+            json_pack("{s:s, s:s, s:s, s:f, s:s, s:s, s:i, s:i, s:b, s:b, s:o}", "lock", row->lock,
+                      "new_lock", row->new_lock, "load", row->load, "clients", row->clients,
+                      "base_guarantee", row->guarantee, "new_guarantee", row->new_guarantee,
+                      "base_samples", row->base_count, "new_samples", row->new_count, "violated",
+                      row->violated, "stuck", row->stuck, "figures", figures));
     }
-    json_t *json =
-        json_pack("{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema", "lockbench.compare/1",
-                  "exit_code", compare_exit(compare), "partial", compare->partial_reason != NULL,
-                  "partial_reason", compare->partial_reason, "partial_runs", compare->partial_count,
-                  "violated", compare->violated, "min_effect", compare->min_effect, "alpha", compare->alpha,
-                  "differences", differences, "only_one_side", alone, "rows", rows);
+    json_t *json = json_pack(
+        "{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema", "lockbench.compare/1",
+        "exit_code", compare_exit(compare), "partial", compare->partial_reason != NULL,
+        "partial_reason", compare->partial_reason, "partial_runs", compare->partial_count,
+        "violated", compare->violated, "min_effect", compare->min_effect, "alpha", compare->alpha,
+        "differences", differences, "only_one_side", alone, "rows", rows);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
     fputc('\n', out);
     json_decref(json);
@@ -63,10 +65,12 @@ int compare_write_json(const struct compare *compare, FILE *out) {
 }
 
 /* <testcase classname="lockbench.LOCK" name="WHAT, 16 clients, LOAD">. load may be NULL. */
-static void junit_begin(FILE *out, const char *lock, const char *what, double clients, const char *load) {
+static void junit_begin(FILE *out, const char *lock, const char *what, double clients,
+                        const char *load) {
     fputs("  <testcase classname=\"lockbench.", out);
     html_text(out, lock);
-    fprintf(out, "\" name=\"%s, %.0f client%s%s", what, clients, clients == 1 ? "" : "s", load ? ", " : "");
+    fprintf(out, "\" name=\"%s, %.0f client%s%s", what, clients, clients == 1 ? "" : "s",
+            load ? ", " : "");
     if (load) html_text(out, load);
     fputs("\">", out);
 }
@@ -76,13 +80,15 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
     junit_begin(out, row->new_lock, compare_metrics[m].title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
         char shift[NUMBER_TEXT_MAX];
-        fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metrics[m].title, figure->base.median);
+        fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metrics[m].title,
+                figure->base.median);
         fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%s, p = %.2g)\"/>", figure->new.median,
                 number_change_text(figure->shift, shift), figure->p);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
         fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
-        fprintf(out, "<skipped message=\"inconclusive: %d repeats a side would do\"/>", figure->wanted);
+        fprintf(out, "<skipped message=\"inconclusive: %d repeats a side would do\"/>",
+                figure->wanted);
     }
     fputs("</testcase>\n", out);
 }
@@ -92,17 +98,20 @@ static void junit_lock(FILE *out, const struct compare_row *row) {
     if (row->baseline) return;
     junit_begin(out, row->new_lock, "exclusion", row->clients, row->load);
     if (row->violated) fputs("<failure message=\"two holders at once\"/>", out);
-    if (!row->violated && row->stuck) fputs("<failure message=\"a key that nobody gets any more\"/>", out);
+    if (!row->violated && row->stuck)
+        fputs("<failure message=\"a key that nobody gets any more\"/>", out);
     fputs("</testcase>\n", out);
 }
 
 static void junit_alone(FILE *out, const struct compare_alone *alone) {
     fputs("  <testcase classname=\"lockbench\" name=\"", out);
     html_text(out, alone->text);
-    fputs(alone->new ? "\"/>\n" : "\"><skipped message=\"the new runs lack it\"/></testcase>\n", out);
+    fputs(alone->new ? "\"/>\n" : "\"><skipped message=\"the new runs lack it\"/></testcase>\n",
+          out);
 }
 
-/* Inconclusive figures, and what the new runs lack, are skipped tests; each lock is a test of its own. */
+/* Inconclusive figures, and what the new runs lack, are skipped tests; each lock is a test of its
+ * own. */
 void compare_write_junit(const struct compare *compare, FILE *out) {
     int broken = 0, all = 0, locks = 0;
     bool elsewhere = compare->violated; /* by a lock that only the new runs have */
@@ -127,9 +136,10 @@ void compare_write_junit(const struct compare *compare, FILE *out) {
     }
     for (int i = 0; i < compare->alone_count; i++) junit_alone(out, &compare->alone[i]);
     if (elsewhere) {
-        fputs("  <testcase classname=\"lockbench\" name=\"exclusion, locks that only the new runs have\">"
-              "<failure message=\"two holders at once\"/></testcase>\n",
-              out);
+        fputs(
+            "  <testcase classname=\"lockbench\" name=\"exclusion, locks that only the new runs have\">"
+            "<failure message=\"two holders at once\"/></testcase>\n",
+            out);
     }
     fputs("</testsuite>\n", out);
 }
@@ -155,7 +165,8 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
             if (i >= side->count) continue;
             fprintf(out, " %.6g %s", side->values[i], m == 0 ? "grants/s" : "");
             if (m > 0)
-                fprintf(out, "%s-%s", compare_metrics[m].is_time ? "ns" : "n", compare_metrics[m].name);
+                fprintf(out, "%s-%s", compare_metrics[m].is_time ? "ns" : "n",
+                        compare_metrics[m].name);
         }
         fputc('\n', out);
     }
@@ -163,7 +174,8 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
 
 /* Both sides in one file: `benchstat -col side`. */
 void compare_write_benchstat(const struct compare *compare, FILE *out) {
-    fputs("Unit grants/s better=higher\n", out); /* of all others less is better, which is what it assumes */
+    /* of all others less is better, which is what it assumes */
+    fputs("Unit grants/s better=higher\n", out);
     for (int new = 0; new < 2; new ++) {
         fprintf(out, "side: %s\n", new ? "new" : "base");
         for (int i = 0; i < compare->row_count; i++) benchstat_side(out, &compare->rows[i], new);
@@ -196,7 +208,8 @@ void compare_write_csv(const struct compare *compare, FILE *out) {
                 escape_csv_figure(out, figures[f]);
                 fputc(',', out);
             }
-            fprintf(out, "%s,%d,%d,", compare_word(figure->verdict), figure->base.count, figure->new.count);
+            fprintf(out, "%s,%d,%d,", compare_word(figure->verdict), figure->base.count,
+                    figure->new.count);
             escape_csv(out, row->guarantee);
             fputc(',', out);
             escape_csv(out, row->new_guarantee);

@@ -12,8 +12,8 @@ struct compare_pick {
     bool by_run; /* a run's stages are one sample together */
 };
 
-/* compare_read: adds the runs that paths name, or that lie in the folders that they name. 0, or -1 with err.
- */
+/* compare_read: adds the runs that paths name, or that lie in the folders that they name. 0, or -1
+ * with err. */
 int compare_read_side(const char *const *paths, int path_count, struct run ***runs, int *count,
                       struct lb_err *err);
 /* Refuses a run that stands twice, on one side or on both. 0, or -1 with err. */
@@ -24,7 +24,8 @@ int compare_find_differences(struct compare *compare);
 
 /* compare_figure: a figure's samples, shift and uncorrected p. 0, or -1 with err. */
 int compare_fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
-                        const struct compare_pick *base, const struct compare_pick *new, struct lb_err *err);
+                        const struct compare_pick *base, const struct compare_pick *new,
+                        struct lb_err *err);
 /* Holm's correction over all figures, then their verdicts. 0, or -1 when out of memory. */
 int compare_judge(struct compare *compare);
 

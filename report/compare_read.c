@@ -1,5 +1,5 @@
-/* compare_read: the runs of both sides, from folders and files. It refuses a run that stands twice: it is one
- * sample, and held against itself it would show no change whatever had happened. */
+/* compare_read: the runs of both sides, from folders and files. It refuses a run that stands twice:
+ * it is one sample, and held against itself it would show no change whatever had happened. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdlib.h>
@@ -37,14 +37,16 @@ static bool is_link(const char *path) {
     return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* A folder without a run.json of its own is one of runs. Links (results/latest) would count a run twice. */
+/* A folder without a run.json of its own is one of runs. Links (results/latest) would count a run
+ * twice. */
 static int add_folder(struct run ***runs, int *count, const char *path, struct lb_err *err) {
     struct dirent **entries = NULL;
     int found = scandir(path, &entries, NULL, alphasort), before = *count, failed = 0;
     for (int i = 0; i < found; i++) {
         char *inner = NULL;
         if (!failed && entries[i]->d_name[0] != '.' &&
-            asprintf(&inner, "%s/%s", path, entries[i]->d_name) >= 0 && !is_link(inner) && has_run(inner)) {
+            asprintf(&inner, "%s/%s", path, entries[i]->d_name) >= 0 && !is_link(inner) &&
+            has_run(inner)) {
             failed = add_run(runs, count, inner, err);
         }
         free(inner);
@@ -52,7 +54,8 @@ static int add_folder(struct run ***runs, int *count, const char *path, struct l
     }
     free(entries);
     if (!failed && *count == before) {
-        return err_set(err, LB_EXIT_USAGE, "%s: neither a run nor a folder of runs: no run.json in it", path);
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: neither a run nor a folder of runs: no run.json in it", path);
     }
     return failed;
 }

@@ -36,7 +36,8 @@ static char *interval(const struct compare_figure *figure, char *text, size_t si
 }
 
 static char *value_text(double value, const struct compare_metric *metric, char *text) {
-    return metric->is_time ? number_time_text(value, text) : number_text(value, &number_plain, text);
+    return metric->is_time ? number_time_text(value, text)
+                           : number_text(value, &number_plain, text);
 }
 
 /* What an inconclusive figure would need, or how sure a change is. */
@@ -58,9 +59,9 @@ static char *note(const struct compare_figure *figure, char *text, size_t size) 
 static char *row_title(const struct compare_row *row) {
     char *text = NULL;
     bool itself = strcmp(row->lock, row->new_lock) == 0;
-    if (asprintf(&text, "%s%s%s, %.0f client%s, %s (%d and %d samples)%s", row->lock, itself ? "" : " -> ",
-                 itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s", row->load,
-                 row->base_count, row->new_count,
+    if (asprintf(&text, "%s%s%s, %.0f client%s, %s (%d and %d samples)%s", row->lock,
+                 itself ? "" : " -> ", itself ? "" : row->new_lock, row->clients,
+                 row->clients == 1 ? "" : "s", row->load, row->base_count, row->new_count,
                  row->violated ? ": EXCLUSION VIOLATED"
                  : row->stuck  ? ": STUCK"
                                : "") < 0)
@@ -76,20 +77,24 @@ static char *headline(const struct compare *compare, enum tone *ret_tone) {
     *ret_tone = exit_code == LB_EXIT_OK             ? TONE_GOOD
                 : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
                                                     : TONE_BAD;
-    const char *word = exit_code == LB_EXIT_VIOLATED       ? "EXCLUSION VIOLATED in the new runs"
-                       : exit_code == LB_EXIT_REGRESSION   ? "WORSE"
-                       : exit_code == LB_EXIT_INCONCLUSIVE ? "inconclusive: too few runs, or too noisy"
-                                                           : "no regression shown";
-    if (asprintf(&text,
-                 "%s. %d figure%s worse, %d better, %d without a change of %.3g %% shown, %d inconclusive",
-                 word, counts[COMPARE_WORSE], counts[COMPARE_WORSE] == 1 ? "" : "s", counts[COMPARE_BETTER],
-                 counts[COMPARE_SAME], 100 * compare->min_effect, counts[COMPARE_INCONCLUSIVE]) < 0)
+    const char *word = exit_code == LB_EXIT_VIOLATED     ? "EXCLUSION VIOLATED in the new runs"
+                       : exit_code == LB_EXIT_REGRESSION ? "WORSE"
+                       : exit_code == LB_EXIT_INCONCLUSIVE
+                           ? "inconclusive: too few runs, or too noisy"
+                           : "no regression shown";
+    if (asprintf(
+            &text,
+            "%s. %d figure%s worse, %d better, %d without a change of %.3g %% shown, %d inconclusive",
+            word, counts[COMPARE_WORSE], counts[COMPARE_WORSE] == 1 ? "" : "s",
+            counts[COMPARE_BETTER], counts[COMPARE_SAME], 100 * compare->min_effect,
+            counts[COMPARE_INCONCLUSIVE]) < 0)
         return NULL;
     return text;
 }
 
 /* What must be known before any figure is: a sentence each. */
-static void say_first(const struct compare *compare, void (*say)(void *arg, const char *line), void *arg) {
+static void say_first(const struct compare *compare, void (*say)(void *arg, const char *line),
+                      void *arg) {
     char line[400];
     if (compare->partial_reason) {
         snprintf(line, sizeof line, "PARTIAL: %s", compare->partial_reason);
@@ -106,11 +111,13 @@ static void say_first(const struct compare *compare, void (*say)(void *arg, cons
         say(arg, line);
     }
     if (compare->difference_count > LINES_SHOWN) {
-        snprintf(line, sizeof line, "... and %d more differences of plan or environment (--json has them)",
+        snprintf(line, sizeof line,
+                 "... and %d more differences of plan or environment (--json has them)",
                  compare->difference_count - LINES_SHOWN);
         say(arg, line);
     }
-    for (int i = 0; i < compare->alone_count && i < LINES_SHOWN; i++) say(arg, compare->alone[i].text);
+    for (int i = 0; i < compare->alone_count && i < LINES_SHOWN; i++)
+        say(arg, compare->alone[i].text);
     if (compare->alone_count > LINES_SHOWN) {
         snprintf(line, sizeof line, "... and %d more that only one side has (--json has them)",
                  compare->alone_count - LINES_SHOWN);
@@ -131,8 +138,10 @@ static void table_row(const struct screen *screen, const struct compare_row *row
         if (figure->verdict == COMPARE_UNKNOWN) continue;
         fputs("  ", screen->out);
         screen_put(screen, compare_metrics[m].title, -18, TONE_PLAIN);
-        screen_put(screen, value_text(figure->base.median, &compare_metrics[m], text), 11, TONE_PLAIN);
-        screen_put(screen, value_text(figure->new.median, &compare_metrics[m], text), 11, TONE_PLAIN);
+        screen_put(screen, value_text(figure->base.median, &compare_metrics[m], text), 11,
+                   TONE_PLAIN);
+        screen_put(screen, value_text(figure->new.median, &compare_metrics[m], text), 11,
+                   TONE_PLAIN);
         screen_put(screen, number_change_text(figure->shift, small), 10, TONE_PLAIN);
         fputs("  ", screen->out);
         screen_put(screen, interval(figure, small, sizeof small), -20, TONE_PLAIN);
@@ -155,7 +164,8 @@ int compare_write_table(const struct compare *compare, bool color, FILE *out) {
     screen_say(&screen, 0, tone, "%s", head);
     free(head);
     say_first(compare, say_on_screen, (void *)(uintptr_t)&screen);
-    fprintf(out, "\n  %-18s%11s%11s%10s  %-20s\n", "median of runs", "base", "new", "shift", "95 % interval");
+    fprintf(out, "\n  %-18s%11s%11s%10s  %-20s\n", "median of runs", "base", "new", "shift",
+            "95 % interval");
     for (int i = 0; i < compare->row_count; i++) table_row(&screen, &compare->rows[i]);
     screen_say(
         &screen, 0, TONE_PLAIN,
@@ -180,8 +190,9 @@ static void md_row(FILE *out, const struct compare_row *row) {
     bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
     md_guarantee(out, alike ? "**<br>" : "**<br>base: ", row->guarantee);
     if (!alike) md_guarantee(out, "<br>new: ", row->new_guarantee);
-    fputs("\n\n| figure | base | new | shift | 95 % interval | verdict | |\n|---|--:|--:|--:|---|---|---|\n",
-          out);
+    fputs(
+        "\n\n| figure | base | new | shift | 95 % interval | verdict | |\n|---|--:|--:|--:|---|---|---|\n",
+        out);
     for (int m = 0; m < COMPARE_METRICS; m++) {
         const struct compare_figure *figure = &row->figure[m];
         char base[NUMBER_TEXT_MAX], new[NUMBER_TEXT_MAX], shift[64], range[64], words[64];
@@ -190,7 +201,8 @@ static void md_row(FILE *out, const struct compare_row *row) {
                 value_text(figure->base.median, &compare_metrics[m], base),
                 value_text(figure->new.median, &compare_metrics[m], new),
                 number_change_text(figure->shift, shift), interval(figure, range, sizeof range),
-                marks[figure->verdict], compare_word(figure->verdict), note(figure, words, sizeof words));
+                marks[figure->verdict], compare_word(figure->verdict),
+                note(figure, words, sizeof words));
     }
 }
 
@@ -210,9 +222,10 @@ int compare_write_md(const struct compare *compare, FILE *out) {
     free(head);
     say_first(compare, say_in_md, out);
     for (int i = 0; i < compare->row_count; i++) md_row(out, &compare->rows[i]);
-    fprintf(out,
-            "\nMedians of the samples; one run is one sample. A change is at least %.3g %% with p ≤ %.3g "
-            "(Mann–Whitney, Holm over all figures); shift and interval by Hodges–Lehmann.\n",
-            100 * compare->min_effect, compare->alpha);
+    fprintf(
+        out,
+        "\nMedians of the samples; one run is one sample. A change is at least %.3g %% with p ≤ %.3g "
+        "(Mann–Whitney, Holm over all figures); shift and interval by Hodges–Lehmann.\n",
+        100 * compare->min_effect, compare->alpha);
     return 0;
 }

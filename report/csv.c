@@ -1,6 +1,6 @@
-/* csv: one row a stage, every scalar figure under its path in run.json, by RFC 4180. Figures that were not
- * measured are empty cells. It computes nothing: medians over repeats are for who reads it.
- */
+/* csv: one row a stage, every scalar figure under its path in run.json, by RFC 4180. Figures that
+ * were not measured are empty cells. It computes nothing: medians over repeats are for who reads
+ * it. */
 #include "report/escape.h"
 #include "report/report.h"
 
@@ -25,7 +25,8 @@ int report_write_csv(const struct report *report, FILE *out, struct lb_err *err)
     (void)err;
     const struct run_field *fields = run_stage_fields();
     fputs("run,workload,started_at", out);
-    for (const struct run_field *field = fields; field->path; field++) fprintf(out, ",%s", field->path);
+    for (const struct run_field *field = fields; field->path; field++)
+        fprintf(out, ",%s", field->path);
     fputs("\r\n", out);
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];

@@ -1,4 +1,5 @@
-/* escape: texts and figures from elsewhere, made harmless for an output. For the page there is html_text. */
+/* escape: texts and figures from elsewhere, made harmless for an output. For the page there is
+ * html_text. */
 #ifndef REPORT_ESCAPE_H
 #define REPORT_ESCAPE_H
 
@@ -13,11 +14,12 @@ void escape_csv(FILE *out, const char *text);
 /* An empty field for NAN. */
 void escape_csv_figure(FILE *out, double figure);
 
-/* JSON values; NULL only for want of memory. A NULL text and a NAN are null; whole figures stay whole. */
+/* JSON values; NULL only for want of memory. A NULL text and a NAN are null; whole figures stay
+ * whole. */
 json_t *escape_json(const char *text);
 json_t *escape_json_figure(double figure);
-/* Sets a value, which may be NULL for want of memory, at a dotted path, with the objects on the way. 0 or -1.
- */
+/* Sets a value, which may be NULL for want of memory, at a dotted path, with the objects on the
+ * way. 0 or -1. */
 int escape_json_put(json_t *object, const char *path, json_t *value);
 
 #endif

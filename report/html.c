@@ -1,7 +1,6 @@
-/* html: the report as one page that opens without a network: the verdict, which lock, the comparison, charts
- * with their figures as tables, the run. Its words and tables are in the HTML; the charts are drawn by the
- * bundle (report/src), which assets.c brings.
- */
+/* html: the report as one page that opens without a network: the verdict, which lock, the
+ * comparison, charts with their figures as tables, the run. Its words and tables are in the HTML;
+ * the charts are drawn by the bundle (report/src), which assets.c brings. */
 #include <string.h>
 
 #include "report/assets.h"
@@ -10,11 +9,12 @@
 #include "report/report.h"
 
 void html_section(FILE *out, const char *id, const char *title) {
-    fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n", id, id,
-            id, title);
+    fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
+            id, id, id, title);
 }
 
-/* A chart's section: its place, filled by the view of the same name in report/src/views, and its figures. */
+/* A chart's section: its place, filled by the view of the same name in report/src/views, and its
+ * figures. */
 struct chart {
     const char *id, *title, *lead, *tables;
     const struct column *columns;
@@ -26,8 +26,8 @@ static const struct chart charts[] = {
      "interval stands on is said below it.",
      NULL, NULL},
     {"percentiles", "Latency: how long, and how often longer",
-     "Each curve climbs to the right into the rare, slow grants. Low and flat is good.", "Percentiles",
-     columns_latency},
+     "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
+     "Percentiles", columns_latency},
     {"difference", "Difference: one lock against another",
      "Two locks' curves, one taken from the other: where the line leaves zero, and its band with it, they "
      "differ.",
@@ -148,15 +148,18 @@ static void write_banner(FILE *out, const struct report *report) {
 
 static void write_compare(FILE *out, const struct report *report, const struct answers *answers) {
     html_section(out, "compare", "Comparison");
-    fputs("<p>One table a load; click a head to sort. <b class=\"best\">Marked</b>: the best of its "
-          "durability. Grey: no "
-          "lock to choose (baseline, control, or one that failed).</p>\n",
-          out);
+    fputs(
+        "<p>One table a load; click a head to sort. <b class=\"best\">Marked</b>: the best of its "
+        "durability. Grey: no "
+        "lock to choose (baseline, control, or one that failed).</p>\n",
+        out);
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        bool shown = report->group_count <= 3 || group == answers->alone || group == answers->contended;
+        bool shown =
+            report->group_count <= 3 || group == answers->alone || group == answers->contended;
         char text[NUMBER_TEXT_MAX];
-        fprintf(out, "<details class=\"fold\"%s><summary><h3>%s client%s</h3> <span class=\"load\">",
+        fprintf(out,
+                "<details class=\"fold\"%s><summary><h3>%s client%s</h3> <span class=\"load\">",
                 shown ? " open" : "", number_count_text(group->clients, text),
                 group->clients == 1 ? "" : "s");
         html_text(out, group->load);
@@ -172,7 +175,8 @@ static void write_compare(FILE *out, const struct report *report, const struct a
 static void write_chart(FILE *out, const struct report *report, const struct chart *chart) {
     html_section(out, chart->id, chart->title);
     fprintf(out, "<p>%s</p>\n", chart->lead);
-    if (*asset_bundle) fprintf(out, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
+    if (*asset_bundle)
+        fprintf(out, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
     if (chart->columns) html_folded(out, report, chart->columns, chart->tables);
     fputs("</section>\n", out);
 }
@@ -184,20 +188,23 @@ static void write_charts(FILE *out, const struct report *report) {
               "tables.</p></noscript>\n",
               out);
     } else {
-        fputs("<p class=\"notice\">This lockbench was built without charts: nodejs and npm were not there. "
-              "Every figure is "
-              "in the tables. To have the charts: install <code>nodejs</code> and <code>npm</code>, run "
-              "<code>make</code>, "
-              "and render the report again; no run has to be repeated.</p>\n",
-              out);
+        fputs(
+            "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were not there. "
+            "Every figure is "
+            "in the tables. To have the charts: install <code>nodejs</code> and <code>npm</code>, run "
+            "<code>make</code>, "
+            "and render the report again; no run has to be repeated.</p>\n",
+            out);
     }
-    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) write_chart(out, report, &charts[c]);
+    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++)
+        write_chart(out, report, &charts[c]);
 }
 
 static void write_foot(FILE *out) {
-    fputs("</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from run.json and what lies "
-          "beside it.",
-          out);
+    fputs(
+        "</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from run.json and what lies "
+        "beside it.",
+        out);
     if (*asset_licences) {
         fputs(" Charts by Apache ECharts, percentiles by HdrHistogram.</p>\n<details "
               "class=\"fold\"><summary>Licences of what is in this "

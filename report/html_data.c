@@ -1,8 +1,7 @@
 /* html_data: what the charts draw, as one JSON object in the page; report/src/data.js reads it.
  *
- * Here the locks, loads and figures; html_hist.c, html_time.c and html_views.c add members of their own.
- * Names in it are data, never markup.
- */
+ * Here the locks, loads and figures; html_hist.c, html_time.c and html_views.c add members of their
+ * own. Names in it are data, never markup. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,8 +17,8 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
 }
 
 static json_t *figures_of(const struct report_row *row, int *rc) {
-    static const struct column *const tables[] = {columns_compare, columns_latency, columns_fairness,
-                                                  columns_cost, NULL};
+    static const struct column *const tables[] = {columns_compare, columns_latency,
+                                                  columns_fairness, columns_cost, NULL};
     json_t *object = json_object();
     for (size_t t = 0; tables[t]; t++) {
         for (const struct column *column = tables[t]; column->key; column++) {
@@ -36,7 +35,8 @@ static json_t *row_of(const struct report_row *row, int *rc) {
     put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(row, rc), rc);
     if (row->typical->grants_per_client) {
-        if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client)) *rc = -1;
+        if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client))
+            *rc = -1;
     }
     return object;
 }
@@ -69,16 +69,18 @@ static json_t *run_of(const struct run *run, int index, int *rc) {
     char letter[8];
     json_t *object = json_object();
     put(object, "letter", escape_json(report_run_letter(index, letter)), rc);
-    put(object, "name", escape_json(run->workload ? run->workload : "a workload without a name"), rc);
+    put(object, "name", escape_json(run->workload ? run->workload : "a workload without a name"),
+        rc);
     put(object, "started_at", escape_json(run->started_at), rc);
     return object;
 }
 
-int html_data(FILE *out, const struct report *report, const struct answers *answers, struct lb_err *err) {
+int html_data(FILE *out, const struct report *report, const struct answers *answers,
+              struct lb_err *err) {
     int rc = 0;
     char *dump = NULL;
-    json_t *root = json_object(), *locks = json_array(), *groups = json_array(), *classes = json_array(),
-           *runs = json_array();
+    json_t *root = json_object(), *locks = json_array(), *groups = json_array(),
+           *classes = json_array(), *runs = json_array();
     put(root, "runs", runs, &rc);
     put(root, "locks", locks, &rc);
     put(root, "groups", groups, &rc);
@@ -93,7 +95,8 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
         rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &rc));
     }
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
-        rc |= json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
+        rc |=
+            json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
     if (rc == 0) rc = html_hists(report, root, err);
     if (rc == 0) rc = html_time(report, root, err);

@@ -1,7 +1,6 @@
-/* html_environment: what the numbers were measured on, run beside run: machine, build, servers' versions and
- * durabilities. What differs between the runs is marked: such numbers are not to be compared without a
- * thought. See html_views.h.
- */
+/* html_environment: what the numbers were measured on, run beside run: machine, build, servers'
+ * versions and durabilities. What differs between the runs is marked: such numbers are not to be
+ * compared without a thought. See html_views.h. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,10 @@ static char *text_of(const json_t *value) {
     if (json_is_string(value)) return strdup(json_string_value(value));
     if (json_is_boolean(value)) return strdup(json_is_true(value) ? "yes" : "no");
     if (json_is_integer(value))
-        return asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0 ? NULL : text;
-    if (json_is_real(value)) return asprintf(&text, "%.6g", json_real_value(value)) < 0 ? NULL : text;
+        return asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0 ? NULL
+                                                                                       : text;
+    if (json_is_real(value))
+        return asprintf(&text, "%.6g", json_real_value(value)) < 0 ? NULL : text;
     return NULL;
 }
 
@@ -40,7 +41,8 @@ static char *server_text(const struct run *run, const char *backend) {
         if (!server->backend || strcmp(server->backend, backend) != 0) continue;
         fprintf(out, "%s%s%s%s; %s; started by %s", ftell(out) > 0 ? " / " : "",
                 server->topology ? server->topology : "topology not stated", version ? " " : "",
-                version ? version : "", server->durability ? server->durability : "durability not stated",
+                version ? version : "",
+                server->durability ? server->durability : "durability not stated",
                 server->started_by ? server->started_by : "whom is not stated");
     }
     if (fclose(out)) return NULL;
@@ -50,7 +52,8 @@ static char *server_text(const struct run *run, const char *backend) {
 }
 
 static char *cell_of(const struct run *run, const struct line *line) {
-    return line->of ? server_text(run, line->of) : text_of(json_object_get(run->environment, line->name));
+    return line->of ? server_text(run, line->of)
+                    : text_of(json_object_get(run->environment, line->name));
 }
 
 static void add_line(struct line *lines, int *count, const char *name, const char *of) {
@@ -65,8 +68,10 @@ static int collect(const struct report *report, struct line *lines) {
     int count = 0;
     for (int r = 0; r < report->run_count; r++) {
         json_t *environment = (json_t *)report->runs[r]->environment;
-        for (void *at = json_object_iter(environment); at; at = json_object_iter_next(environment, at)) {
-            if (!json_is_object(json_object_iter_value(at)) && !json_is_array(json_object_iter_value(at)))
+        for (void *at = json_object_iter(environment); at;
+             at = json_object_iter_next(environment, at)) {
+            if (!json_is_object(json_object_iter_value(at)) &&
+                !json_is_array(json_object_iter_value(at)))
                 add_line(lines, &count, json_object_iter_key(at), NULL);
         }
     }
@@ -108,15 +113,17 @@ void html_environment(FILE *out, const struct report *report) {
     int count = collect(report, lines);
     html_section(out, "environment", "Environment: what it was measured on");
     if (count == 0) {
-        fputs("<p class=\"empty\">The runs say nothing of their machine: they were not written by lockbench, "
-              "or "
-              "were cut down. Any run of lockbench does.</p>\n</section>\n",
-              out);
+        fputs(
+            "<p class=\"empty\">The runs say nothing of their machine: they were not written by lockbench, "
+            "or "
+            "were cut down. Any run of lockbench does.</p>\n</section>\n",
+            out);
         return;
     }
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"figures\"><caption>Machine, build and "
-          "servers</caption><thead><tr><th scope=\"col\">what</th>",
-          out);
+    fputs(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures\"><caption>Machine, build and "
+        "servers</caption><thead><tr><th scope=\"col\">what</th>",
+        out);
     for (int r = 0; r < report->run_count; r++) {
         fputs("<th scope=\"col\">", out);
         if (report->run_count > 1) fprintf(out, "%s: ", report_run_letter(r, letter));

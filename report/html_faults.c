@@ -1,6 +1,6 @@
-/* html_faults: what became of holders, their writes and the key around faults: the guarded store, the history
- * and its counter-examples, recoveries. See html_parts.h. A run without any of them has no such section.
- */
+/* html_faults: what became of holders, their writes and the key around faults: the guarded store,
+ * the history and its counter-examples, recoveries. See html_parts.h. A run without any of them has
+ * no such section. */
 #include <math.h>
 #include <string.h>
 

@@ -1,19 +1,19 @@
-/* html_hist: the histograms that the page carries, as the V2 texts of run.json, from which the page computes
- * any percentile: "histograms": {"carried": "all"|"typical"|"core", "groups": [[[{"acquire": {...}}]]]}, a
- * list a group of a list a row of an object a repeat, the typical one first.
+/* html_hist: the histograms that the page carries, as the V2 texts of run.json, from which the page
+ * computes any percentile: "histograms": {"carried": "all"|"typical"|"core", "groups":
+ * [[[{"acquire": {...}}]]]}, a list a group of a list a row of an object a repeat, the typical one
+ * first.
  *
- * Carried are the times that people compare locks by: acquire, acquire_due where it says more than acquire
- * (in a closed loop everybody is always due), handoff, release, and the empty round trip to hold them
- * against; lag of open loops. Not hold (the plan's own), nor connect and what failed (their percentiles are
- * in the tables). Where that is too much, repeats other than the typical one are left out, then all but
- * acquire, acquire_due and handoff.
- */
+ * Carried are the times that people compare locks by: acquire, acquire_due where it says more than
+ * acquire (in a closed loop everybody is always due), handoff, release, and the empty round trip to
+ * hold them against; lag of open loops. Not hold (the plan's own), nor connect and what failed
+ * (their percentiles are in the tables). Where that is too much, repeats other than the typical one
+ * are left out, then all but acquire, acquire_due and handoff. */
 #include <string.h>
 
 #include "report/escape.h"
 #include "report/html_parts.h"
 
-#define TEXT_MAX                                                                                             \
+#define TEXT_MAX                                                                                   \
     2000000 /* bytes of histograms in a page: with charts, tables and views over time below 5 MB */
 
 enum carried { CARRY_ALL, CARRY_TYPICAL, CARRY_CORE };
@@ -84,9 +84,11 @@ static int add_repeat(json_t *repeats, const struct run *run, const struct run_s
     const enum run_metric *metrics;
     size_t count = metrics_of(carried, &metrics);
     json_t *object = json_object();
-    if (json_array_append_new(repeats, object)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (json_array_append_new(repeats, object))
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (size_t m = 0; m < count; m++) {
-        if (is_carried(stage, metrics[m]) && add_metric(object, run, stage, metrics[m], err)) return -1;
+        if (is_carried(stage, metrics[m]) && add_metric(object, run, stage, metrics[m], err))
+            return -1;
     }
     return 0;
 }
@@ -98,7 +100,8 @@ static int add_row(json_t *rows, const struct report *report, const struct repor
     if (json_array_append_new(rows, repeats)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (add_repeat(repeats, run, row->typical, carried, err)) return -1;
     for (int i = 0; i < row->repeats && carried == CARRY_ALL; i++) {
-        if (row->stages[i] != row->typical && add_repeat(repeats, run, row->stages[i], carried, err))
+        if (row->stages[i] != row->typical &&
+            add_repeat(repeats, run, row->stages[i], carried, err))
             return -1;
     }
     return 0;

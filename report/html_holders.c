@@ -1,9 +1,8 @@
-/* html_holders: who held a key around the faults, and how long it took until somebody got it again. See
- * html_views.h.
+/* html_holders: who held a key around the faults, and how long it took until somebody got it again.
+ * See html_views.h.
  *
- * Members of the file's objects are taken one by one, numbers as numbers and texts as texts: what else a file
- * has in them never gets into the page.
- */
+ * Members of the file's objects are taken one by one, numbers as numbers and texts as texts: what
+ * else a file has in them never gets into the page. */
 #include "report/escape.h"
 #include "report/html_views.h"
 
@@ -27,8 +26,9 @@ static json_t *list_of(const json_t *objects, const struct member *members, size
         json_t *one = json_object();
         int rc = json_array_append_new(list, one);
         for (const struct member *member = members; member->name && rc == 0; member++) {
-            rc |= json_object_set_new(one, member->name,
-                                      plain(json_object_get(json_array_get(objects, i), member->from)));
+            rc |= json_object_set_new(
+                one, member->name,
+                plain(json_object_get(json_array_get(objects, i), member->from)));
         }
         if (rc == 0) continue;
         json_decref(list);
@@ -38,19 +38,21 @@ static json_t *list_of(const json_t *objects, const struct member *members, size
 }
 
 static json_t *holders_of(const struct report *report, int run, const struct run_stage *stage) {
-    static const struct member holds[] = {
-        {"client", "client"},        {"key", "key"},         {"from", "acquired_s"}, {"to", "released_s"},
-        {"leaseEnd", "lease_end_s"}, {"outcome", "outcome"}, {"shared", "shared"},   {NULL, NULL}};
-    static const struct member faults[] = {{"kind", "kind"},   {"target", "target"}, {"client", "client"},
-                                           {"from", "from_s"}, {"to", "to_s"},       {"acted", "acted"},
-                                           {NULL, NULL}};
+    static const struct member holds[] = {{"client", "client"},        {"key", "key"},
+                                          {"from", "acquired_s"},      {"to", "released_s"},
+                                          {"leaseEnd", "lease_end_s"}, {"outcome", "outcome"},
+                                          {"shared", "shared"},        {NULL, NULL}};
+    static const struct member faults[] = {
+        {"kind", "kind"}, {"target", "target"}, {"client", "client"}, {"from", "from_s"},
+        {"to", "to_s"},   {"acted", "acted"},   {NULL, NULL}};
     static const struct member against[] = {{"client", "client"}, {"key", "key"},  {"op", "op"},
                                             {"from", "begin_s"},  {"to", "end_s"}, {NULL, NULL}};
     json_t *object = json_object();
     int rc = escape_json_put(object, "lock", json_integer(html_lock_of(report, run, stage)));
     rc |= escape_json_put(object, "stage", escape_json(stage->id ? stage->id : stage->lock));
     rc |= escape_json_put(object, "model", escape_json(stage->history_model));
-    rc |= escape_json_put(object, "total", json_integer((json_int_t)json_array_size(stage->timeline)));
+    rc |= escape_json_put(object, "total",
+                          json_integer((json_int_t)json_array_size(stage->timeline)));
     rc |= escape_json_put(object, "holds", list_of(stage->timeline, holds, HOLDS_MAX));
     rc |= escape_json_put(object, "faults", list_of(stage->faults, faults, HOLDS_MAX));
     rc |= escape_json_put(object, "against", list_of(stage->counterexample, against, HOLDS_MAX));

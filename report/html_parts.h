@@ -1,8 +1,7 @@
 /* html_parts: what html.c puts the page together from. Only for report/.
  *
- * Every text that is not a literal goes through html_text, in attributes too: names, errors and settings come
- * from servers and from files.
- */
+ * Every text that is not a literal goes through html_text, in attributes too: names, errors and
+ * settings come from servers and from files. */
 #ifndef REPORT_HTML_PARTS_H
 #define REPORT_HTML_PARTS_H
 
@@ -43,21 +42,23 @@ void html_promises(FILE *out, const struct report *report);
 /* Which lock: the best of each durability, side by side. */
 void html_answers(FILE *out, const struct report *report, const struct answers *answers);
 
-/* A table of columns for a group, with verdict, durability, guarantee and topology beside the figures; the
- * comparison has the ratio to the best too, and its caption is heard and not seen: its heading says the same.
- */
+/* A table of columns for a group, with verdict, durability, guarantee and topology beside the
+ * figures; the comparison has the ratio to the best too, and its caption is heard and not seen: its
+ * heading says the same. */
 void html_table(FILE *out, const struct report *report, const struct report_group *group,
                 const struct column *columns, const char *what);
 
 /* All groups' tables of some columns, folded. Groups where no row has any of them are left out. */
-void html_folded(FILE *out, const struct report *report, const struct column *columns, const char *what);
+void html_folded(FILE *out, const struct report *report, const struct column *columns,
+                 const char *what);
 
 /* Whether any stage has a guarded store, a judged history or recoveries. */
 bool html_has_faults(const struct report *report);
 /* Their figures, and the histories' counter-examples; nothing where there is none. */
 void html_faults(FILE *out, const struct report *report);
 
-/* The operations that contradict each other: an array of objects as run.json and check.json have them. */
+/* The operations that contradict each other: an array of objects as run.json and check.json have
+ * them. */
 void html_counterexample(FILE *out, const json_t *operations);
 
 /* Servers, environment, plan, how to run it again, what was left out, warnings. */
@@ -67,7 +68,8 @@ void html_runs(FILE *out, const struct report *report);
 void html_caveats(FILE *out);
 
 /* The charts' data. 0, or -1 with err: a histogram that is not sound, or no memory. */
-int html_data(FILE *out, const struct report *report, const struct answers *answers, struct lb_err *err);
+int html_data(FILE *out, const struct report *report, const struct answers *answers,
+              struct lb_err *err);
 
 /* Its parts, each a member of the object: the histograms, and how rows went over time. The same. */
 int html_hists(const struct report *report, json_t *root, struct lb_err *err);

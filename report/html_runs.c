@@ -1,6 +1,5 @@
-/* html_runs: what the numbers rest on: servers, machine, plan, what was left out, how to run it again, and
- * what the numbers do not mean. See html_parts.h.
- */
+/* html_runs: what the numbers rest on: servers, machine, plan, what was left out, how to run it
+ * again, and what the numbers do not mean. See html_parts.h. */
 #include <string.h>
 
 #include "report/html_parts.h"
@@ -8,7 +7,8 @@
 #define DEPTH_MAX 6
 #define WARNINGS_SHOWN 8
 
-/* Any JSON value in a word or a nested list; the plan and the environment are shown as the run wrote them. */
+/* Any JSON value in a word or a nested list; the plan and the environment are shown as the run
+ * wrote them. */
 static void write_value(FILE *out, const json_t *value, int depth) {
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -40,7 +40,8 @@ static void write_value(FILE *out, const json_t *value, int depth) {
     }
     if (depth >= DEPTH_MAX) return;
     fputs("<dl>", out);
-    for (void *at = json_object_iter((json_t *)value); at; at = json_object_iter_next((json_t *)value, at)) {
+    for (void *at = json_object_iter((json_t *)value); at;
+         at = json_object_iter_next((json_t *)value, at)) {
         fputs("<div><dt>", out);
         html_text(out, json_object_iter_key(at));
         fputs("</dt><dd>", out);
@@ -52,7 +53,8 @@ static void write_value(FILE *out, const json_t *value, int depth) {
 
 static void write_facts(FILE *out, const json_t *facts) {
     const char *separator = "";
-    for (void *at = json_object_iter((json_t *)facts); at; at = json_object_iter_next((json_t *)facts, at)) {
+    for (void *at = json_object_iter((json_t *)facts); at;
+         at = json_object_iter_next((json_t *)facts, at)) {
         fprintf(out, "%s<span class=\"unit\">", separator);
         html_text(out, json_object_iter_key(at));
         fputs("</span> ", out);
@@ -63,11 +65,12 @@ static void write_facts(FILE *out, const json_t *facts) {
 
 static void write_servers(FILE *out, const struct run *run) {
     if (run->server_count == 0) return;
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table><caption>Servers, in their own "
-          "words</caption><thead><tr>"
-          "<th scope=\"col\">backend</th><th scope=\"col\">topology</th><th scope=\"col\">durability</th>"
-          "<th scope=\"col\">started by</th><th scope=\"col\">facts</th></tr></thead><tbody>\n",
-          out);
+    fputs(
+        "<div class=\"scroll\" tabindex=\"0\"><table><caption>Servers, in their own "
+        "words</caption><thead><tr>"
+        "<th scope=\"col\">backend</th><th scope=\"col\">topology</th><th scope=\"col\">durability</th>"
+        "<th scope=\"col\">started by</th><th scope=\"col\">facts</th></tr></thead><tbody>\n",
+        out);
     for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
         fputs("<tr><th scope=\"row\">", out);
@@ -209,6 +212,7 @@ void html_caveats(FILE *out) {
     };
     html_section(out, "caveats", "What the numbers do not mean");
     fputs("<ul class=\"caveats\">\n", out);
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) fprintf(out, "<li>%s</li>\n", items[i]);
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        fprintf(out, "<li>%s</li>\n", items[i]);
     fputs("</ul>\n</section>\n", out);
 }

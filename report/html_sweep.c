@@ -1,8 +1,8 @@
-/* html_sweep: what a lock does as the load grows: latency over the offered rate, throughput over clients,
- * with what theory and a capacity.json say of it. See html_views.h.
+/* html_sweep: what a lock does as the load grows: latency over the offered rate, throughput over
+ * clients, with what theory and a capacity.json say of it. See html_views.h.
  *
- * It fits nothing to fewer points than the statistics ask for and draws no law further than they allow.
- */
+ * It fits nothing to fewer points than the statistics ask for and draws no law further than they
+ * allow. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,8 @@ static char *load_of(const struct run_stage *stage) {
 static int by_line(const void *a, const void *b) {
     const struct probe *x = a, *y = b;
     if (x->lock != y->lock) return x->lock - y->lock;
-    if (x->stage->clients != y->stage->clients) return x->stage->clients < y->stage->clients ? -1 : 1;
+    if (x->stage->clients != y->stage->clients)
+        return x->stage->clients < y->stage->clients ? -1 : 1;
     int loads = strcmp(x->load, y->load);
     if (loads) return loads;
     double p = x->stage->offered_per_s, q = y->stage->offered_per_s;
@@ -57,7 +58,8 @@ static int by_line(const void *a, const void *b) {
 }
 
 static bool same_line(const struct probe *x, const struct probe *y) {
-    return x->lock == y->lock && x->stage->clients == y->stage->clients && strcmp(x->load, y->load) == 0;
+    return x->lock == y->lock && x->stage->clients == y->stage->clients &&
+           strcmp(x->load, y->load) == 0;
 }
 
 static int put_quantile(json_t *point, const char *name, const struct hist *hist, double quantile) {
@@ -71,7 +73,8 @@ static int put_quantile(json_t *point, const char *name, const struct hist *hist
 }
 
 /* {"leg", "offered", "achieved", "missed", "mean", "p50": [value, low, high], ...}: due to held. */
-static json_t *point_of(const struct report *report, const struct probe *probe, struct lb_err *err) {
+static json_t *point_of(const struct report *report, const struct probe *probe,
+                        struct lb_err *err) {
     const struct run_stage *stage = probe->stage;
     const struct run *run = report->runs[report->locks[probe->lock].run];
     struct hist *hist = NULL;
@@ -97,11 +100,13 @@ static json_t *point_of(const struct report *report, const struct probe *probe, 
     return NULL;
 }
 
-/* M/D/1's mean wait along the rates, for one key: the service is hold and handoff, both as measured where
- * most was handed over. "model": null where no handoff was measured, or there are several keys. */
+/* M/D/1's mean wait along the rates, for one key: the service is hold and handoff, both as measured
+ * where most was handed over. "model": null where no handoff was measured, or there are several
+ * keys. */
 static json_t *model_of(const struct probe *probes, int count) {
     const struct run_stage *most = NULL;
-    bool one_key = equal(probes->stage->keys, "1") && !equal(probes->stage->key_distribution, "own");
+    bool one_key =
+        equal(probes->stage->keys, "1") && !equal(probes->stage->key_distribution, "own");
     for (int i = 0; i < count; i++) {
         const struct run_stage *stage = probes[i].stage;
         double handed = stage->latency[RUN_HANDOFF].count;
@@ -139,16 +144,20 @@ static json_t *promise_of(const struct capacity *capacity, const struct probe *p
         rc |= escape_json_put(promise, "quantile", escape_json_figure(lock->quantile));
         rc |= escape_json_put(promise, "limit", escape_json_figure(lock->limit_ns));
         rc |= escape_json_put(promise, "answered", json_boolean(lock->answered));
-        rc |= escape_json_put(promise, "value", escape_json_figure(lock->answered ? lock->value : NAN));
+        rc |= escape_json_put(promise, "value",
+                              escape_json_figure(lock->answered ? lock->value : NAN));
         rc |= escape_json_put(promise, "low", escape_json_figure(lock->answered ? lock->low : NAN));
-        rc |= escape_json_put(promise, "high", escape_json_figure(lock->answered ? lock->high : NAN));
-        rc |= escape_json_put(promise, "limitedBy", escape_json(capacity_limit_name(lock->limited_by)));
+        rc |=
+            escape_json_put(promise, "high", escape_json_figure(lock->answered ? lock->high : NAN));
+        rc |= escape_json_put(promise, "limitedBy",
+                              escape_json(capacity_limit_name(lock->limited_by)));
         rc |= escape_json_put(promise, "why", escape_json(lock->why));
         rc |= escape_json_put(promise, "waitPredicted",
                               escape_json_figure(lock->modelled ? lock->wait_predicted_ns : NAN));
         rc |= escape_json_put(promise, "waitMeasured",
                               escape_json_figure(lock->modelled ? lock->wait_measured_ns : NAN));
-        rc |= escape_json_put(promise, "at", escape_json_figure(lock->modelled ? lock->at_per_s : NAN));
+        rc |= escape_json_put(promise, "at",
+                              escape_json_figure(lock->modelled ? lock->at_per_s : NAN));
         if (rc == 0) return promise;
         json_decref(promise);
         return NULL;
@@ -172,8 +181,8 @@ static json_t *line_of(const struct report *report, const struct probe *probes, 
     return NULL;
 }
 
-/* Each run's capacity.json, NULL where it has none. One that can't be read is an error: it lies beside the
- * run. */
+/* Each run's capacity.json, NULL where it has none. One that can't be read is an error: it lies
+ * beside the run. */
 static struct capacity **read_capacities(const struct report *report, struct lb_err *err) {
     struct capacity **all = calloc((size_t)report->run_count + 1, sizeof(struct capacity *));
     if (!all) {
@@ -191,8 +200,8 @@ static struct capacity **read_capacities(const struct report *report, struct lb_
     return all;
 }
 
-static int add_lines(const struct report *report, const struct probe *probes, int count, json_t *list,
-                     struct lb_err *err) {
+static int add_lines(const struct report *report, const struct probe *probes, int count,
+                     json_t *list, struct lb_err *err) {
     struct capacity **capacities = read_capacities(report, err);
     int rc = capacities ? 0 : -1;
     for (int i = 0, next; i < count && rc == 0; i = next) {
@@ -247,7 +256,8 @@ static json_t *law_of(const struct usl *usl, double least) {
     rc |= escape_json_put(law, "curve", curve);
     double most = USL_BEYOND * usl->n_max;
     for (int i = 0; i <= CURVE_POINTS && rc == 0; i++) {
-        double n = i == CURVE_POINTS ? most : least * pow(most / least, (double)i / CURVE_POINTS), x;
+        double n = i == CURVE_POINTS ? most : least * pow(most / least, (double)i / CURVE_POINTS),
+               x;
         if (usl_at(usl, n, &x) == 0) rc |= json_array_append_new(curve, json_pack("[f, f]", n, x));
     }
     if (rc == 0) return law;
@@ -274,7 +284,8 @@ static int collect(const struct sweep *sweep, int lock, double *n, double *x) {
     for (int g = 0; g < sweep->count; g++) {
         const struct report_row *row = row_of_lock(&sweep->groups[g], lock);
         for (int i = 0; row && i < row->repeats; i++) {
-            if (!(row->stages[i]->throughput_per_s > 0) || report_incomplete(row->stages[i])) continue;
+            if (!(row->stages[i]->throughput_per_s > 0) || report_incomplete(row->stages[i]))
+                continue;
             n[count] = sweep->groups[g].clients;
             x[count++] = row->stages[i]->throughput_per_s;
         }

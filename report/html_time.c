@@ -1,16 +1,15 @@
-/* html_time: how the typical repeat of each row went over time, for the heat map and the series of the page:
- * "over_time": a list a group of an object a row, or null:
+/* html_time: how the typical repeat of each row went over time, for the heat map and the series of
+ * the page: "over_time": a list a group of an object a row, or null:
  *
  *   {"from": [s], "to": [s], "grants": [n], "acquire": T, "acquire_due": T, "handoff": T, "lag": T,
  *    "merged": n, "cut": bool, "faults": [...], "offered": per s, "steady_after": s}
  *   T = {"p50": [ns], "p99": [ns], "cells": [[first, count, count, ...]]}
  *
- * An interval is an entry of each list; an empty one has null percentiles and an empty list of cells. Cell i
- * counts the times within 10^(i/12) .. 10^((i+1)/12) ns. Read from the stage's histogram log beside run.json;
- * without one from run.json's own series, which has no cells. Long runs have several seconds an interval
- * ("merged"): the histograms are added, never the percentiles. It shows what of a damaged log can be read,
- * and says that it is cut.
- */
+ * An interval is an entry of each list; an empty one has null percentiles and an empty list of
+ * cells. Cell i counts the times within 10^(i/12) .. 10^((i+1)/12) ns. Read from the stage's
+ * histogram log beside run.json; without one from run.json's own series, which has no cells. Long
+ * runs have several seconds an interval ("merged"): the histograms are added, never the
+ * percentiles. It shows what of a damaged log can be read, and says that it is cut. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -139,7 +138,8 @@ static json_t *second_figure(const json_t *second, const char *member) {
 static void read_series(struct timeline *time, const struct run_stage *stage) {
     size_t count = json_array_size(stage->series);
     for (size_t i = 0; i < count && i < INTERVALS_MAX * 5; i++) {
-        const json_t *second = json_array_get(stage->series, i), *next = json_array_get(stage->series, i + 1);
+        const json_t *second = json_array_get(stage->series, i),
+                     *next = json_array_get(stage->series, i + 1);
         double from_s = json_number_value(json_object_get(second, "t_s"));
         double to_s = next ? json_number_value(json_object_get(next, "t_s")) : stage->duration_s;
         append(time, time->from, json_real(from_s));
@@ -169,7 +169,8 @@ static json_t *faults_of(const struct run_stage *stage, int *rc) {
 }
 
 /* The lists of a timeline and what stands beside them, as one object; takes the lists over. */
-static json_t *object_of(struct timeline *time, const struct run_stage *stage, bool logged, bool cut) {
+static json_t *object_of(struct timeline *time, const struct run_stage *stage, bool logged,
+                         bool cut) {
     json_t *object = json_object();
     int rc = json_object_set_new(object, "from", time->from);
     rc |= json_object_set_new(object, "to", time->to);

@@ -1,4 +1,5 @@
-/* html_verdict: the top of the page: does each lock exclude, and which one to take. See html_parts.h. */
+/* html_verdict: the top of the page: does each lock exclude, and which one to take. See
+ * html_parts.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,10 @@
 #include "report/html_parts.h"
 
 const char *html_tone(enum tone tone) {
-    return tone == TONE_GOOD ? "good" : tone == TONE_WARN ? "warn" : tone == TONE_BAD ? "bad" : "plain";
+    return tone == TONE_GOOD   ? "good"
+           : tone == TONE_WARN ? "warn"
+           : tone == TONE_BAD  ? "bad"
+                               : "plain";
 }
 
 void html_state(FILE *out, enum lock_state state) {
@@ -23,13 +27,16 @@ void html_state(FILE *out, enum lock_state state) {
         [LOCK_TOKENS] = "\xe2\x9c\x97",
         [LOCK_VIOLATED] = "\xe2\x9c\x97",
     };
-    fprintf(out, "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s</span> %s</span>",
-            html_tone(words_state_tone(state)), words_state_title(state), marks[state], words_state(state));
+    fprintf(out,
+            "<span class=\"chip %s\" title=\"%s\"><span aria-hidden=\"true\">%s</span> %s</span>",
+            html_tone(words_state_tone(state)), words_state_title(state), marks[state],
+            words_state(state));
 }
 
 static void write_count(FILE *out, double count) {
     char text[NUMBER_TEXT_MAX];
-    fprintf(out, "<td class=\"num\" data-v=\"%.9g\">%s</td>", count, number_count_text(count, text));
+    fprintf(out, "<td class=\"num\" data-v=\"%.9g\">%s</td>", count,
+            number_count_text(count, text));
 }
 
 static void write_lock(FILE *out, const struct report *report, const struct report_lock *lock) {
@@ -45,7 +52,8 @@ static void write_lock(FILE *out, const struct report *report, const struct repo
     write_count(out, lock->lost_updates);
     write_count(out, lock->double_holders);
     if (lock->state == LOCK_CLEAN && lock->competing > 0) {
-        fprintf(out, "<td class=\"num\" data-v=\"%.9g\">%.1e</td>", 3 / lock->competing, 3 / lock->competing);
+        fprintf(out, "<td class=\"num\" data-v=\"%.9g\">%.1e</td>", 3 / lock->competing,
+                3 / lock->competing);
     } else {
         fputs("<td class=\"num\">" NUMBER_NONE "</td>", out);
     }
@@ -79,7 +87,8 @@ void html_verdict(FILE *out, const char *title, const struct words *words) {
     fprintf(out, "<div class=\"verdict %s\">\n", html_tone(worst));
     for (int i = 0; i < words->count; i++) {
         const struct words_line *line = &words->lines[i];
-        fprintf(out, "<p class=\"%s%s\">", html_tone(line->tone), i == words->headline ? " headline" : "");
+        fprintf(out, "<p class=\"%s%s\">", html_tone(line->tone),
+                i == words->headline ? " headline" : "");
         html_text(out, line->text);
         fputs("</p>\n", out);
     }
@@ -88,20 +97,21 @@ void html_verdict(FILE *out, const char *title, const struct words *words) {
 
 void html_promises(FILE *out, const struct report *report) {
     html_section(out, "promises", "What each lock promises, and was seen to do");
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"figures sortable\"><caption>Every lock, what "
-          "it was seen "
-          "to do and what it promises. n: grants to clients that had somebody to "
-          "exclude.</caption>\n<thead><tr>"
-          "<th scope=\"col\">lock</th><th scope=\"col\">verdict</th><th scope=\"col\" class=\"num\">n</th>"
-          "<th scope=\"col\" class=\"num\" title=\"the shared counter's shortfall\">lost updates</th>"
-          "<th scope=\"col\" class=\"num\" title=\"seen inside together with another holder\">second "
-          "holders</th>"
-          "<th scope=\"col\" class=\"num\" title=\"with 95 % confidence the true rate of overlaps is below "
-          "this\">"
-          "bound 3/n</th><th scope=\"col\">claims</th><th scope=\"col\">durability</th>"
-          "<th scope=\"col\">topology, version</th><th scope=\"col\">a waiter learns "
-          "by</th></tr></thead>\n<tbody>\n",
-          out);
+    fputs(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures sortable\"><caption>Every lock, what "
+        "it was seen "
+        "to do and what it promises. n: grants to clients that had somebody to "
+        "exclude.</caption>\n<thead><tr>"
+        "<th scope=\"col\">lock</th><th scope=\"col\">verdict</th><th scope=\"col\" class=\"num\">n</th>"
+        "<th scope=\"col\" class=\"num\" title=\"the shared counter's shortfall\">lost updates</th>"
+        "<th scope=\"col\" class=\"num\" title=\"seen inside together with another holder\">second "
+        "holders</th>"
+        "<th scope=\"col\" class=\"num\" title=\"with 95 % confidence the true rate of overlaps is below "
+        "this\">"
+        "bound 3/n</th><th scope=\"col\">claims</th><th scope=\"col\">durability</th>"
+        "<th scope=\"col\">topology, version</th><th scope=\"col\">a waiter learns "
+        "by</th></tr></thead>\n<tbody>\n",
+        out);
     for (int i = 0; i < report->lock_count; i++) write_lock(out, report, &report->locks[i]);
     fputs("</tbody></table></div>\n</section>\n", out);
 }
@@ -121,7 +131,8 @@ static void write_answer(FILE *out, const struct report *report, const struct an
         fputs(t == 0 ? "<br><span class=\"tie\">within 5 %: " : ", ", out);
         html_text(out, report->locks[answer->ties[t]->lock].label);
     }
-    if (answer->tie_count > ANSWER_TIES) fprintf(out, " and %d more", answer->tie_count - ANSWER_TIES);
+    if (answer->tie_count > ANSWER_TIES)
+        fprintf(out, " and %d more", answer->tie_count - ANSWER_TIES);
     fputs(answer->tie_count > 0 ? "</span></td>" : "</td>", out);
 }
 
@@ -138,21 +149,23 @@ static void write_question(FILE *out, const struct answers *answers, enum questi
 
 void html_answers(FILE *out, const struct report *report, const struct answers *answers) {
     html_section(out, "answer", "Which lock?");
-    fputs("<p>The best of the locks that excluded, for each kind of durability. Kinds are not ranked against "
-          "each other: "
-          "a lock in a server's memory is fast because it promises less when that server dies. Closer than 5 "
-          "% is no "
-          "difference that one run can show.</p>\n"
-          "<div class=\"scroll\" tabindex=\"0\"><table class=\"answers\"><caption>Best of each "
-          "durability</caption>"
-          "<thead><tr><th scope=\"col\">its state is</th>",
-          out);
+    fputs(
+        "<p>The best of the locks that excluded, for each kind of durability. Kinds are not ranked against "
+        "each other: "
+        "a lock in a server's memory is fast because it promises less when that server dies. Closer than 5 "
+        "% is no "
+        "difference that one run can show.</p>\n"
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"answers\"><caption>Best of each "
+        "durability</caption>"
+        "<thead><tr><th scope=\"col\">its state is</th>",
+        out);
     for (int q = 0; q < QUESTIONS; q++) write_question(out, answers, (enum question)q);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (int d = 0; d < DURABILITIES; d++) {
         if (!answers->has[d]) continue;
         fprintf(out, "<tr><th scope=\"row\">%s<br><span class=\"unit\">%s</span></th>",
-                words_durability_text((enum durability)d), words_durability_title((enum durability)d));
+                words_durability_text((enum durability)d),
+                words_durability_title((enum durability)d));
         for (int q = 0; q < QUESTIONS; q++) {
             write_answer(out, report, &answers->cell[d][q], (enum question)q);
         }

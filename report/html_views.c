@@ -57,7 +57,8 @@ static json_t *standing_of(const struct report_lock *lock) {
 
 int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
     json_t *groups = json_array(), *standing = json_array();
-    int rc = json_object_set_new(root, "spread", groups) | json_object_set_new(root, "standing", standing);
+    int rc = json_object_set_new(root, "spread", groups) |
+             json_object_set_new(root, "standing", standing);
     for (int i = 0; i < report->lock_count && rc == 0; i++)
         rc |= json_array_append_new(standing, standing_of(&report->locks[i]));
     for (int g = 0; g < report->group_count && rc == 0; g++) {
@@ -72,7 +73,8 @@ int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
 }
 
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
-    if (html_spread(report, root, err) || html_rates(report, root, err) || html_laws(report, root, err))
+    if (html_spread(report, root, err) || html_rates(report, root, err) ||
+        html_laws(report, root, err))
         return -1;
     return html_holders(report, root, err) || html_recoveries(report, root, err) ? -1 : 0;
 }

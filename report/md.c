@@ -1,6 +1,5 @@
-/* md: the report as GitHub Markdown, for a pull request: the verdict, the answers, one table a load, what
- * stands beside the numbers. Names and reasons are escaped: they come from servers.
- */
+/* md: the report as GitHub Markdown, for a pull request: the verdict, the answers, one table a
+ * load, what stands beside the numbers. Names and reasons are escaped: they come from servers. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdarg.h>
@@ -78,13 +77,14 @@ static void write_answers(FILE *out, const struct report *report) {
     fputs("\n≈: within 5 %, no difference that one run can show.\n\n", out);
 }
 
-static void write_row(FILE *out, const struct report *report, const struct report_group *group, int r) {
+static void write_row(FILE *out, const struct report *report, const struct report_group *group,
+                      int r) {
     const struct report_row *row = &group->rows[r];
     char text[NUMBER_TEXT_MAX];
     fputs("| ", out);
     escape_md(out, report->locks[row->lock].label);
-    fprintf(out, "%s%s | %s | %s | %s | ", row->incomplete ? " (partial)" : "", row->limited ? " ~" : "",
-            words_state(report->locks[row->lock].state),
+    fprintf(out, "%s%s | %s | %s | %s | ", row->incomplete ? " (partial)" : "",
+            row->limited ? " ~" : "", words_state(report->locks[row->lock].state),
             words_durability_text(words_durability(row->typical)), words_guarantee(row->typical));
     put_or(out, row->typical->topology, "not stated");
     fprintf(out, " | %s |", number_text(column_ratio_mean(group, r), &number_plain, text));
@@ -119,9 +119,11 @@ static void write_group(FILE *out, const struct report *report, const struct rep
         write_row(out, report, group, r);
         limited |= group->rows[r].limited;
     }
-    fputs(limited ? "\n\\~ generator-limited: partly the load generator's or machine's own lateness.\n\n"
-                  : "\n",
-          out);
+    fputs(
+        limited
+            ? "\n\\~ generator-limited: partly the load generator's or machine's own lateness.\n\n"
+            : "\n",
+        out);
 }
 
 static void write_lock(FILE *out, const struct report *report, const struct report_lock *lock) {
@@ -187,7 +189,9 @@ static void write_run(FILE *out, const struct report *report, int r) {
         fputs("- ", out);
         put_or(out, stage->id ? stage->id : stage->lock, "?");
         fputs(": ", out);
-        put_or(out, stage->error ? stage->error : json_string_value(json_array_get(stage->warnings, 0)), "?");
+        put_or(out,
+               stage->error ? stage->error : json_string_value(json_array_get(stage->warnings, 0)),
+               "?");
         fputc('\n', out);
     }
 }
@@ -200,10 +204,11 @@ int report_write_md(const struct report *report, FILE *out, struct lb_err *err) 
     words_free(words);
     write_answers(out, report);
     for (int g = 0; g < report->group_count; g++) write_group(out, report, &report->groups[g]);
-    fputs("<details><summary>What stands beside the numbers</summary>\n\n"
-          "| lock | topology, version | durability | waits by | claims | competing grants n | bound 3/n |\n"
-          "|---|---|---|---|---|--:|--:|\n",
-          out);
+    fputs(
+        "<details><summary>What stands beside the numbers</summary>\n\n"
+        "| lock | topology, version | durability | waits by | claims | competing grants n | bound 3/n |\n"
+        "|---|---|---|---|---|--:|--:|\n",
+        out);
     for (int i = 0; i < report->lock_count; i++) write_lock(out, report, &report->locks[i]);
     fputc('\n', out);
     for (int r = 0; r < report->run_count; r++) write_run(out, report, r);

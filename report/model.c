@@ -11,7 +11,8 @@ static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
 
-/* The simulator has known answers, for the tool's own tests: it is nothing that people could use. */
+/* The simulator has known answers, for the tool's own tests: it is nothing that people could
+ * use. */
 bool report_is_real(const struct run_stage *stage) {
     bool simulated = stage->backend && strcmp(stage->backend, "sim") == 0;
     return !stage->control && !stage->baseline && !simulated;
@@ -51,7 +52,8 @@ static bool judged(const struct run_stage *stage, const char *verdict) {
     return says(stage, verdict) || equal(stage->history_verdict, verdict);
 }
 
-/* A control in the workload that is meant to expose it: whether it showed what it must, or worse. */
+/* A control in the workload that is meant to expose it: whether it showed what it must, or
+ * worse. */
 static bool shows(const struct run_stage *stage) {
     if (judged(stage, "violated")) return true;
     if (strcmp(stage->expected, "stuck") == 0) return stage->stuck > 0;
@@ -85,11 +87,13 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
 
 enum lock_state report_worse(enum lock_state a, enum lock_state b) {
     /* A short stage of a control may see nothing by chance. */
-    if ((a == LOCK_CAUGHT && b == LOCK_MISSED) || (a == LOCK_MISSED && b == LOCK_CAUGHT)) return LOCK_CAUGHT;
+    if ((a == LOCK_CAUGHT && b == LOCK_MISSED) || (a == LOCK_MISSED && b == LOCK_CAUGHT))
+        return LOCK_CAUGHT;
     return a > b ? a : b;
 }
 
-const struct run_server *report_server(const struct report *report, const struct report_lock *lock) {
+const struct run_server *report_server(const struct report *report,
+                                       const struct report_lock *lock) {
     const struct run *run = report->runs[lock->run];
     const struct run_server *found = NULL;
     for (int i = 0; i < run->server_count; i++) {
@@ -115,10 +119,12 @@ char *report_run_letter(int run, char *text) {
 
 bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage) {
     const char *mine = lock->stage->topology, *its = stage->topology;
-    return lock->run == run && strcmp(lock->name, stage->lock) == 0 && (mine == its || equal(mine, its));
+    return lock->run == run && strcmp(lock->name, stage->lock) == 0 &&
+           (mine == its || equal(mine, its));
 }
 
-static struct report_lock *find_lock(struct report *report, int run, const struct run_stage *stage) {
+static struct report_lock *find_lock(struct report *report, int run,
+                                     const struct run_stage *stage) {
     for (int i = 0; i < report->lock_count; i++) {
         if (report_is_of(&report->locks[i], run, stage)) return &report->locks[i];
     }
@@ -140,7 +146,8 @@ static struct report_lock *add_lock(struct report *report, int run, const struct
     struct report_lock *lock = &report->locks[report->lock_count];
     char letter[8];
     bool several = report->run_count > 1, elsewhere = is_elsewhere_too(report->runs[run], stage);
-    *lock = (struct report_lock){.run = run, .name = stage->lock, .stage = stage, .state = LOCK_BASELINE};
+    *lock = (struct report_lock){
+        .run = run, .name = stage->lock, .stage = stage, .state = LOCK_BASELINE};
     if (asprintf(&lock->label, "%s%s%s%s%s", several ? report_run_letter(run, letter) : "",
                  several ? " " : "", stage->lock, elsewhere ? " @" : "",
                  elsewhere ? stage->topology : "") < 0) {
@@ -191,7 +198,8 @@ static int make_locks(struct report *report) {
     return 0;
 }
 
-/* Where locks were put to the test, one that was not is no candidate; where none was, all are alike. */
+/* Where locks were put to the test, one that was not is no candidate; where none was, all are
+ * alike. */
 static void mark_candidates(struct report *report) {
     bool tested = false;
     for (int i = 0; i < report->lock_count; i++) tested |= report->locks[i].state >= LOCK_CLEAN;
@@ -229,7 +237,8 @@ struct report *report_make(struct run **runs, int run_count, struct lb_err *err)
 void report_free(struct report *report) {
     if (!report) return;
     for (int g = 0; g < report->group_count; g++) {
-        for (int r = 0; r < report->groups[g].row_count; r++) free(report->groups[g].rows[r].stages);
+        for (int r = 0; r < report->groups[g].row_count; r++)
+            free(report->groups[g].rows[r].stages);
         free(report->groups[g].load);
         free(report->groups[g].rows);
     }

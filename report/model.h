@@ -1,8 +1,9 @@
-/* model: what all outputs show, made once from the runs: locks with their verdicts, and one table a load.
+/* model: what all outputs show, made once from the runs: locks with their verdicts, and one table a
+ * load.
  *
- * A row is one lock under one load, all repeats together: its figures are the medians over the repeats (never
- * percentiles of pooled percentiles), its exclusion counts are sums. It prints nothing.
- */
+ * A row is one lock under one load, all repeats together: its figures are the medians over the
+ * repeats (never percentiles of pooled percentiles), its exclusion counts are sums. It prints
+ * nothing. */
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
@@ -11,7 +12,8 @@
 #include "bench/base/err.h"
 #include "results/format/run_read.h"
 
-/* Does it exclude? Worst last within real locks, so that the worst of several stages is their maximum. */
+/* Does it exclude? Worst last within real locks, so that the worst of several stages is their
+ * maximum. */
 enum lock_state {
     LOCK_BASELINE,  /* no lock at all: the tool's own cost */
     LOCK_UNCHECKED, /* granted nothing, so nothing was checked */
@@ -30,16 +32,20 @@ enum lock_state {
 struct report_lock {
     int run; /* index in report->runs */
     const char *name;
-    char *label; /* the name; after the run's letter, and with its topology, where there are several; owned */
-    const struct run_stage *stage; /* any stage of it, for what all share: backend, claims, durability */
+    /* the name; after the run's letter, and with its topology, where there are several; owned */
+    char *label;
+    /* any stage of it, for what all share: backend, claims, durability */
+    const struct run_stage *stage;
     enum lock_state state;
     double grants;    /* all that were checked */
     double competing; /* those with two clients or more on common keys: what the bound stands on */
     double lost_updates, double_holders, expired_holders, token_errors, stuck, early, oversold;
-    double history_violations, history_expired; /* found in the history of operations, after the run */
-    const struct run_stage *residue;            /* the stage that left most on the server, or NULL */
-    const struct run_stage *overlap;            /* the first stage with a first overlap, or NULL */
-    bool partial;                               /* a stage of it is partial or failed */
+    /* found in the history of operations, after the run */
+    double history_violations, history_expired;
+    /* the stage that left most on the server, or NULL */
+    const struct run_stage *residue;
+    const struct run_stage *overlap; /* the first stage with a first overlap, or NULL */
+    bool partial;                    /* a stage of it is partial or failed */
 };
 
 struct report_row {
@@ -49,13 +55,16 @@ struct report_row {
     const struct run_stage **stages; /* all repeats; the list is owned */
     int repeats, incomplete;         /* stages; those that are partial or failed */
     bool limited;                    /* one of them was generator-limited */
-    bool candidate;                  /* may be called best: a real lock that excluded wherever it was tried */
-    enum lock_state state; /* under this load; tables show locks[lock].state, the worst of all loads */
+    /* may be called best: a real lock that excluded wherever it was tried */
+    bool candidate;
+    /* under this load; tables show locks[lock].state, the worst of all loads */
+    enum lock_state state;
 };
 
 /* One load: all rows may be compared with each other. */
 struct report_group {
-    char *load;     /* "one key, closed loop, hold 0, think 0, ...": all of the load but the clients; owned */
+    char *
+        load; /* "one key, closed loop, hold 0, think 0, ...": all of the load but the clients; owned */
     int load_index; /* the same for groups that differ only in clients */
     double clients;
     struct report_row *rows;
@@ -85,8 +94,8 @@ const struct run_server *report_server(const struct report *report, const struct
 /* Its version, or NULL. */
 const char *report_server_version(const struct run_server *server);
 
-/* Two clients or more that meet on a key: without that nothing can be violated, so nothing is proved. The
- * baseline gives each client a cell of its own. */
+/* Two clients or more that meet on a key: without that nothing can be violated, so nothing is
+ * proved. The baseline gives each client a cell of its own. */
 bool report_competes(const struct run_stage *stage);
 
 /* Whether a stage is one of this lock's. */
@@ -110,8 +119,8 @@ enum lock_state report_worse(enum lock_state a, enum lock_state b);
 /* Partial or failed. */
 bool report_incomplete(const struct run_stage *stage);
 
-/* The load of a stage in words, without the clients: stages whose words agree may be compared. Malloced; NULL
- * when out of memory. */
+/* The load of a stage in words, without the clients: stages whose words agree may be compared.
+ * Malloced; NULL when out of memory. */
 char *report_load_text(const struct run_stage *stage);
 
 /* Fills report->groups from runs and locks; part of report_make. 0, or -1 when out of memory. */

@@ -1,4 +1,5 @@
-/* model_rows: puts the stages into groups (one a load) and rows (one a lock under that load). See model.h. */
+/* model_rows: puts the stages into groups (one a load) and rows (one a lock under that load). See
+ * model.h. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +26,16 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     if (strcmp(primitive, "semaphore") == 0 && stage->bound > 0) {
         fprintf(out, ", %.0f of %.0f permits", stage->permits, stage->bound);
     }
-    if (strcmp(primitive, "latch") == 0 && stage->bound > 0) fprintf(out, ", count %.0f", stage->bound);
+    if (strcmp(primitive, "latch") == 0 && stage->bound > 0)
+        fprintf(out, ", count %.0f", stage->bound);
     if (stage->depth > 1) fprintf(out, ", %.0f deep", stage->depth);
     if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
-    if (stage->clients_per_session > 1) fprintf(out, ", %.0f clients a session", stage->clients_per_session);
-    if (stage->session && strcmp(stage->session, "each") == 0) fprintf(out, ", a session each time");
-    /* Whether it does otherwise on the way down is what a sweep of both ways is for: those are no repeats. */
+    if (stage->clients_per_session > 1)
+        fprintf(out, ", %.0f clients a session", stage->clients_per_session);
+    if (stage->session && strcmp(stage->session, "each") == 0)
+        fprintf(out, ", a session each time");
+    /* Whether it does otherwise on the way down is what a sweep of both ways is for: those are no
+     * repeats. */
     bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
     if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
         fprintf(out, ", on the way down");
@@ -92,16 +97,19 @@ static struct report_group *add_group(struct report *report, const struct ref *r
         return NULL;
     }
     struct report_group *group = &report->groups[report->group_count++];
-    *group = (struct report_group){.load = load, .load_index = ref->load, .clients = ref->stage->clients};
+    *group = (struct report_group){
+        .load = load, .load_index = ref->load, .clients = ref->stage->clients};
     return group;
 }
 
 static int by_place(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     if (x->load != y->load) return x->load - y->load;
-    if (x->stage->clients != y->stage->clients) return x->stage->clients < y->stage->clients ? -1 : 1;
+    if (x->stage->clients != y->stage->clients)
+        return x->stage->clients < y->stage->clients ? -1 : 1;
     if (x->lock != y->lock) return x->lock - y->lock;
-    /* Then by throughput, so that the typical repeat is in the middle; one without a figure goes first. */
+    /* Then by throughput, so that the typical repeat is in the middle; one without a figure goes
+     * first. */
     double p = x->stage->throughput_per_s, q = y->stage->throughput_per_s;
     p = isnan(p) ? -1 : p;
     q = isnan(q) ? -1 : q;
@@ -196,7 +204,8 @@ static int fill_groups(struct report *report, const struct ref *refs, int count)
                 break;
             }
         }
-        if (!group || group->load_index != refs[i].load || group->clients != refs[i].stage->clients) {
+        if (!group || group->load_index != refs[i].load ||
+            group->clients != refs[i].stage->clients) {
             group = add_group(report, &refs[i]);
         }
         struct report_row *row = group ? add_row(group, refs[i].lock) : NULL;

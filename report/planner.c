@@ -21,7 +21,8 @@ char *planner_ask_text(const struct planner_ask *ask, char *text, size_t size) {
              : ask->clients == 1 ? " client"
                                  : " clients",
              isnan(ask->clients) || isnan(ask->rate) ? "" : ", ",
-             isnan(ask->rate) ? ", each as fast as it can" : number_text(ask->rate, &number_plain, part[1]),
+             isnan(ask->rate) ? ", each as fast as it can"
+                              : number_text(ask->rate, &number_plain, part[1]),
              isnan(ask->rate) ? "" : "/s together",
              isnan(ask->hold_ns) ? "as measured" : number_time_text(ask->hold_ns, part[2]),
              number_count_text(ask->keys, part[3]), ask->keys == 1 ? "" : "s", ask->slo);
@@ -54,9 +55,9 @@ static int by_place(const struct planner_answer *x, const struct planner_answer 
     return order ? order : strcmp(or_empty(x->lock->durability), or_empty(y->lock->durability));
 }
 
-/* Of two answers for one place: that it does not exclude, which no other search takes back; what was
- * measured, also where it is close; what was measured for another limit; what the model says, the decisive
- * first; then what says nothing. Of equals the newer. */
+/* Of two answers for one place: that it does not exclude, which no other search takes back; what
+ * was measured, also where it is close; what was measured for another limit; what the model says,
+ * the decisive first; then what says nothing. Of equals the newer. */
 static int weight(const struct planner_answer *answer) {
     if (answer->lock->violated) return -1;
     if (answer->verdict == PLANNER_UNKNOWN) return 4;
@@ -101,8 +102,8 @@ static void keep_best(struct planner *planner) {
     qsort(planner->answers, (size_t)kept, sizeof *planner->answers, by_fitness);
 }
 
-/* Permits of a semaphore, and readers, may be held at once: only of mutexes it is known that a key has one
- * holder. */
+/* Permits of a semaphore, and readers, may be held at once: only of mutexes it is known that a key
+ * has one holder. */
 static bool is_impossible(const struct planner *planner) {
     const struct planner_ask *ask = &planner->ask;
     for (int i = 0; i < planner->count; i++) {
@@ -114,16 +115,18 @@ static bool is_impossible(const struct planner *planner) {
 
 static int check_ask(const struct planner_ask *ask, struct lb_err *err) {
     if (isnan(ask->rate) && isnan(ask->clients))
-        return err_set(err, LB_EXIT_USAGE, "plan: neither a rate nor clients: say --rate, --clients or both");
+        return err_set(err, LB_EXIT_USAGE,
+                       "plan: neither a rate nor clients: say --rate, --clients or both");
     bool due = strcmp(ask->metric, "acquire_due") == 0;
     if (due == !isnan(ask->rate)) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   due ? "plan: without a rate nothing falls due: promise acquire, or say --rate"
-                       : "plan: who comes at a rate waits from when it was due: promise acquire_due");
+    return err_set(
+        err, LB_EXIT_USAGE,
+        due ? "plan: without a rate nothing falls due: promise acquire, or say --rate"
+            : "plan: who comes at a rate waits from when it was due: promise acquire_due");
 }
 
-struct planner *planner_make(struct capacity *const *files, int file_count, const struct planner_ask *ask,
-                             struct lb_err *err) {
+struct planner *planner_make(struct capacity *const *files, int file_count,
+                             const struct planner_ask *ask, struct lb_err *err) {
     size_t room = 1;
     if (check_ask(ask, err) != 0) return NULL;
     for (int f = 0; f < file_count; f++) room += (size_t)files[f]->lock_count;
@@ -138,7 +141,8 @@ struct planner *planner_make(struct capacity *const *files, int file_count, cons
             bool unsafe = lock->guarantee && strcmp(lock->guarantee, "none") == 0;
             planner->unsafe += unsafe && !ask->lock;
             if (unsafe && !ask->lock) continue;
-            if (planner_judge(ask, files[f], lock, &planner->answers[planner->count++]) != 0) goto no_memory;
+            if (planner_judge(ask, files[f], lock, &planner->answers[planner->count++]) != 0)
+                goto no_memory;
         }
     }
     if (planner->count > 0) {
@@ -146,7 +150,8 @@ struct planner *planner_make(struct capacity *const *files, int file_count, cons
         planner->impossible = is_impossible(planner);
         return planner;
     }
-    err_set(err, LB_EXIT_USAGE, "plan: no capacity of %s%.80s was measured: run lockbench capacity %s%.80s",
+    err_set(err, LB_EXIT_USAGE,
+            "plan: no capacity of %s%.80s was measured: run lockbench capacity %s%.80s",
             ask->lock ? "" : "any lock", ask->lock ? ask->lock : "", ask->lock ? "" : "LOCK",
             ask->lock ? ask->lock : "");
     planner_free(planner);

@@ -48,14 +48,16 @@ static double asked(const struct planner_ask *ask) {
 
 static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format, ...) {
+static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format,
+               ...) {
     char *sentence = NULL, *all = NULL;
     va_list args;
     va_start(args, format);
     int length = vasprintf(&sentence, format, args);
     va_end(args);
     if (length < 0) return -1;
-    length = asprintf(&all, "%s%s%s", answer->why ? answer->why : "", answer->why ? "; " : "", sentence);
+    length =
+        asprintf(&all, "%s%s%s", answer->why ? answer->why : "", answer->why ? "; " : "", sentence);
     free(sentence);
     if (length < 0) return -1;
     free(answer->why);
@@ -67,7 +69,8 @@ static int say(struct planner_answer *answer, enum planner_verdict verdict, cons
 /* Names come from a file, and the command is there to be copied into a shell. */
 static bool is_plain(const char *text) {
     return text && *text &&
-           text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
+           text[strspn(
+               text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
 }
 
 /* The search that would answer. most: of the load, NAN for its own limit. */
@@ -78,8 +81,8 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     if (!is_plain(lock->lock)) return 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return -1;
-    fprintf(out, "lockbench capacity %s%s --slo '%s'", lock->lock, isnan(ask->rate) ? " --clients" : "",
-            ask->slo);
+    fprintf(out, "lockbench capacity %s%s --slo '%s'", lock->lock,
+            isnan(ask->rate) ? " --clients" : "", ask->slo);
     if (!isnan(ask->hold_ns)) {
         fprintf(out, " --hold %.15gms", ask->hold_ns / 1e6);
     } else if (is_plain(lock->hold)) {
@@ -87,11 +90,13 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     }
     fprintf(out, " --keys %.0f", ask->keys);
     if (!isnan(most)) fprintf(out, " --most %.0f", ceil(most));
-    if (!isnan(ask->rate) && !isnan(ask->clients)) fprintf(out, " --set load.clients=%.0f", ask->clients);
+    if (!isnan(ask->rate) && !isnan(ask->clients))
+        fprintf(out, " --set load.clients=%.0f", ask->clients);
     if (answer->verdict == PLANNER_CLOSE && !answer->model)
         fprintf(out, " --time 10m"); /* a narrower answer */
     const char *topology = ask->topology ? ask->topology : lock->topology;
-    bool stated = is_plain(topology) && strcmp(topology, "url") != 0 && strcmp(topology, "embedded") != 0;
+    bool stated =
+        is_plain(topology) && strcmp(topology, "url") != 0 && strcmp(topology, "embedded") != 0;
     if (stated && (!lock->backend || strcmp(topology, lock->backend) != 0))
         fprintf(out, " --set servers.topology=%s", topology);
     if (fclose(out) != 0) {
@@ -116,8 +121,8 @@ static int refuse(struct planner_answer *answer, const struct planner_ask *ask, 
     return settle(answer, ask, most);
 }
 
-/* The verdict from where a promise is kept for certain, up to `carries`, and broken for certain, from
- * `breaks` on. */
+/* The verdict from where a promise is kept for certain, up to `carries`, and broken for certain,
+ * from `breaks` on. */
 static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     double load = asked(ask);
     const char *unit = isnan(ask->rate) ? " clients" : "/s";
@@ -127,8 +132,8 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     const char *by = answer->model ? "by the model " : "";
     if (answer->carries >= answer->breaks) {
         answer->carries = answer->breaks = NAN;
-        if (say(answer, PLANNER_CLOSE, "they contradict each other: kept at %s%s, broken at %s%s", carries,
-                unit, breaks, unit) != 0)
+        if (say(answer, PLANNER_CLOSE, "they contradict each other: kept at %s%s, broken at %s%s",
+                carries, unit, breaks, unit) != 0)
             return -1;
         return settle(answer, ask, NAN);
     }
@@ -138,21 +143,23 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     }
     if (load >= answer->breaks) {
         answer->margin = answer->breaks / load;
-        return say(answer, PLANNER_TOO_MUCH, "%sthe promise is broken from %s%s on", by, breaks, unit);
+        return say(answer, PLANNER_TOO_MUCH, "%sthe promise is broken from %s%s on", by, breaks,
+                   unit);
     }
     if (isnan(answer->breaks)) {
         bool generator = answer->lock->limited_by == CAPACITY_LIMIT_GENERATOR;
         return refuse(answer, ask, 2 * load, "%sno more than %s%s was shown%s", by, carries, unit,
                       generator ? ", since the load generator was the limit" : "");
     }
-    if (say(answer, PLANNER_CLOSE, "%sbetween %s%s, where the promise is kept, and %s%s, where it is broken",
-            by, isnan(answer->carries) ? "0" : carries, unit, breaks, unit) != 0)
+    if (say(answer, PLANNER_CLOSE,
+            "%sbetween %s%s, where the promise is kept, and %s%s, where it is broken", by,
+            isnan(answer->carries) ? "0" : carries, unit, breaks, unit) != 0)
         return -1;
     return settle(answer, ask, NAN);
 }
 
-/* Of the answer and the probes, under another limit than the one that was searched for: the greatest load
- * that keeps it below the least that breaks it. */
+/* Of the answer and the probes, under another limit than the one that was searched for: the
+ * greatest load that keeps it below the least that breaks it. */
 static void bounds_of_probes(const struct planner_ask *ask, struct planner_answer *answer) {
     const struct capacity_lock *lock = answer->lock;
     /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
@@ -162,9 +169,9 @@ static void bounds_of_probes(const struct planner_ask *ask, struct planner_answe
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
         /* The worst probes have no figures: so many never got it that there is no such quantile. */
-        bool broken =
-            !probe->limited_by && (probe->low_ns > ask->limit_ns ||
-                                   (probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= ask->limit_ns));
+        bool broken = !probe->limited_by &&
+                      (probe->low_ns > ask->limit_ns ||
+                       (probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= ask->limit_ns));
         if (broken && !(answer->breaks <= probe->value)) answer->breaks = probe->value;
     }
     for (int i = 0; i < lock->probe_count; i++) {
@@ -189,13 +196,17 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
     answer->of_another = true;
     bounds_of_probes(ask, answer);
     if (isnan(answer->carries) && isnan(answer->breaks))
-        return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit", lock->slo);
-    if (say(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s", lock->slo) != 0) return -1;
+        return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit",
+                      lock->slo);
+    if (say(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s", lock->slo) != 0)
+        return -1;
     return weigh(answer, ask);
 }
 
-/* The greatest rate whose wait's quantile stays within left_ns: waits are factor times the model's. */
-static double rate_within(double service_ns, double keys, double quantile, double factor, double left_ns) {
+/* The greatest rate whose wait's quantile stays within left_ns: waits are factor times the
+ * model's. */
+static double rate_within(double service_ns, double keys, double quantile, double factor,
+                          double left_ns) {
     double low = 0, high = keys / service_ns;
     if (!(left_ns > 0)) return 0;
     for (int i = 0; i < 60; i++) {
@@ -210,36 +221,41 @@ static double rate_within(double service_ns, double keys, double quantile, doubl
     return low * NS_PER_S;
 }
 
-/* Other holds or keys than were measured, by the model of a hot key. It must have foretold the measurement's
- * own waits; what it foretells is then taken with the same doubt: from the worse of the two with the whole of
- * an acquire on an idle lock added, to the better of the two with nothing added. */
+/* Other holds or keys than were measured, by the model of a hot key. It must have foretold the
+ * measurement's own waits; what it foretells is then taken with the same doubt: from the worse of
+ * the two with the whole of an acquire on an idle lock added, to the better of the two with nothing
+ * added. */
 static int judge_model(const struct planner_ask *ask, struct planner_answer *answer, double hold_ns,
                        double keys) {
     const struct capacity_lock *lock = answer->lock;
     double most = 0, far_ns = NAN, idle_ns = NAN, least = INFINITY;
     if (isnan(ask->rate))
-        return refuse(answer, ask, NAN, "a closed loop with another hold or other keys was not measured");
-    if (isnan(hold_ns) || isnan(keys))
         return refuse(answer, ask, NAN,
-                      "measured with hold %s and keys %s, of which the model of a hot key says nothing",
-                      lock->hold ? lock->hold : "?", lock->keys ? lock->keys : "?");
+                      "a closed loop with another hold or other keys was not measured");
+    if (isnan(hold_ns) || isnan(keys))
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and keys %s, of which the model of a hot key says nothing",
+            lock->hold ? lock->hold : "?", lock->keys ? lock->keys : "?");
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
     if (hold > PLANNER_RANGE * hold_ns || hold < hold_ns / PLANNER_RANGE ||
         ask->keys > PLANNER_RANGE * keys || ask->keys < keys / PLANNER_RANGE)
-        return refuse(answer, ask, NAN,
-                      "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
-                      lock->hold, lock->keys, keys > 1 ? "s" : "");
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
+            lock->hold, lock->keys, keys > 1 ? "s" : "");
     if (!lock->modelled || !(lock->wait_predicted_ns > 0) || !(lock->wait_measured_ns >= 0))
         return refuse(answer, ask, NAN,
-                      "measured with hold %s and %s keys, without the figures that a model needs", lock->hold,
-                      lock->keys);
+                      "measured with hold %s and %s keys, without the figures that a model needs",
+                      lock->hold, lock->keys);
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
     if (factor > PLANNER_MODEL || factor < 1 / PLANNER_MODEL)
-        return refuse(answer, ask, NAN,
-                      "measured with hold %s and %s keys, and the model does not describe this lock: its "
-                      "waits were %.2g "
-                      "times those foretold",
-                      lock->hold, lock->keys, factor);
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s keys, and the model does not describe this lock: its "
+            "waits were %.2g "
+            "times those foretold",
+            lock->hold, lock->keys, factor);
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
         if (probe->verdict == CAPACITY_KEPT && probe->value > most) {
@@ -251,8 +267,10 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
         idle_ns = probe->quantile_ns;
     }
     if (isnan(idle_ns))
-        return refuse(answer, ask, NAN, "no probe kept its promise: there is nothing to conclude from");
-    /* The mean may be foretold and the far end not: then a promise about the far end is not, either. */
+        return refuse(answer, ask, NAN,
+                      "no probe kept its promise: there is nothing to conclude from");
+    /* The mean may be foretold and the far end not: then a promise about the far end is not,
+     * either. */
     double own = lock->hold_ns + lock->handoff_ns;
     double tail = far_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
     if (!(tail <= PLANNER_MODEL))
@@ -264,8 +282,8 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     /* What a hold takes beyond its own time, as it was measured. */
     double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
     answer->model = true;
-    answer->carries =
-        rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)), ask->limit_ns - idle_ns);
+    answer->carries = rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)),
+                                  ask->limit_ns - idle_ns);
     answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
     if (say(answer, PLANNER_UNKNOWN,
             "measured with hold %s and %.0f key%s; M/D/1 with a handoff of %.3g ms foretold its waits by a "
@@ -273,47 +291,56 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
             lock->hold, keys, keys > 1 ? "s" : "", lock->handoff_ns / 1e6, factor) != 0)
         return -1;
     if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
-        return refuse(answer, ask, 2 * ask->rate, "no rate above %.3g/s was measured to keep the promise",
-                      most);
-    /* Nor is a key busier than one was that kept the promise: beyond that edge this lock was not M/D/1. */
+        return refuse(answer, ask, 2 * ask->rate,
+                      "no rate above %.3g/s was measured to keep the promise", most);
+    /* Nor is a key busier than one was that kept the promise: beyond that edge this lock was not
+     * M/D/1. */
     double shown = (lock->answered ? lock->low : most) * own / keys * ask->keys / service;
     answer->carries = fmin(answer->carries, fmin(PLANNER_RANGE * most, shown));
     return weigh(answer, ask);
 }
 
-/* As many clients as were measured, fewer that can't be all busy, or up to twice as many. 1: that is so; 0:
- * it was refused; -1. */
-static int check_clients(const struct planner_ask *ask, struct planner_answer *answer, double hold_ns) {
+/* As many clients as were measured, fewer that can't be all busy, or up to twice as many. 1: that
+ * is so; 0: it was refused; -1. */
+static int check_clients(const struct planner_ask *ask, struct planner_answer *answer,
+                         double hold_ns) {
     double pool = answer->lock->clients;
     if (isnan(ask->rate) || isnan(ask->clients) || same(pool, ask->clients)) return 1;
     if (isnan(pool))
         return refuse(answer, ask, NAN, "the measurement does not say of how many clients it is");
     if (ask->clients > PLANNER_RANGE * pool)
         return refuse(answer, ask, NAN,
-                      "measured with %.0f clients: more than twice as many may not be concluded", pool);
+                      "measured with %.0f clients: more than twice as many may not be concluded",
+                      pool);
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
-    double busy =
-        ask->rate * (hold + ask->limit_ns) / NS_PER_S; /* Little's law, each as late as is promised */
+    double busy = ask->rate * (hold + ask->limit_ns) /
+                  NS_PER_S; /* Little's law, each as late as is promised */
     if (ask->clients < pool && !(ask->clients >= busy))
         return refuse(
             answer, ask, NAN,
-            "measured with %.0f clients; %.0f might all be busy, and who comes then would wait for one", pool,
-            ask->clients);
+            "measured with %.0f clients; %.0f might all be busy, and who comes then would wait for one",
+            pool, ask->clients);
     return say(answer, PLANNER_UNKNOWN, "measured with %.0f clients", pool) == 0 ? 1 : -1;
 }
 
 int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                   const struct capacity_lock *lock, struct planner_answer *ret) {
     double hold_ns = fixed_time(lock->hold), keys = key_count(lock);
-    *ret = (struct planner_answer){
-        .from = from, .lock = lock, .verdict = PLANNER_UNKNOWN, .carries = NAN, .breaks = NAN, .margin = NAN};
+    *ret = (struct planner_answer){.from = from,
+                                   .lock = lock,
+                                   .verdict = PLANNER_UNKNOWN,
+                                   .carries = NAN,
+                                   .breaks = NAN,
+                                   .margin = NAN};
     if (lock->violated) return say(ret, PLANNER_UNKNOWN, "two held it at once in this search");
     bool by_rate = lock->by == CAPACITY_BY_RATE;
     if (by_rate != !isnan(ask->rate))
         return refuse(ret, ask, NAN, "searched by %s only",
                       by_rate ? "rate" : "the clients of a closed loop");
-    if (!lock->metric || strcmp(lock->metric, ask->metric) != 0 || !same(lock->quantile, ask->quantile))
-        return refuse(ret, ask, NAN, "measured for another promise, %s", lock->slo ? lock->slo : "?");
+    if (!lock->metric || strcmp(lock->metric, ask->metric) != 0 ||
+        !same(lock->quantile, ask->quantile))
+        return refuse(ret, ask, NAN, "measured for another promise, %s",
+                      lock->slo ? lock->slo : "?");
     if (ask->topology && (!lock->topology || strcmp(lock->topology, ask->topology) != 0))
         return refuse(ret, ask, NAN, "measured on another topology, %s",
                       lock->topology ? lock->topology : "?");

@@ -1,7 +1,7 @@
 /* report: renders results. It reads runs only, never a server, and writes only where it is told to.
  *
- * To add an output: one write function here, one line in report.c. To add a figure: one line in column.c.
- */
+ * To add an output: one write function here, one line in report.c. To add a figure: one line in
+ * column.c. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -10,7 +10,14 @@
 
 #include "report/model.h"
 
-enum report_format { REPORT_TABLE, REPORT_MD, REPORT_CSV, REPORT_JSON, REPORT_HTML, REPORT_FORMATS };
+enum report_format {
+    REPORT_TABLE,
+    REPORT_MD,
+    REPORT_CSV,
+    REPORT_JSON,
+    REPORT_HTML,
+    REPORT_FORMATS
+};
 
 #define REPORT_FORMAT_NAMES "table, md, csv, json, html"
 
@@ -20,8 +27,8 @@ int report_format_from(const char *name);
 /* Reads runs (folders or run.json files). NULL with err; the caller report_frees. */
 struct report *report_load(const char *const *paths, int count, struct lb_err *err);
 
-/* Renders. color: for a terminal; only the table has any. 0, or -1 with err (also for a failed write, when
- * out's error is seen by then; the caller checks fclose). */
+/* Renders. color: for a terminal; only the table has any. 0, or -1 with err (also for a failed
+ * write, when out's error is seen by then; the caller checks fclose). */
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
                  struct lb_err *err);
 

@@ -70,7 +70,8 @@ void screen_put(const struct screen *screen, const char *text, int width, enum t
     if (width < 0) pad(screen->out, room - length);
 }
 
-/* Code points of the text's next line of at most room: up to the last space that fits, or cut hard. */
+/* Code points of the text's next line of at most room: up to the last space that fits, or cut
+ * hard. */
 static int line_points(const char *text, int room) {
     int points = 0, last_space = 0;
     for (; *text; text++) {
@@ -82,7 +83,8 @@ static int line_points(const char *text, int room) {
     return points;
 }
 
-void screen_wrap(const struct screen *screen, const char *text, int used, int indent, enum tone tone) {
+void screen_wrap(const struct screen *screen, const char *text, int used, int indent,
+                 enum tone tone) {
     const char *code = screen->color ? tone_code(tone) : "";
     fputs(code, screen->out);
     do {

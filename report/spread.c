@@ -40,7 +40,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static int of_repeats(const struct report_row *row, const struct column *column, struct spread *spread) {
+static int of_repeats(const struct report_row *row, const struct column *column,
+                      struct spread *spread) {
     double *values = malloc((size_t)row->repeats * sizeof *values);
     uint64_t low = 1, high;
     int count = 0;
@@ -52,8 +53,9 @@ static int of_repeats(const struct report_row *row, const struct column *column,
     if (count >= 2) {
         qsort(values, (size_t)count, sizeof *values, by_value);
         high = (uint64_t)count;
-        spread->kind =
-            quantile_ranks((uint64_t)count, 0.5, SPREAD_LEVEL, &low, &high) ? SPREAD_RANGE : SPREAD_REPEATS;
+        spread->kind = quantile_ranks((uint64_t)count, 0.5, SPREAD_LEVEL, &low, &high)
+                           ? SPREAD_RANGE
+                           : SPREAD_REPEATS;
         spread->low = values[low - 1];
         spread->high = values[high - 1];
         spread->count = count;
@@ -63,7 +65,8 @@ static int of_repeats(const struct report_row *row, const struct column *column,
 }
 
 /* Which samples a column's figure is a quantile of. */
-static bool quantile_of(const struct column *column, enum run_metric *ret_metric, double *ret_quantile) {
+static bool quantile_of(const struct column *column, enum run_metric *ret_metric,
+                        double *ret_quantile) {
     for (int m = 0; m < RUN_METRICS; m++) {
         const struct {
             size_t offset;
@@ -75,7 +78,8 @@ static bool quantile_of(const struct column *column, enum run_metric *ret_metric
             {offsetof(struct run_stage, latency[0].p999), 0.999},
         };
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-            if (column->offset != parts[p].offset + (size_t)m * sizeof(struct run_latency)) continue;
+            if (column->offset != parts[p].offset + (size_t)m * sizeof(struct run_latency))
+                continue;
             *ret_metric = (enum run_metric)m;
             *ret_quantile = parts[p].quantile;
             return true;
@@ -84,8 +88,8 @@ static bool quantile_of(const struct column *column, enum run_metric *ret_metric
     return false;
 }
 
-static int of_samples(const struct run *run, const struct run_stage *stage, const struct column *column,
-                      struct spread *spread, struct lb_err *err) {
+static int of_samples(const struct run *run, const struct run_stage *stage,
+                      const struct column *column, struct spread *spread, struct lb_err *err) {
     enum run_metric metric;
     double quantile;
     struct hist *hist = NULL;
@@ -99,8 +103,8 @@ static int of_samples(const struct run *run, const struct run_stage *stage, cons
     return 0;
 }
 
-int spread_of(const struct report *report, const struct report_row *row, const struct column *column,
-              struct spread *ret, struct lb_err *err) {
+int spread_of(const struct report *report, const struct report_row *row,
+              const struct column *column, struct spread *ret, struct lb_err *err) {
     struct spread spread = {.kind = SPREAD_NONE, .low = NAN, .high = NAN, .count = NAN};
     if (row->repeats > 1) {
         if (of_repeats(row, column, &spread)) return err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -1,6 +1,6 @@
-/* table: the report for a terminal, in 100 columns: the verdict, one comparison a load, what stands beside
- * the numbers. It leaves percentiles beyond p99 and everything per client to the other outputs.
- */
+/* table: the report for a terminal, in 100 columns: the verdict, one comparison a load, what stands
+ * beside the numbers. It leaves percentiles beyond p99 and everything per client to the other
+ * outputs. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -91,20 +91,20 @@ static void write_head(const struct screen *screen, const struct layout *layout,
 }
 
 static void write_row(const struct screen *screen, const struct report *report,
-                      const struct report_group *group, int r, const struct layout *layout, int name_width,
-                      int cell_max) {
+                      const struct report_group *group, int r, const struct layout *layout,
+                      int name_width, int cell_max) {
     const struct report_row *row = &group->rows[r];
     enum lock_state state = report->locks[row->lock].state;
     char text[NUMBER_TEXT_MAX], name[256];
-    snprintf(name, sizeof name, "%s%s%s", report->locks[row->lock].label, row->incomplete ? "!" : "",
-             row->limited ? "~" : "");
+    snprintf(name, sizeof name, "%s%s%s", report->locks[row->lock].label,
+             row->incomplete ? "!" : "", row->limited ? "~" : "");
     screen_put(screen, name, -name_width, TONE_PLAIN);
     fputc(' ', screen->out);
     screen_put(screen, words_state(state), -VERDICT_WIDTH, words_state_tone(state));
     if (layout->ratio) {
         fputc(' ', screen->out);
-        screen_put(screen, number_text(column_ratio_mean(group, r), &number_plain, text), RATIO_WIDTH,
-                   TONE_PLAIN);
+        screen_put(screen, number_text(column_ratio_mean(group, r), &number_plain, text),
+                   RATIO_WIDTH, TONE_PLAIN);
     }
     /* The mark of the best stands where the gap to the next column is. */
     bool best = false;
@@ -128,7 +128,8 @@ static bool is_said(const struct report_group *group, int r) {
     for (int before = 0; before < r; before++) {
         const struct report_row *row = &group->rows[before];
         if (same_class(row, &group->rows[r]) &&
-            strcmp(or_else(row->typical->topology, ""), or_else(group->rows[r].typical->topology, "")) == 0)
+            strcmp(or_else(row->typical->topology, ""),
+                   or_else(group->rows[r].typical->topology, "")) == 0)
             return true;
     }
     return false;
@@ -156,8 +157,8 @@ static void write_class(const struct screen *screen, const struct report_group *
 
 /* Rows of a class stand together, classes from the least durable on. */
 static void write_rows(const struct screen *screen, const struct report *report,
-                       const struct report_group *group, const struct layout *layout, int name_width,
-                       int cell_max) {
+                       const struct report_group *group, const struct layout *layout,
+                       int name_width, int cell_max) {
     for (int d = 0; d < DURABILITIES; d++) {
         for (int r = 0; r < group->row_count; r++) {
             if ((int)words_durability(group->rows[r].typical) != d) continue;
@@ -173,7 +174,8 @@ static void write_rows(const struct screen *screen, const struct report *report,
     }
 }
 
-/* Widths of the columns when no cell may be wider than cell_max; returns what is left for the name. */
+/* Widths of the columns when no cell may be wider than cell_max; returns what is left for the
+ * name. */
 static int fit_columns(const struct report_group *group, int cell_max, struct layout *layout) {
     char text[NUMBER_TEXT_MAX];
     /* At the end there is room for a mark. */
@@ -189,8 +191,10 @@ static int fit_columns(const struct report_group *group, int cell_max, struct la
     return room;
 }
 
-/* Room for names, at the price of digits first, then of the columns that tell least. Returns their width. */
-static int fit_names(const struct report_group *group, int wanted, struct layout *layout, int *ret_cell_max) {
+/* Room for names, at the price of digits first, then of the columns that tell least. Returns their
+ * width. */
+static int fit_names(const struct report_group *group, int wanted, struct layout *layout,
+                     int *ret_cell_max) {
     static const char *const least[] = {"latency_ns.ping.p50", "cost.server_cpu_ns_per_grant",
                                         "latency_ns.release.p50", "cost.commands_per_grant"};
     int cell_max = CELL_MAX, room = fit_columns(group, cell_max, layout);
@@ -218,14 +222,17 @@ static void write_group(const struct screen *screen, const struct report *report
     choose_columns(group, &layout);
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
-        int length = screen_width(report->locks[row->lock].label) + (row->incomplete > 0) + row->limited;
+        int length =
+            screen_width(report->locks[row->lock].label) + (row->incomplete > 0) + row->limited;
         if (length > name_width) name_width = length;
         if (row->repeats > repeats) repeats = row->repeats;
     }
-    name_width = fit_names(group, name_width > LABEL_MAX ? LABEL_MAX : name_width, &layout, &cell_max);
+    name_width =
+        fit_names(group, name_width > LABEL_MAX ? LABEL_MAX : name_width, &layout, &cell_max);
     fputc('\n', screen->out);
     screen_say(screen, 4, TONE_PLAIN, "%s client%s: %s%s", number_count_text(group->clients, text),
-               group->clients == 1 ? "" : "s", group->load, repeats > 1 ? "; medians of the repeats" : "");
+               group->clients == 1 ? "" : "s", group->load,
+               repeats > 1 ? "; medians of the repeats" : "");
     write_head(screen, &layout, name_width);
     write_rows(screen, report, group, &layout, name_width, cell_max);
     for (int r = 0; r < group->row_count; r++) {
@@ -253,7 +260,8 @@ static void write_lock_note(const struct screen *screen, const struct report *re
     const struct run_stage *stage = lock->stage;
     const struct run_server *server = report_server(report, lock);
     const char *version = report_server_version(server);
-    char claims[256], grants[NUMBER_TEXT_MAX], number[NUMBER_TEXT_MAX], bound[128] = "", *text = NULL;
+    char claims[256], grants[NUMBER_TEXT_MAX], number[NUMBER_TEXT_MAX], bound[128] = "",
+                                                                        *text = NULL;
     char *full = words_durability_full(stage);
     bool by_url = server && server->started_by && strcmp(server->started_by, "url") == 0;
     number_count_text(lock->grants, grants);
@@ -263,9 +271,9 @@ static void write_lock_note(const struct screen *screen, const struct report *re
     }
     words_claims(stage, claims, sizeof claims);
     if (asprintf(&text, "%s%s%s%s; %s; %s grants%s; claims %s%s%s",
-                 or_else(stage->topology, "topology not stated"), version ? " " : "", or_else(version, ""),
-                 by_url ? ", already running" : "", or_else(full, ""), grants, bound,
-                 *claims ? claims : "nothing", stage->waits ? "; waiting: " : "",
+                 or_else(stage->topology, "topology not stated"), version ? " " : "",
+                 or_else(version, ""), by_url ? ", already running" : "", or_else(full, ""), grants,
+                 bound, *claims ? claims : "nothing", stage->waits ? "; waiting: " : "",
                  or_else(stage->waits, "")) < 0) {
         goto out;
     }
@@ -291,18 +299,19 @@ static void write_executor(const struct screen *screen, const struct run *run, c
         pinned |= stage->pinned;
     }
     if (!isfinite(least)) return;
-    screen_say(screen, 2, TONE_PLAIN,
-               "Executor%s%s: clients are fibers on %.0f to %.0f threads in %.0f process%s, %s; its own "
-               "stalls, p99 of the "
-               "worst stage: %s",
-               *letter ? " of run " : "", letter, least, most, processes, processes == 1 ? "" : "es",
-               pinned ? "pinned" : "not pinned", number_time_text(stall, stall_text));
+    screen_say(
+        screen, 2, TONE_PLAIN,
+        "Executor%s%s: clients are fibers on %.0f to %.0f threads in %.0f process%s, %s; its own "
+        "stalls, p99 of the "
+        "worst stage: %s",
+        *letter ? " of run " : "", letter, least, most, processes, processes == 1 ? "" : "es",
+        pinned ? "pinned" : "not pinned", number_time_text(stall, stall_text));
 }
 
-/* What `~` marks is not said again. left: lines that may still be written; those beyond are only counted in
- * *more. */
-static void write_warnings(const struct screen *screen, const char *of, const json_t *warnings, int *left,
-                           int *more) {
+/* What `~` marks is not said again. left: lines that may still be written; those beyond are only
+ * counted in *more. */
+static void write_warnings(const struct screen *screen, const char *of, const json_t *warnings,
+                           int *left, int *more) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
         const char *warning = json_string_value(json_array_get(warnings, i));
         if (*of && warning && strncmp(warning, "generator-limited", 17) == 0) continue;
@@ -310,7 +319,8 @@ static void write_warnings(const struct screen *screen, const char *of, const js
             (*more)++;
             continue;
         }
-        screen_say(screen, 2, TONE_WARN, "Warning: %s%s%s", of, *of ? ": " : "", or_else(warning, "?"));
+        screen_say(screen, 2, TONE_WARN, "Warning: %s%s%s", of, *of ? ": " : "",
+                   or_else(warning, "?"));
     }
 }
 
@@ -322,21 +332,24 @@ static void write_run_notes(const struct screen *screen, const struct report *re
     for (int i = 0; i < run->skip_count; i++) {
         const struct run_skip *skip = &run->skips[i];
         screen_say(screen, 2, TONE_WARN, "Left out: %s: %s%s%s",
-                   or_else(skip->lock, or_else(skip->backend, "?")), or_else(skip->reason, "no reason given"),
-                   skip->install ? "; install " : "", or_else(skip->install, ""));
+                   or_else(skip->lock, or_else(skip->backend, "?")),
+                   or_else(skip->reason, "no reason given"), skip->install ? "; install " : "",
+                   or_else(skip->install, ""));
     }
     int left = WARNINGS_MAX, more = 0;
     write_warnings(screen, "", run->warnings, &left, &more);
     for (int s = 0; s < run->stage_count; s++) {
-        write_warnings(screen, or_else(run->stages[s].id, run->stages[s].lock), run->stages[s].warnings,
-                       &left, &more);
+        write_warnings(screen, or_else(run->stages[s].id, run->stages[s].lock),
+                       run->stages[s].warnings, &left, &more);
     }
     if (more > 0) {
-        screen_say(screen, 2, TONE_WARN, "... and %d more warning%s: in the page, --html, and in run.json",
-                   more, more == 1 ? "" : "s");
+        screen_say(screen, 2, TONE_WARN,
+                   "... and %d more warning%s: in the page, --html, and in run.json", more,
+                   more == 1 ? "" : "s");
     }
     screen_say(screen, 2, TONE_PLAIN, "Run%s%s: %s, %s, %s", *letter ? " " : "", letter,
-               or_else(run->workload, "workload not stated"), or_else(run->started_at, "undated"), run->path);
+               or_else(run->workload, "workload not stated"), or_else(run->started_at, "undated"),
+               run->path);
     if (run->command) screen_say(screen, 2, TONE_PLAIN, "Again: %s", run->command);
 }
 
@@ -349,7 +362,8 @@ static void write_answers(const struct screen *screen, const struct report *repo
     for (int d = 0; d < DURABILITIES; d++) any |= answers.has[d];
     if (!any || (!answers.alone && !answers.contended)) return;
     fputs("\nBest of each durability", screen->out);
-    if (answers.contended) fprintf(screen->out, " (%.0f clients unless alone)", answers.contended->clients);
+    if (answers.contended)
+        fprintf(screen->out, " (%.0f clients unless alone)", answers.contended->clients);
     fputc('\n', screen->out);
     for (int d = 0; d < DURABILITIES; d++) {
         char *text = NULL;
@@ -359,10 +373,12 @@ static void write_answers(const struct screen *screen, const struct report *repo
         for (int q = 0; q < QUESTIONS; q++) {
             const struct answer *answer = &answers.cell[d][q];
             if (!answer->best) continue;
-            fprintf(line, "%s%s: %s %s", ftell(line) > 0 ? "; " : "", answer_title((enum question)q),
-                    report->locks[answer->best->lock].label, answer_text(answer, (enum question)q, value));
+            fprintf(line, "%s%s: %s %s", ftell(line) > 0 ? "; " : "",
+                    answer_title((enum question)q), report->locks[answer->best->lock].label,
+                    answer_text(answer, (enum question)q, value));
             for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++) {
-                fprintf(line, "%s%s", t == 0 ? " ~ " : ", ", report->locks[answer->ties[t]->lock].label);
+                fprintf(line, "%s%s", t == 0 ? " ~ " : ", ",
+                        report->locks[answer->ties[t]->lock].label);
             }
         }
         fputs("  ", screen->out);
@@ -385,7 +401,8 @@ int report_write_table(const struct report *report, bool color, FILE *out, struc
     }
     write_answers(&screen, report);
     fputs("\nWhat stands beside the numbers\n", out);
-    for (int i = 0; i < report->lock_count; i++) write_lock_note(&screen, report, &report->locks[i]);
+    for (int i = 0; i < report->lock_count; i++)
+        write_lock_note(&screen, report, &report->locks[i]);
     for (int r = 0; r < report->run_count; r++) write_run_notes(&screen, report, r);
     return 0;
 }

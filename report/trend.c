@@ -13,8 +13,9 @@ bool trend_is_worse(int metric, double before, double after) {
     return compare_metrics[metric].more_is_better ? after < before : after > before;
 }
 
-/* From the level before the first change among the newest runs to the level now: a change that was undone
- * since is none. The newest levels with too few runs to tell them from outliers are none yet. */
+/* From the level before the first change among the newest runs to the level now: a change that was
+ * undone since is none. The newest levels with too few runs to tell them from outliers are none
+ * yet. */
 static void weigh(struct trend_figure *figure, int metric, const struct trend_ask *ask) {
     int first = 0, changes = figure->change_count, end = figure->count;
     while (changes > 0 && end - figure->changes[changes - 1].index < TREND_LEVEL)
@@ -62,12 +63,13 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     if (!more) return -1;
     view->series = more;
     struct trend_series *series = &more[view->count++];
-    *series = (struct trend_series){.lines = malloc((size_t)count * sizeof *series->lines), .count = count};
+    *series = (struct trend_series){.lines = malloc((size_t)count * sizeof *series->lines),
+                                    .count = count};
     if (!series->lines) return -1;
     memcpy(series->lines, lines, (size_t)count * sizeof *series->lines);
     const char *verdict = lines[count - 1]->text[TREND_VERDICT];
-    series->violated =
-        strcmp(verdict, words_state(LOCK_VIOLATED)) == 0 || strcmp(verdict, words_state(LOCK_TOKENS)) == 0;
+    series->violated = strcmp(verdict, words_state(LOCK_VIOLATED)) == 0 ||
+                       strcmp(verdict, words_state(LOCK_TOKENS)) == 0;
     for (int m = 0; m < COMPARE_METRICS; m++) {
         if (view->ask.metric >= 0 && view->ask.metric != m) continue;
         if (fill_figure(series, m, &view->ask) != 0) return -1;
@@ -76,7 +78,8 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     return 0;
 }
 
-struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask, struct lb_err *err) {
+struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask,
+                              struct lb_err *err) {
     int count = 0, failed = 0;
     struct trend_view *view = calloc(1, sizeof *view);
     const struct trend_line **lines = malloc(((size_t)trend->count + 1) * sizeof *lines);
@@ -91,9 +94,9 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
         if (wanted) lines[count++] = &trend->lines[i];
     }
     if (count == 0) {
-        failed = ask->lock
-                     ? err_set(err, LB_EXIT_USAGE, "%s: has no line of lock '%.80s'", trend->path, ask->lock)
-                     : err_set(err, LB_EXIT_USAGE, "%s: has no line yet", trend->path);
+        failed = ask->lock ? err_set(err, LB_EXIT_USAGE, "%s: has no line of lock '%.80s'",
+                                     trend->path, ask->lock)
+                           : err_set(err, LB_EXIT_USAGE, "%s: has no line yet", trend->path);
         goto out;
     }
     qsort(lines, (size_t)count, sizeof *lines, by_series_and_time);
@@ -139,7 +142,8 @@ char *trend_also(const struct trend_series *series, const struct trend_figure *f
     text[0] = '\0';
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(now->text[others[i]], before->text[others[i]]) == 0 || used >= size) continue;
-        int wrote = snprintf(text + used, size - used, "%s%s", used ? ", " : "", trend_columns[others[i]]);
+        int wrote =
+            snprintf(text + used, size - used, "%s%s", used ? ", " : "", trend_columns[others[i]]);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     return text;

@@ -1,11 +1,11 @@
-/* trend: how the figures of locks went from run to run: a CSV file that medians are appended to, and what
- * changed in it, when, by how much.
+/* trend: how the figures of locks went from run to run: a CSV file that medians are appended to,
+ * and what changed in it, when, by how much.
  *
- * A line is one lock under one load in one run, its figures medians over the run's repeats. A series is all
- * lines of one lock, load, topology, durability, executor and environment: what ran on another kind of
- * machine is a series of its own, never a change. Change points are results/stats/change's. The file is read
- * as one that came from anywhere. It asks no server, and prints nothing.
- */
+ * A line is one lock under one load in one run, its figures medians over the run's repeats. A
+ * series is all lines of one lock, load, topology, durability, executor and environment: what ran
+ * on another kind of machine is a series of its own, never a change. Change points are
+ * results/stats/change's. The file is read as one that came from anywhere. It asks no server, and
+ * prints nothing. */
 #ifndef REPORT_TREND_H
 #define REPORT_TREND_H
 
@@ -18,11 +18,12 @@
 
 /* The columns of text, in the file's order; the figures of compare_metrics follow. */
 enum trend_text {
-    TREND_TIME,        /* ISO 8601, when the run began */
-    TREND_COMMIT,      /* what was measured, as whoever ran it named it; may be empty */
-    TREND_RUN,         /* the name of its folder */
-    TREND_ENVIRONMENT, /* hash of processors, clock, governor, build, the lock's options; not of the host */
-    TREND_HOST,        /* hash of its name */
+    TREND_TIME,   /* ISO 8601, when the run began */
+    TREND_COMMIT, /* what was measured, as whoever ran it named it; may be empty */
+    TREND_RUN,    /* the name of its folder */
+    /* hash of processors, clock, governor, build, the lock's options; not of the host */
+    TREND_ENVIRONMENT,
+    TREND_HOST, /* hash of its name */
     TREND_KERNEL,
     TREND_SERVER, /* "redis 7.0.15" */
     TREND_LOCK,
@@ -53,11 +54,11 @@ struct trend *trend_read(const char *path, struct lb_err *err);
 struct trend *trend_parse(char *text, const char *path, struct lb_err *err);
 void trend_free(struct trend *trend);
 
-/* Appends a line for each lock and load of the runs, but for those that are there. Makes the file if there is
- * none. Locks that are broken on purpose and stages that did not come to their end have no line. commit may
- * be NULL. All lines or none are written. 0, or -1 with err. */
-int trend_append(const char *path, const char *const *runs, int run_count, const char *commit, int *ret_added,
-                 int *ret_there, struct lb_err *err);
+/* Appends a line for each lock and load of the runs, but for those that are there. Makes the file
+ * if there is none. Locks that are broken on purpose and stages that did not come to their end have
+ * no line. commit may be NULL. All lines or none are written. 0, or -1 with err. */
+int trend_append(const char *path, const char *const *runs, int run_count, const char *commit,
+                 int *ret_added, int *ret_there, struct lb_err *err);
 
 /* Runs that a new level must have before a gate takes it for one: fewer may be outliers. */
 #define TREND_LEVEL 3
@@ -69,8 +70,9 @@ struct trend_figure {
     struct change_point *changes; /* index: in values; owned */
     int change_count;
     double latest, median; /* the median of the last `last` */
-    double shift; /* from before the last `gate` runs' changes until now, 0.05 = 5 % more; 0 = no change */
-    bool worse;   /* ... is one for the worse */
+    /* from before the last `gate` runs' changes until now, 0.05 = 5 % more; 0 = no change */
+    double shift;
+    bool worse; /* ... is one for the worse */
 };
 
 struct trend_series {
@@ -81,10 +83,10 @@ struct trend_series {
 };
 
 struct trend_ask {
-    const char *lock;  /* NULL: all */
-    int metric;        /* of compare_metrics; -1: all */
-    int last;          /* runs that the median is of */
-    int gate;          /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
+    const char *lock; /* NULL: all */
+    int metric;       /* of compare_metrics; -1: all */
+    int last;         /* runs that the median is of */
+    int gate; /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
                         * is asked for */
     double min_effect; /* 0.03 */
 };
@@ -98,13 +100,16 @@ struct trend_view {
 };
 
 /* NULL with err: no such lock, or out of memory. The trend must outlive it. */
-struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask, struct lb_err *err);
+struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask,
+                              struct lb_err *err);
 void trend_view_free(struct trend_view *view);
 
-/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse; else 0. */
+/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse; else
+ * 0. */
 int trend_exit(const struct trend_view *view);
 
-/* What else is not the same at a change as at the line before it: "kernel, server", "" for nothing. */
+/* What else is not the same at a change as at the line before it: "kernel, server", "" for
+ * nothing. */
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
                  const struct change_point *change, char *text, size_t size);
 
@@ -115,7 +120,8 @@ bool trend_is_worse(int metric, double before, double after);
 int trend_write_table(const struct trend_view *view, bool color, bool lines, FILE *out);
 int trend_write_md(const struct trend_view *view, FILE *out);
 int trend_write_json(const struct trend_view *view, FILE *out);
-/* A CSV file a series and otava.yaml, for `otava analyze`, into a folder that it makes. 0, or -1 with err. */
+/* A CSV file a series and otava.yaml, for `otava analyze`, into a folder that it makes. 0, or -1
+ * with err. */
 int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err);
 
 #endif

@@ -50,18 +50,19 @@ static int hash_options(unsigned *value, const json_t *options) {
     return 0;
 }
 
-/* What makes figures of the same load incomparable: the machine and the lock's options. Not the host, whose
- * name changes with each container, nor kernel and libraries: what they do to the figures is what a history
- * is for. -1: out of memory. */
-static int environment_hash(const struct run *run, const struct run_stage *stage, unsigned *ret_hash) {
+/* What makes figures of the same load incomparable: the machine and the lock's options. Not the
+ * host, whose name changes with each container, nor kernel and libraries: what they do to the
+ * figures is what a history is for. -1: out of memory. */
+static int environment_hash(const struct run *run, const struct run_stage *stage,
+                            unsigned *ret_hash) {
     static const char *const parts[] = {"cpu_model", "cpus", "clock_source", "governor", "build"};
     const json_t *options = json_object_get(run->plan, "options");
     unsigned value = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *part = json_object_get(run->environment, parts[i]);
         char text[300];
-        snprintf(text, sizeof text, "%08x %s %.15g %.200s", value, parts[i], json_number_value(part),
-                 json_is_string(part) ? json_string_value(part) : "");
+        snprintf(text, sizeof text, "%08x %s %.15g %.200s", value, parts[i],
+                 json_number_value(part), json_is_string(part) ? json_string_value(part) : "");
         value = hash(text);
     }
     if (hash_options(&value, json_object_get(options, stage->lock)) != 0 ||
@@ -88,8 +89,8 @@ static const char *version_of(const struct run *run, const char *backend) {
     return "";
 }
 
-/* All texts of a stage's line but the repeats and the verdict, one after the other in a block. NULL when out
- * of memory. */
+/* All texts of a stage's line but the repeats and the verdict, one after the other in a block. NULL
+ * when out of memory. */
 static char *stage_texts(const struct run *run, const struct run_stage *stage, const char *commit) {
     char *block = NULL, *load = report_load_text(stage), *dir = realpath(run->dir, NULL);
     const char *version = version_of(run, stage->backend);
@@ -99,14 +100,14 @@ static char *stage_texts(const struct run *run, const struct run_stage *stage, c
     FILE *out = ready ? open_memstream(&block, &size) : NULL;
     if (!out) goto out;
     /* In the order of enum trend_text. */
-    fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, or_empty(commit), 0, folder_name(dir ? dir : run->dir),
-            0);
+    fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, or_empty(commit), 0,
+            folder_name(dir ? dir : run->dir), 0);
     fprintf(out, "%08x%c%s%c%s%c", environment, 0, text_at(run->environment, "hostname_hash"), 0,
             text_at(run->environment, "kernel"), 0);
-    fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", or_empty(stage->backend), *version ? " " : "", version, 0,
-            stage->lock, 0, stage->clients, 0, load, 0);
-    fprintf(out, "%s%c%s%c%.0f x %.0f%c", or_empty(stage->topology), 0, or_empty(stage->durability), 0,
-            stage->processes, stage->threads, 0);
+    fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", or_empty(stage->backend), *version ? " " : "", version,
+            0, stage->lock, 0, stage->clients, 0, load, 0);
+    fprintf(out, "%s%c%s%c%.0f x %.0f%c", or_empty(stage->topology), 0, or_empty(stage->durability),
+            0, stage->processes, stage->threads, 0);
     if (fclose(out) != 0) {
         free(block);
         block = NULL;
@@ -127,7 +128,8 @@ static int add_stage(struct list *list, const struct run *run, const struct run_
         list->room = room;
     }
     struct fresh *fresh = &list->item[list->count];
-    *fresh = (struct fresh){.stage = stage, .place = list->count, .texts = stage_texts(run, stage, commit)};
+    *fresh = (struct fresh){
+        .stage = stage, .place = list->count, .texts = stage_texts(run, stage, commit)};
     if (!fresh->texts) return -1;
     list->count++;
     const char *at = fresh->texts;
@@ -195,18 +197,21 @@ static void write_header(FILE *out) {
 
 static int add_run(struct list *list, struct run *run, const char *commit, struct lb_err *err) {
     if (!run->started_at)
-        return err_set(err, LB_EXIT_USAGE, "%s: does not say when it began (.started_at)", run->path);
+        return err_set(err, LB_EXIT_USAGE, "%s: does not say when it began (.started_at)",
+                       run->path);
     for (int i = 0; i < run->stage_count; i++) {
         const struct run_stage *stage = &run->stages[i];
         bool whole = stage->lock && stage->status && strcmp(stage->status, "complete") == 0;
         if (!whole || stage->control) continue;
-        if (add_stage(list, run, stage, commit) != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        if (add_stage(list, run, stage, commit) != 0)
+            return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return 0;
 }
 
 /* The new lines as text; malloced. */
-static char *new_lines(const struct trend *trend, struct list *list, int *ret_added, int *ret_there) {
+static char *new_lines(const struct trend *trend, struct list *list, int *ret_added,
+                       int *ret_there) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -214,7 +219,8 @@ static char *new_lines(const struct trend *trend, struct list *list, int *ret_ad
     if (list->count > 0) qsort(list->item, (size_t)list->count, sizeof *list->item, by_fresh);
     if (out && !trend) write_header(out);
     for (int from = 0, to; !failed && from < list->count; from = to) {
-        for (to = from + 1; to < list->count && by_line(&list->item[from].line, &list->item[to].line) == 0;)
+        for (to = from + 1;
+             to < list->count && by_line(&list->item[from].line, &list->item[to].line) == 0;)
             to++;
         bool there = is_there(trend, &list->item[from].line);
         *(there ? ret_there : ret_added) += 1;
@@ -247,7 +253,8 @@ static int append_list(const char *path, struct list *list, int *ret_added, int 
     struct stat status;
     struct trend *trend = NULL;
     char *text = NULL;
-    int added = 0, there = 0, rc = -1, fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int added = 0, there = 0, rc = -1,
+        fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
     if (flock(fd, LOCK_EX) != 0 || fstat(fd, &status) != 0) { /* two of us at once, in CI */
         err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
@@ -285,8 +292,8 @@ int trend_append(const char *path, const char *const *paths, int run_count, cons
         failed = runs[i] ? add_run(&list, runs[i], commit, err) : -1;
     }
     if (!failed && list.count == 0)
-        failed =
-            err_set(err, LB_EXIT_USAGE, "history: no stage of these runs came to its end: nothing to append");
+        failed = err_set(err, LB_EXIT_USAGE,
+                         "history: no stage of these runs came to its end: nothing to append");
     if (!failed) failed = append_list(path, &list, ret_added, ret_there, err);
     free_list(&list);
     for (int i = 0; i < run_count; i++) run_free(runs[i]);

@@ -22,8 +22,9 @@ const char *const trend_columns[TREND_TEXTS] = {
 };
 
 int trend_by_series(const struct trend_line *a, const struct trend_line *b) {
-    static const enum trend_text key[] = {TREND_LOCK,       TREND_LOAD,     TREND_CLIENTS,    TREND_TOPOLOGY,
-                                          TREND_DURABILITY, TREND_EXECUTOR, TREND_ENVIRONMENT};
+    static const enum trend_text key[] = {TREND_LOCK,       TREND_LOAD,       TREND_CLIENTS,
+                                          TREND_TOPOLOGY,   TREND_DURABILITY, TREND_EXECUTOR,
+                                          TREND_ENVIRONMENT};
     int order = 0;
     for (size_t i = 0; i < sizeof key / sizeof *key && !order; i++) {
         const char *x = a->text[key[i]], *y = b->text[key[i]];
@@ -38,7 +39,8 @@ struct reader {
     int line;
     const char *path;
     struct lb_err *err;
-    int column[FIELDS_MAX]; /* of each field: an enum trend_text, TREND_TEXTS + a metric, -1: not known here
+    int column
+        [FIELDS_MAX]; /* of each field: an enum trend_text, TREND_TEXTS + a metric, -1: not known here
                              */
     int columns;
 };
@@ -62,7 +64,8 @@ static int next_fields(struct reader *reader, char **fields) {
             lines += *from == '\n';
             *to++ = *from;
         }
-        if (quoted && (from == fields[count] || from[-1] != '"' || (*from && !strchr(",\r\n", *from))))
+        if (quoted &&
+            (from == fields[count] || from[-1] != '"' || (*from && !strchr(",\r\n", *from))))
             return bad(reader, "has a quoted field without its end");
         count++;
         char after = *from;
@@ -124,8 +127,9 @@ static int read_line(struct reader *reader, char **fields, struct trend_line *li
         double figure = strtod(fields[i], &end);
         if (!*fields[i]) continue;
         if (*end || !isfinite(figure) || figure < 0)
-            return err_set(reader->err, LB_EXIT_USAGE, "%s:%d: %s '%.40s' is no number of 0 or more",
-                           reader->path, reader->line, compare_metrics[column - TREND_TEXTS].name, fields[i]);
+            return err_set(reader->err, LB_EXIT_USAGE,
+                           "%s:%d: %s '%.40s' is no number of 0 or more", reader->path,
+                           reader->line, compare_metrics[column - TREND_TEXTS].name, fields[i]);
         line->figure[column - TREND_TEXTS] = figure;
     }
     /* 2026-11-21T20:12:23Z: as text they order as they followed each other. */
@@ -151,8 +155,9 @@ static int read_lines(struct reader *reader, struct trend *trend) {
         if (count < 0) return -1;
         if (count == 1 && !*fields[0]) continue; /* an empty line */
         if (count != reader->columns)
-            return err_set(reader->err, LB_EXIT_USAGE, "%s:%d: has %d fields, and the first line names %d",
-                           reader->path, reader->line, count, reader->columns);
+            return err_set(reader->err, LB_EXIT_USAGE,
+                           "%s:%d: has %d fields, and the first line names %d", reader->path,
+                           reader->line, count, reader->columns);
         if (trend->count == LINES_MAX) return bad(reader, "too many lines");
         if (trend->count == room) {
             room = room ? 2 * room : 64;
@@ -184,8 +189,8 @@ struct trend *trend_parse(char *text, const char *path, struct lb_err *err) {
 
 struct trend *trend_read(const char *path, struct lb_err *err) {
     size_t length;
-    char *text =
-        tree_file(path, "a history", "the file that `lockbench history RUN... --append` made", &length, err);
+    char *text = tree_file(path, "a history",
+                           "the file that `lockbench history RUN... --append` made", &length, err);
     if (!text) return NULL;
     if (strlen(text) == length) return trend_parse(text, path, err);
     free(text);

@@ -10,16 +10,18 @@
 #include "report/escape.h"
 #include "report/trend_parts.h"
 
-static json_t *change_json(const struct trend_series *series, int metric, const struct change_point *change) {
+static json_t *change_json(const struct trend_series *series, int metric,
+                           const struct change_point *change) {
     const struct trend_figure *figure = &series->figure[metric];
     const struct trend_line *line = series->lines[figure->lines[change->index]];
     double shift = change->before > 0 ? change->after / change->before - 1 : NAN;
     char also[100];
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:o, s:f, s:b, s:s}", "index", change->index, "time",
-                     line->text[TREND_TIME], "commit", line->text[TREND_COMMIT], "run", line->text[TREND_RUN],
-                     "before", change->before, "after", change->after, "shift", escape_json_figure(shift),
-                     "p", change->p, "worse", (int)trend_is_worse(metric, change->before, change->after),
-                     "also", trend_also(series, figure, change, also, sizeof also));
+    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:o, s:f, s:b, s:s}", "index", change->index,
+                     "time", line->text[TREND_TIME], "commit", line->text[TREND_COMMIT], "run",
+                     line->text[TREND_RUN], "before", change->before, "after", change->after,
+                     "shift", escape_json_figure(shift), "p", change->p, "worse",
+                     (int)trend_is_worse(metric, change->before, change->after), "also",
+                     trend_also(series, figure, change, also, sizeof also));
 }
 
 static json_t *figure_json(const struct trend_series *series, int metric) {
@@ -29,9 +31,10 @@ static json_t *figure_json(const struct trend_series *series, int metric) {
         json_array_append_new(values, escape_json_figure(figure->values[i]));
     for (int i = 0; i < figure->change_count; i++)
         json_array_append_new(changes, change_json(series, metric, &figure->changes[i]));
-    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "latest", escape_json_figure(figure->latest), "median",
-                     escape_json_figure(figure->median), "shift", escape_json_figure(figure->shift), "worse",
-                     (int)figure->worse, "changes", changes, "values", values);
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "latest", escape_json_figure(figure->latest),
+                     "median", escape_json_figure(figure->median), "shift",
+                     escape_json_figure(figure->shift), "worse", (int)figure->worse, "changes",
+                     changes, "values", values);
 }
 
 static json_t *series_json(const struct trend_series *series) {
@@ -55,9 +58,9 @@ int trend_write_json(const struct trend_view *view, FILE *out) {
     json_t *all = json_array();
     for (int i = 0; i < view->count; i++) json_array_append_new(all, series_json(&view->series[i]));
     json_t *json =
-        json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1", "exit_code",
-                  trend_exit(view), "gate", view->ask.gate, "min_effect", view->ask.min_effect, "max_p",
-                  CHANGE_MAX_P, "worse", view->worse, "series", all);
+        json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
+                  "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
+                  view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series", all);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
     fputc('\n', out);
     json_decref(json);
@@ -107,22 +110,25 @@ static int write_series(const struct trend_series *series, const char *folder, c
     return done(out, folder, err);
 }
 
-/* A text from elsewhere as a JSON string, which is one of YAML, too; takes it. 0, or -1: it is no UTF-8. */
+/* A text from elsewhere as a JSON string, which is one of YAML, too; takes it. 0, or -1: it is no
+ * UTF-8. */
 static int put_string(json_t *text, size_t flags, FILE *out) {
     int failed = text ? json_dumpf(text, out, JSON_ENCODE_ANY | flags) : -1;
     json_decref(text);
     return failed;
 }
 
-static int write_test(const struct trend_series *series, const char *folder, const char *name, FILE *out,
-                      struct lb_err *err) {
+static int write_test(const struct trend_series *series, const char *folder, const char *name,
+                      FILE *out, struct lb_err *err) {
     const struct trend_line *newest = series->lines[series->count - 1];
     const char *clients = newest->text[TREND_CLIENTS], *load = newest->text[TREND_LOAD];
     fputs("  # ", out);
-    put_string(json_sprintf("%s clients, %s", clients, load), JSON_ENSURE_ASCII, out); /* one line */
+    /* one line */
+    put_string(json_sprintf("%s clients, %s", clients, load), JSON_ENSURE_ASCII, out);
     fprintf(out, "\n  %s:\n    type: csv\n    file: ", name);
     if (put_string(json_sprintf("%s/%s.csv", folder, name), 0, out) != 0)
-        return err_set(err, LB_EXIT_USAGE, "%s: a name that is no UTF-8 cannot be in otava.yaml", folder);
+        return err_set(err, LB_EXIT_USAGE, "%s: a name that is no UTF-8 cannot be in otava.yaml",
+                       folder);
     fputs("\n    time_column: time\n    attributes: [commit, run]\n    metrics:\n", out);
     for (int m = 0; m < COMPARE_METRICS; m++) {
         if (is_full(series, m))
@@ -138,7 +144,8 @@ static void series_name(const struct trend_series *series, int index, char *name
     snprintf(name, size, "%.100s.c%.20s.%d", newest->text[TREND_LOCK], newest->text[TREND_CLIENTS],
              index + 1);
     for (char *c = name; *c; c++) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        bool plain =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
         if (!plain && !strchr("-._", *c)) *c = '_';
     }
 }

@@ -36,14 +36,15 @@ static char *blocks(const struct trend_figure *figure, char *text) {
     return text;
 }
 
-/* "worse, -8.2 % on 2026-11-10T12:00:00Z with commit abc in 20261110-contended: 23,000 -> 21,100 (p = 1e-6)".
- */
-static char *change_text(const struct trend_series *series, int metric, const struct change_point *change,
-                         char *text) {
+/* "worse, -8.2 % on 2026-11-10T12:00:00Z with commit abc in 20261110-contended: 23,000 -> 21,100 (p
+ * = 1e-6)". */
+static char *change_text(const struct trend_series *series, int metric,
+                         const struct change_point *change, char *text) {
     const struct trend_figure *figure = &series->figure[metric];
     const struct trend_line *line = series->lines[figure->lines[change->index]];
     const char *commit = line->text[TREND_COMMIT];
-    char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX], also[100], shift[NUMBER_TEXT_MAX + 1] = "";
+    char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX], also[100],
+        shift[NUMBER_TEXT_MAX + 1] = "";
     trend_also(series, figure, change, also, sizeof also);
     if (change->before > 0) {
         shift[0] = ' ';
@@ -53,8 +54,9 @@ static char *change_text(const struct trend_series *series, int metric, const st
     snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
              value_text(change->before, metric, before), value_text(change->after, metric, after),
-             line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN], change->p,
-             settled ? "" : "; so few runs may be outliers", *also ? "; changed there, too: " : "", also);
+             line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN],
+             change->p, settled ? "" : "; so few runs may be outliers",
+             *also ? "; changed there, too: " : "", also);
     return text;
 }
 
@@ -67,8 +69,8 @@ static char *headline(const struct trend_view *view, enum tone *ret_tone, char *
     }
     *ret_tone = trend_exit(view) != LB_EXIT_OK || violated ? TONE_BAD : TONE_PLAIN;
     int used = snprintf(text, size, "%s%d series, %d lines, %d change%s",
-                        violated ? "EXCLUSION VIOLATED in the newest run of a series. " : "", view->count,
-                        view->trend->count, changes, changes == 1 ? "" : "s");
+                        violated ? "EXCLUSION VIOLATED in the newest run of a series. " : "",
+                        view->count, view->trend->count, changes, changes == 1 ? "" : "s");
     if (view->ask.gate > 0 && used > 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used,
                  ". %d figure%s WORSE by %.3g %% or more within the last %d runs", view->worse,
@@ -76,8 +78,8 @@ static char *headline(const struct trend_view *view, enum tone *ret_tone, char *
     return text;
 }
 
-static void table_figure(const struct trend_view *view, const struct trend_series *series, int metric,
-                         const struct screen *screen, bool lines) {
+static void table_figure(const struct trend_view *view, const struct trend_series *series,
+                         int metric, const struct screen *screen, bool lines) {
     const struct trend_figure *figure = &series->figure[metric];
     char text[WORDS], line[3 * BLOCKS + 1];
     if (figure->count == 0) return;
@@ -104,12 +106,13 @@ static void table_series(const struct trend_view *view, const struct trend_serie
                newest->text[TREND_LOCK], clients, strcmp(clients, "1") == 0 ? "" : "s",
                newest->text[TREND_LOAD]);
     screen_say(screen, 2, TONE_PLAIN, "  %s; %s; %s; executor %s, environment %s; newest %s: %s",
-               newest->text[TREND_TOPOLOGY], newest->text[TREND_DURABILITY], newest->text[TREND_SERVER],
-               newest->text[TREND_EXECUTOR], newest->text[TREND_ENVIRONMENT], newest->text[TREND_TIME],
+               newest->text[TREND_TOPOLOGY], newest->text[TREND_DURABILITY],
+               newest->text[TREND_SERVER], newest->text[TREND_EXECUTOR],
+               newest->text[TREND_ENVIRONMENT], newest->text[TREND_TIME],
                newest->text[TREND_VERDICT]);
     if (series->count < FEW)
-        screen_say(screen, 2, TONE_WARN, "  %d run%s: too few to tell a change from scatter", series->count,
-                   series->count == 1 ? "" : "s");
+        screen_say(screen, 2, TONE_WARN, "  %d run%s: too few to tell a change from scatter",
+                   series->count, series->count == 1 ? "" : "s");
     for (int m = 0; m < COMPARE_METRICS; m++) table_figure(view, series, m, screen, lines);
     fputc('\n', screen->out);
 }
@@ -123,11 +126,12 @@ int trend_write_table(const struct trend_view *view, bool color, bool lines, FIL
     snprintf(last, sizeof last, "median of %d", view->ask.last);
     fprintf(out, "\n  %-20s%11s%16s%6s\n", "medians of runs", "latest", last, "runs");
     for (int i = 0; i < view->count; i++) table_series(view, &view->series[i], &screen, lines);
-    screen_say(&screen, 0, TONE_PLAIN,
-               "Changes by Hunter's algorithm: E-divisive means, Student's t-test with p < %g, windows of %d "
-               "runs, at "
-               "least %.3g %%. What ran on another kind of machine is a series of its own.",
-               CHANGE_MAX_P, CHANGE_WINDOW, 100 * view->ask.min_effect);
+    screen_say(
+        &screen, 0, TONE_PLAIN,
+        "Changes by Hunter's algorithm: E-divisive means, Student's t-test with p < %g, windows of %d "
+        "runs, at "
+        "least %.3g %%. What ran on another kind of machine is a series of its own.",
+        CHANGE_MAX_P, CHANGE_WINDOW, 100 * view->ask.min_effect);
     return 0;
 }
 
@@ -145,7 +149,8 @@ static void md_series(const struct trend_series *series, FILE *out) {
         escape_md(out, newest->text[TREND_TOPOLOGY]);
         fputs(", ", out);
         escape_md(out, newest->text[TREND_DURABILITY]);
-        fprintf(out, " | %s | %s | ", compare_metrics[m].title, value_text(figure->latest, m, text));
+        fprintf(out, " | %s | %s | ", compare_metrics[m].title,
+                value_text(figure->latest, m, text));
         fprintf(out, "%s | %d | %s | ", value_text(figure->median, m, text), figure->count,
                 blocks(figure, line));
         for (int c = 0; c < figure->change_count; c++) {
@@ -161,10 +166,11 @@ int trend_write_md(const struct trend_view *view, FILE *out) {
     enum tone tone;
     headline(view, &tone, text, sizeof text);
     fprintf(out, "**%s**\n\n", text);
-    fprintf(out,
-            "| lock, clients | load | topology, durability | figure | latest | median of %d | runs | trend | "
-            "changes |\n",
-            view->ask.last);
+    fprintf(
+        out,
+        "| lock, clients | load | topology, durability | figure | latest | median of %d | runs | trend | "
+        "changes |\n",
+        view->ask.last);
     fputs("|---|---|---|---|---|---|---|---|---|\n", out);
     for (int i = 0; i < view->count; i++) md_series(&view->series[i], out);
     fprintf(

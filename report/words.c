@@ -17,12 +17,14 @@ static const struct {
     [LOCK_BASELINE] = {"baseline", "no lock at all: what the tool itself costs", TONE_PLAIN},
     [LOCK_UNCHECKED] = {"unchecked", "granted nothing, so nothing was checked", TONE_WARN},
     [LOCK_ALONE] = {"untested", "one client at a time: nobody to exclude", TONE_PLAIN},
-    [LOCK_HIDDEN] = {"hidden", "broken on purpose, in a way that this workload does not show", TONE_PLAIN},
+    [LOCK_HIDDEN] = {"hidden", "broken on purpose, in a way that this workload does not show",
+                     TONE_PLAIN},
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
-    [LOCK_EXPIRED] = {"expired",
-                      "let a client in after another one's lease had ended, while that one still held on",
-                      TONE_WARN},
+    [LOCK_EXPIRED] =
+        {"expired",
+         "let a client in after another one's lease had ended, while that one still held on",
+         TONE_WARN},
     [LOCK_STUCK] = {"STUCK", "left keys that are free and that nobody gets any more", TONE_BAD},
     [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checker is not to be trusted",
                      TONE_BAD},
@@ -89,15 +91,16 @@ static int say_partial(struct words *words, const struct report *report) {
         if (!run->partial && incomplete == 0) continue;
         char stages[64] = "";
         if (incomplete) {
-            snprintf(stages, sizeof stages, "; %d of %d stages %s incomplete", incomplete, run->stage_count,
-                     incomplete == 1 ? "is" : "are");
+            snprintf(stages, sizeof stages, "; %d of %d stages %s incomplete", incomplete,
+                     run->stage_count, incomplete == 1 ? "is" : "are");
         }
-        if (words_say(words, TONE_WARN,
-                      "PARTIAL: %s%s is incomplete%s%s%s. What is here was measured; the rest is missing.",
-                      report->run_count > 1 ? "run " : "this run",
-                      report->run_count > 1 ? report_run_letter(r, letter) : "",
-                      run->partial_reason ? ": " : "", run->partial_reason ? run->partial_reason : "",
-                      stages)) {
+        if (words_say(
+                words, TONE_WARN,
+                "PARTIAL: %s%s is incomplete%s%s%s. What is here was measured; the rest is missing.",
+                report->run_count > 1 ? "run " : "this run",
+                report->run_count > 1 ? report_run_letter(r, letter) : "",
+                run->partial_reason ? ": " : "", run->partial_reason ? run->partial_reason : "",
+                stages)) {
             return -1;
         }
     }
@@ -118,7 +121,8 @@ static int say_clean(struct words *words, const struct report *report) {
         if (!least || lock->competing < least->competing) least = lock;
     }
     if (!least) return 0;
-    char total[NUMBER_TEXT_MAX], few[NUMBER_TEXT_MAX], one_in[NUMBER_TEXT_MAX], many[NUMBER_TEXT_MAX + 16];
+    char total[NUMBER_TEXT_MAX], few[NUMBER_TEXT_MAX], one_in[NUMBER_TEXT_MAX],
+        many[NUMBER_TEXT_MAX + 16];
     number_count_text(grants, total);
     number_count_text(least->competing, few);
     number_count_text(floor(least->competing / 3), one_in);
@@ -132,7 +136,8 @@ static int say_clean(struct words *words, const struct report *report) {
     }
     if (clean == 1) {
         return words_say(words, TONE_GOOD,
-                         "With 95 %% confidence fewer than 1 grant in %s overlaps (bound 3/n).", one_in);
+                         "With 95 %% confidence fewer than 1 grant in %s overlaps (bound 3/n).",
+                         one_in);
     }
     return words_say(
         words, TONE_GOOD,
@@ -160,7 +165,8 @@ static bool chosen_violated(const struct report *report) {
         const char *verdict = report->runs[r]->verdict;
         violated |= verdict && strcmp(verdict, "violated") == 0;
     }
-    return violated && count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) == 0 &&
+    return violated &&
+           count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) == 0 &&
            count_state(report, LOCK_CAUGHT) > 0;
 }
 
@@ -179,12 +185,13 @@ static int say_chosen(struct words *words, const struct report *report) {
 static int say_headline(struct words *words, const struct report *report) {
     words->headline = words->count;
     if (say_chosen(words, report)) return -1;
-    if (say_names(words, report, LOCK_VIOLATED,
-                  "NOT EXCLUSIVE: ", " let two clients in at once. Do not use it as a lock here.") ||
+    if (say_names(words, report, LOCK_VIOLATED, "NOT EXCLUSIVE: ",
+                  " let two clients in at once. Do not use it as a lock here.") ||
         say_names(words, report, LOCK_TOKENS, "TOKENS DID NOT GROW: ",
                   " let nobody in beside another, but what fencing stands on is wrong.") ||
-        say_names(words, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
-                  ", broken on purpose, went unnoticed, so the checker may have missed others too.") ||
+        say_names(
+            words, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
+            ", broken on purpose, went unnoticed, so the checker may have missed others too.") ||
         say_names(words, report, LOCK_STUCK,
                   "STUCK: ", " left keys that are free and that nobody gets any more.") ||
         say_names(words, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
@@ -203,8 +210,8 @@ static void write_overlap(FILE *out, const struct run_stage *stage) {
     const struct run_holder *holder = &stage->holder, *intruder = &stage->intruder;
     char time[NUMBER_TEXT_MAX];
     if (isnan(holder->client) || isnan(intruder->client)) return;
-    fprintf(out, " First seen%s%s: client %.0f was let in while client %.0f held", stage->id ? " in " : "",
-            stage->id ? stage->id : "", intruder->client, holder->client);
+    fprintf(out, " First seen%s%s: client %.0f was let in while client %.0f held",
+            stage->id ? " in " : "", stage->id ? stage->id : "", intruder->client, holder->client);
     if (!isnan(stage->overlap_key)) fprintf(out, " key %.0f", stage->overlap_key);
     double after = intruder->acquired_ns - holder->acquired_ns;
     if (after >= 0) fprintf(out, ", %s after its grant", number_time_text(after, time));
@@ -219,8 +226,8 @@ static const char *plural(double count) {
     return count == 1 ? "" : "s";
 }
 
-/* What a lock did that let two in, and a control that was caught. Overlaps are always counted, unless its own
- * workload was to show something else. */
+/* What a lock did that let two in, and a control that was caught. Overlaps are always counted,
+ * unless its own workload was to show something else. */
 static void write_broken(FILE *out, const struct report_lock *lock) {
     const char *workload = lock->stage->workload, *comma = " ";
     bool overlaps = !workload || lock->lost_updates + lock->double_holders > 0;
@@ -235,7 +242,8 @@ static void write_broken(FILE *out, const struct report_lock *lock) {
         {lock->oversold, "piece", " sold that were not there", lock->oversold > 0},
         {lock->history_violations, "violation", " in the history of operations",
          lock->history_violations > 0},
-        {lock->expired_holders, "holder", " past the lease's end", workload && lock->expired_holders > 0},
+        {lock->expired_holders, "holder", " past the lease's end",
+         workload && lock->expired_holders > 0},
         {lock->stuck, "key", " that nobody gets any more", workload && lock->stuck > 0},
     };
     char count[NUMBER_TEXT_MAX];
@@ -248,8 +256,9 @@ static void write_broken(FILE *out, const struct report_lock *lock) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!parts[i].shown) continue;
         /* "1 lost update and 2 second holders, 3 pieces sold ..." */
-        fprintf(out, "%s%s %s%s%s", i == 1 ? " and " : comma, number_count_text(parts[i].count, count),
-                parts[i].what, plural(parts[i].count), parts[i].after);
+        fprintf(out, "%s%s %s%s%s", i == 1 ? " and " : comma,
+                number_count_text(parts[i].count, count), parts[i].what, plural(parts[i].count),
+                parts[i].after);
         comma = ", ";
     }
     fprintf(out, " in %s grants.", number_count_text(lock->grants, count));
@@ -259,8 +268,8 @@ static int say_residue(struct words *words, const struct report_lock *lock) {
     char count[NUMBER_TEXT_MAX];
     const struct run_stage *stage = lock->residue;
     if (!stage) return 0;
-    return words_say(words, TONE_WARN, "LEFT BEHIND: %s left %s thing%s on the server%s%s%s%s.", lock->label,
-                     number_count_text(stage->residue, count), plural(stage->residue),
+    return words_say(words, TONE_WARN, "LEFT BEHIND: %s left %s thing%s on the server%s%s%s%s.",
+                     lock->label, number_count_text(stage->residue, count), plural(stage->residue),
                      stage->id ? " after " : "", stage->id ? stage->id : "",
                      stage->residue_example && *stage->residue_example ? ", e.g. " : "",
                      stage->residue_example ? stage->residue_example : "");
@@ -284,20 +293,23 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
         break;
     case LOCK_EXPIRED:
         number_count_text(fmax(lock->expired_holders, lock->history_expired), twice);
-        fprintf(out,
-                "%s let %s client%s in whose predecessor still worked past its lease's end, in %s grants. "
-                "The lock kept "
-                "its word; without fencing the work was not exclusive.",
-                lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
+        fprintf(
+            out,
+            "%s let %s client%s in whose predecessor still worked past its lease's end, in %s grants. "
+            "The lock kept "
+            "its word; without fencing the work was not exclusive.",
+            lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
         break;
     case LOCK_ALONE:
         if (!tested || !report_is_real(lock->stage)) break;
-        fprintf(out, "%s was never granted to competing clients here, so whether it excludes was not tested.",
-                lock->label);
+        fprintf(
+            out,
+            "%s was never granted to competing clients here, so whether it excludes was not tested.",
+            lock->label);
         break;
     case LOCK_HIDDEN:
-        fprintf(out, "%s is broken on purpose, but not so that this workload shows it: %s does.", lock->label,
-                lock->stage->exposed_by);
+        fprintf(out, "%s is broken on purpose, but not so that this workload shows it: %s does.",
+                lock->label, lock->stage->exposed_by);
         break;
     case LOCK_UNCHECKED:
         fprintf(out, "%s granted nothing, so nothing is known of it.", lock->label);
@@ -306,8 +318,9 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
         break;
     }
     if (lock->token_errors > 0) {
-        fprintf(out, "%s%s's fencing tokens did not grow %s time%s.", ftell(out) > 0 ? " " : "", lock->label,
-                number_count_text(lock->token_errors, tokens), plural(lock->token_errors));
+        fprintf(out, "%s%s's fencing tokens did not grow %s time%s.", ftell(out) > 0 ? " " : "",
+                lock->label, number_count_text(lock->token_errors, tokens),
+                plural(lock->token_errors));
     }
     bool overlapped = lock->state == LOCK_VIOLATED || lock->state == LOCK_EXPIRED;
     if (overlapped && lock->overlap) write_overlap(out, lock->overlap);
@@ -373,7 +386,8 @@ static void write_servers(FILE *out, const struct run *run) {
         fprintf(out, "%s%s%s%s", i == 0 ? " on " : ", ", name ? name : "?", version ? " " : "",
                 version ? version : "");
     }
-    if (run->server_count > SERVERS_SAID) fprintf(out, " and %d more", run->server_count - SERVERS_SAID);
+    if (run->server_count > SERVERS_SAID)
+        fprintf(out, " and %d more", run->server_count - SERVERS_SAID);
 }
 
 static void write_machine(FILE *out, const struct run *run) {
@@ -468,7 +482,8 @@ char *words_claims(const struct run_stage *stage, char *text, size_t size) {
 static const struct {
     const char *key, *text, *title;
 } durabilities[DURABILITIES] = {
-    [DURABLE_LOCAL] = {"local", "this machine", "Within one machine: no server, nothing to lose it to"},
+    [DURABLE_LOCAL] = {"local", "this machine",
+                       "Within one machine: no server, nothing to lose it to"},
     [DURABLE_MEMORY] = {"memory", "in memory", "A server's memory: gone when that process ends"},
     [DURABLE_UNFLUSHED] = {"unflushed", "log, not flushed",
                            "A log that is not flushed: may be lost with the machine"},
@@ -480,14 +495,16 @@ enum durability words_durability(const struct run_stage *stage) {
     const char *text = stage->durability ? stage->durability : "", *note = stage->durability_note;
     if (stage->durability_class) {
         for (int d = 0; d < DURABLE_UNKNOWN; d++) {
-            if (strcmp(stage->durability_class, durabilities[d].key) == 0) return (enum durability)d;
+            if (strcmp(stage->durability_class, durabilities[d].key) == 0)
+                return (enum durability)d;
         }
     }
-    /* Without the class, the words that lockbench's own topologies use. Memory first: a lock that lives in
-     * the memory of a server whose tables are on disk is not on disk. */
+    /* Without the class, the words that lockbench's own topologies use. Memory first: a lock that
+     * lives in the memory of a server whose tables are on disk is not on disk. */
     if (!stage->topology || strcmp(stage->topology, "embedded") == 0) return DURABLE_LOCAL;
     if (strstr(text, "in memory") || (note && strstr(note, "memory"))) return DURABLE_MEMORY;
-    if (strstr(text, "not flushed") || strstr(text, "flushed to disk every")) return DURABLE_UNFLUSHED;
+    if (strstr(text, "not flushed") || strstr(text, "flushed to disk every"))
+        return DURABLE_UNFLUSHED;
     if (strstr(text, "on disk before") || strstr(text, "before each answer")) return DURABLE_DISK;
     return DURABLE_UNKNOWN;
 }
@@ -509,10 +526,11 @@ const char *words_guarantee(const struct run_stage *stage) {
 }
 
 char *words_durability_full(const struct run_stage *stage) {
-    const char *server = stage->durability ? stage->durability : "not stated", *note = stage->durability_note;
+    const char *server = stage->durability ? stage->durability : "not stated",
+               *note = stage->durability_note;
     char *text;
-    if (asprintf(&text, "%s%s%s%s", note ? note : "", note ? " (the server: " : "", server, note ? ")" : "") <
-        0)
+    if (asprintf(&text, "%s%s%s%s", note ? note : "", note ? " (the server: " : "", server,
+                 note ? ")" : "") < 0)
         return NULL;
     return text;
 }

@@ -1,4 +1,5 @@
-/* base64: see base64.h. It refuses line breaks and the URL alphabet: neither histograms nor etcd use them. */
+/* base64: see base64.h. It refuses line breaks and the URL alphabet: neither histograms nor etcd
+ * use them. */
 #include "bench/base/base64.h"
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

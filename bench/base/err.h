@@ -1,8 +1,7 @@
 /* err: one error with its place, passed down by the caller and printed once, at the top.
  *
  * The first error is the one that explains the rest, so err_set keeps it and drops later ones.
- * Library code fills it and returns a negative number; it never prints and never exits.
- */
+ * Library code fills it and returns a negative number; it never prints and never exits. */
 #ifndef BENCH_BASE_ERR_H
 #define BENCH_BASE_ERR_H
 
@@ -26,10 +25,10 @@ struct lb_err {
 
 /* Sets err unless it already holds an error (or is NULL). Always returns -1, so that callers can
  * `return err_set(err, LB_EXIT_USAGE, "...")`. */
-#define err_set(err, code, ...)                                                                              \
-    ({                                                                                                       \
-        err_set_at((err), (code), __FILE__, __LINE__, __VA_ARGS__);                                          \
-        -1; /* said here, so that compilers and analyzers see it too */                                      \
+#define err_set(err, code, ...)                                                                    \
+    ({                                                                                             \
+        err_set_at((err), (code), __FILE__, __LINE__, __VA_ARGS__);                                \
+        -1; /* said here, so that compilers and analyzers see it too */                            \
     })
 
 void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...)

@@ -35,7 +35,8 @@ static void sift_down(struct heap *heap, size_t place, struct timer *timer) {
     for (;;) {
         size_t child = place * 2;
         if (child > heap->count) break;
-        if (child < heap->count && heap->slot[child + 1]->due_ns < heap->slot[child]->due_ns) child++;
+        if (child < heap->count && heap->slot[child + 1]->due_ns < heap->slot[child]->due_ns)
+            child++;
         if (heap->slot[child]->due_ns >= timer->due_ns) break;
         put(heap, place, heap->slot[child]);
         place = child;

@@ -1,5 +1,5 @@
-/* heap: the timers of one event loop, a binary heap of deadlines; each entry knows its place, so that it can
- * be taken out again in O(log n) when something else ended the wait. */
+/* heap: the timers of one event loop, a binary heap of deadlines; each entry knows its place, so
+ * that it can be taken out again in O(log n) when something else ended the wait. */
 #ifndef BENCH_BASE_HEAP_H
 #define BENCH_BASE_HEAP_H
 

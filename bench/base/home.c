@@ -21,16 +21,18 @@ static int find_home(char folder[PATH_MAX], bool *ret_installed, struct lb_err *
     const char *wished = getenv("LOCKBENCH_HOME");
     if (wished && *wished) {
         if (!realpath(wished, folder) || !is_home(folder)) {
-            return err_set(err, LB_EXIT_MACHINE,
-                           "LOCKBENCH_HOME=%s: no workloads/compare.ini there; set it to lockbench's folder",
-                           wished);
+            return err_set(
+                err, LB_EXIT_MACHINE,
+                "LOCKBENCH_HOME=%s: no workloads/compare.ini there; set it to lockbench's folder",
+                wished);
         }
         return 0;
     }
     char self[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
     if (len < 0) {
-        return err_set(err, LB_EXIT_MACHINE, "/proc/self/exe: %s; set LOCKBENCH_HOME to lockbench's folder",
+        return err_set(err, LB_EXIT_MACHINE,
+                       "/proc/self/exe: %s; set LOCKBENCH_HOME to lockbench's folder",
                        strerror(errno));
     }
     self[len] = '\0';
@@ -48,12 +50,14 @@ static int find_home(char folder[PATH_MAX], bool *ret_installed, struct lb_err *
             return 0;
         }
     }
-    return err_set(err, LB_EXIT_MACHINE,
-                   "no folder above %s has workloads/compare.ini; set LOCKBENCH_HOME to lockbench's folder",
-                   self);
+    return err_set(
+        err, LB_EXIT_MACHINE,
+        "no folder above %s has workloads/compare.ini; set LOCKBENCH_HOME to lockbench's folder",
+        self);
 }
 
-static int join(const char *folder, const char *name, char *ret_path, size_t size, struct lb_err *err) {
+static int join(const char *folder, const char *name, char *ret_path, size_t size,
+                struct lb_err *err) {
     if (strlen(folder) + 1 + strlen(name) >= size) {
         return err_set(err, LB_EXIT_MACHINE, "%s/%s: the path is too long", folder, name);
     }
@@ -79,13 +83,14 @@ int home_beside(const char *name, char *ret_path, size_t size, struct lb_err *er
         for (int i = 0; i < 2; i++) {
             snprintf(path, sizeof path, "%s%s/%s", above, below[i], name);
             if (access(path, R_OK) != 0) continue;
-            if (strlen(path) >= size) return err_set(err, LB_EXIT_MACHINE, "%s: the path is too long", path);
+            if (strlen(path) >= size)
+                return err_set(err, LB_EXIT_MACHINE, "%s: the path is too long", path);
             strcpy(ret_path, path);
             return 0;
         }
     }
-    return err_set(err, LB_EXIT_MACHINE, "%s is nowhere above the program: build or install lockbench again",
-                   name);
+    return err_set(err, LB_EXIT_MACHINE,
+                   "%s is nowhere above the program: build or install lockbench again", name);
 }
 
 int home_results(char *ret_path, size_t size, struct lb_err *err) {

@@ -1,4 +1,5 @@
-/* nearest: see nearest.h. It refuses to search anything itself: the caller shows it the candidates. */
+/* nearest: see nearest.h. It refuses to search anything itself: the caller shows it the
+ * candidates. */
 #include "bench/base/nearest.h"
 
 #include <ctype.h>
@@ -47,11 +48,12 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     size_t typed_len = strlen(nearest->typed), name_len = strlen(name);
     if (typed_len == 0 || typed_len > NAME_MAX_LEN || name_len > NAME_MAX_LEN) return;
     int distance = distance_of(nearest->typed, name);
-    /* A part of the name, left out or typed alone ("setnx" for "redis-setnx"), is meant as often as a slip;
-     * it ranks behind any slip that is near enough. */
+    /* A part of the name, left out or typed alone ("setnx" for "redis-setnx"), is meant as often as
+     * a slip; it ranks behind any slip that is near enough. */
     int allowed = typed_len <= 4 ? 1 : (int)(typed_len + 2) / 4 + 1;
     if (distance > allowed) {
-        if (typed_len < 3 || (!strstr(name, nearest->typed) && !strstr(nearest->typed, name))) return;
+        if (typed_len < 3 || (!strstr(name, nearest->typed) && !strstr(nearest->typed, name)))
+            return;
         distance += NAME_MAX_LEN;
     }
     if (nearest->best && nearest->distance <= distance) return;

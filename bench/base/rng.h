@@ -1,8 +1,7 @@
 /* rng: a small seeded generator for schedules, keys, jitter and owner tokens.
  *
  * xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64, as its authors advise. One
- * per client, so that a run's draws do not depend on thread timing. Not for secrets.
- */
+ * per client, so that a run's draws do not depend on thread timing. Not for secrets. */
 #ifndef BENCH_BASE_RNG_H
 #define BENCH_BASE_RNG_H
 

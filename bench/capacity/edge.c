@@ -29,8 +29,8 @@ static double left_over(const struct edge_point *points, int count, double x, do
 
 /* The best x of a grid, over all steepnesses. */
 static double best_of(const struct edge_point *points, int count, double from, double to) {
-    /* e-fold in load times these is e-fold in the share over the limit: from polling to a queue near its end.
-     */
+    /* e-fold in load times these is e-fold in the share over the limit: from polling to a queue
+     * near its end. */
     static const double steeps[] = {2, 3, 4.5, 6.5, 10, 15, 22, 33, 50};
     double best = from, least = INFINITY;
     for (size_t s = 0; s < sizeof steeps / sizeof *steeps; s++) {
@@ -65,7 +65,8 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int edge_find(const struct edge_point *points, int count, double level, uint64_t seed, struct edge *ret) {
+int edge_find(const struct edge_point *points, int count, double level, uint64_t seed,
+              struct edge *ret) {
     struct edge_point seen[EDGE_POINTS_MAX], drawn[EDGE_POINTS_MAX];
     double edges[EDGE_RESAMPLES], least = INFINITY, most = -INFINITY;
     struct edge edge;
@@ -97,10 +98,11 @@ int edge_find(const struct edge_point *points, int count, double level, uint64_t
         if (none) edges[i] = none < 0 ? most : least;
     }
     qsort(edges, EDGE_RESAMPLES, sizeof *edges, by_size);
-    /* Resampling few values makes intervals too narrow; Hesterberg (The American Statistician 69, 2015)
-     * widens them by Student's t and n / (n - 1). */
+    /* Resampling few values makes intervals too narrow; Hesterberg (The American Statistician 69,
+     * 2015) widens them by Student's t and n / (n - 1). */
     double tail = (1 - level) / 2;
-    if (count > 2) tail = 0.5 * erfc(sqrt(count / (count - 1.0) / 2) * student_quantile(level, count - 1));
+    if (count > 2)
+        tail = 0.5 * erfc(sqrt(count / (count - 1.0) / 2) * student_quantile(level, count - 1));
     edge.low = edges[(int)(tail * EDGE_RESAMPLES)];
     edge.high = edges[EDGE_RESAMPLES - 1 - (int)(tail * EDGE_RESAMPLES)];
     edge.below = below;

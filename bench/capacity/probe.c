@@ -10,9 +10,10 @@
 #include "results/stats/student.h"
 
 #define BATCHES_MAX 600
-#define MEANS_MIN 30      /* samples that a mean takes */
-#define KEY_BUSY_PART 0.8 /* of the time: a key that was held or handed over for so long was the limit */
-#define NEAR_PART 0.5     /* of what is allowed: so many over the limit that the quantile is near it */
+#define MEANS_MIN 30 /* samples that a mean takes */
+#define KEY_BUSY_PART                                                                              \
+    0.8 /* of the time: a key that was held or handed over for so long was the limit */
+#define NEAR_PART 0.5 /* of what is allowed: so many over the limit that the quantile is near it */
 
 const char *probe_limit_text(enum probe_limit limit) {
     static const char *const words[] = {
@@ -23,7 +24,8 @@ const char *probe_limit_text(enum probe_limit limit) {
     return words[limit];
 }
 
-/* The value at a rank of n, of which the histogram has those that were granted; NAN beyond these. */
+/* The value at a rank of n, of which the histogram has those that were granted; NAN beyond
+ * these. */
 static double value_at(const struct hist *hist, uint64_t rank) {
     uint64_t count = (uint64_t)hist->count;
     return rank > count ? NAN : (double)hist_quantile(hist, (double)rank / (double)count);
@@ -67,7 +69,8 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     double n = (double)probe->samples, limit_ns = (double)promise->limit_ns;
     double allowed = 1 - promise->quantile;
     probe->quantile_ns = value_at(hist, (uint64_t)ceil(promise->quantile * n));
-    if (quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low, &high, NULL) == 0) {
+    if (quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low, &high, NULL) ==
+        0) {
         /* Its ranks are among what was granted: what was not lies above all of it. */
         double stretch = n / (double)(hist->count + hist->over > 0 ? hist->count + hist->over : 1);
         double low_ns = value_at(hist, (uint64_t)floor((double)low * stretch));
@@ -80,12 +83,13 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
             probe->high_ns = high_ns;
         }
     }
-    if (stage->hopeless || share_at_least(batches, count) > allowed) probe->verdict = CAPACITY_BROKEN;
+    if (stage->hopeless || share_at_least(batches, count) > allowed)
+        probe->verdict = CAPACITY_BROKEN;
 }
 
-/* Whether the engine's late timers may have decided it, to whichever side: that must not depend on the
- * outcome, or who leaves late probes out keeps the lucky ones. A request waits for a late timer of its own,
- * and behind a lock for those of everybody who is before it. */
+/* Whether the engine's late timers may have decided it, to whichever side: that must not depend on
+ * the outcome, or who leaves late probes out keeps the lucky ones. A request waits for a late timer
+ * of its own, and behind a lock for those of everybody who is before it. */
 static bool may_be_late(const struct stage *stage, const struct stage_promise *promise,
                         const struct probe *probe) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP];
@@ -94,12 +98,15 @@ static bool may_be_late(const struct stage *stage, const struct stage_promise *p
     return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;
 }
 
-/* Whether the one key that all wait for was held or handed over nearly all the time: then more clients would
- * but wait longer for it. */
-static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask, const struct probe *probe) {
+/* Whether the one key that all wait for was held or handed over nearly all the time: then more
+ * clients would but wait longer for it. */
+static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
+                         const struct probe *probe) {
     double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
-    bool one = ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
-    return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART; /* false when it is not known */
+    bool one =
+        ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
+    /* false when it is not known */
+    return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
 /* What of ours may have decided it. */
@@ -112,9 +119,11 @@ static enum probe_limit limit_of(const struct stage *stage, const struct stage_a
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over) return PROBE_NOT_LIMITED;
     if (ours && stage_is_busy(stage)) return PROBE_BUSY;
-    /* Late for those who came, but not for those who had started: the queue was before our own clients. */
+    /* Late for those who came, but not for those who had started: the queue was before our own
+     * clients. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
-    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 && !key_was_busy(stage, ask, probe) &&
+    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
+        !key_was_busy(stage, ask, probe) &&
         hist_quantile(acquire, promise->quantile) <= promise->limit_ns &&
         hist_quantile(stage->hist[METRIC_LAG], promise->quantile) > promise->limit_ns / 2) {
         return PROBE_POOL;
@@ -128,8 +137,11 @@ static double mean_of(const struct hist *hist, int64_t least) {
 
 struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load) {
     const struct hist *hist = stage->hist[ask->promise.metric];
-    struct probe probe = {
-        .load = load, .verdict = CAPACITY_UNSURE, .quantile_ns = NAN, .low_ns = NAN, .high_ns = NAN};
+    struct probe probe = {.load = load,
+                          .verdict = CAPACITY_UNSURE,
+                          .quantile_ns = NAN,
+                          .low_ns = NAN,
+                          .high_ns = NAN};
     snprintf(probe.stage, sizeof probe.stage, "%s", ask->id);
     probe.wait_mean_ns = mean_of(hist, 1);
     probe.hold_mean_ns = mean_of(stage->hist[METRIC_HOLD], 1);

@@ -1,11 +1,10 @@
 /* probe: what one stage says of a promise at its load.
  *
- * All that was due counts: an operation that never started, timed out or failed is over the limit. Waits for
- * one lock queue behind each other, so samples are no independent ones: the interval of the quantile is by
- * the spread between the window's half seconds (results/stats/quantile.h), which is counted at the limit.
- * Where far fewer than allowed are over it nothing is known of the spread at the quantile, and there is no
- * interval. It decides nothing about a search.
- */
+ * All that was due counts: an operation that never started, timed out or failed is over the limit.
+ * Waits for one lock queue behind each other, so samples are no independent ones: the interval of
+ * the quantile is by the spread between the window's half seconds (results/stats/quantile.h), which
+ * is counted at the limit. Where far fewer than allowed are over it nothing is known of the spread
+ * at the quantile, and there is no interval. It decides nothing about a search. */
 #ifndef BENCH_CAPACITY_PROBE_H
 #define BENCH_CAPACITY_PROBE_H
 
@@ -19,11 +18,14 @@ struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
     enum capacity_verdict verdict;
-    enum probe_limit limit;              /* LATE and ROBBED also where the promise was kept in spite of it */
-    bool measured;                       /* the figures below are there */
-    double quantile_ns, low_ns, high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
+    /* LATE and ROBBED also where the promise was kept in spite of it */
+    enum probe_limit limit;
+    bool measured; /* the figures below are there */
+    double quantile_ns, low_ns,
+        high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
                                             interval is NAN where the quantile is far below the limit */
-    uint64_t samples, over, missed;      /* samples: due in the window, or begun in it in a closed loop */
+    /* samples: due in the window, or begun in it in a closed loop */
+    uint64_t samples, over, missed;
     double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     double throughput_per_s;
 };

@@ -14,8 +14,8 @@
 #define TOO_WIDE 0.5 /* high / low - 1: such an interval is no answer */
 #define BAD_MOST 3   /* probes in a row that brought nothing */
 #define SIDE_LEAST 2 /* probes on each side of an answer */
-#define LIMITED_MOST                                                                                         \
-    5            /* probes beyond all others that the generator spoils until it is taken for the limit */
+#define LIMITED_MOST                                                                               \
+    5 /* probes beyond all others that the generator spoils until it is taken for the limit */
 #define AT_END 2 /* probes at the end of the range that settle it */
 
 void search_init(struct search *search, const struct search_ask *ask) {
@@ -84,7 +84,8 @@ static int points_of(const struct search *search, enum points which,
         const struct search_result *result = &search->results[i];
         if (result->samples == 0 || (which == POINTS_CLEAN && result->limited)) continue;
         if (is_spoilt(search, result) && !(which == POINTS_BEYOND && result->load > told)) continue;
-        points[count++] = (struct edge_point){.x = log(result->load), .z = distance(search, result)};
+        points[count++] =
+            (struct edge_point){.x = log(result->load), .z = distance(search, result)};
     }
     return count;
 }
@@ -95,9 +96,9 @@ static int find_among(const struct search *search, enum points which, struct edg
     return edge_find(points, count, SEARCH_LEVEL, search->ask.seed, ret);
 }
 
-/* The edge as edge_find has it: of the clean probes when they suffice, so that the generator has no say.
- * Where no lock's edge is among the probes and nothing else could be learned of all loads beyond, the
- * generator's is taken for it. *ret_which: of which probes it is. */
+/* The edge as edge_find has it: of the clean probes when they suffice, so that the generator has no
+ * say. Where no lock's edge is among the probes and nothing else could be learned of all loads
+ * beyond, the generator's is taken for it. *ret_which: of which probes it is. */
 static int find(const struct search *search, struct edge *ret, enum points *ret_which) {
     *ret_which = POINTS_CLEAN;
     if (find_among(search, POINTS_CLEAN, ret) == 0 && ret->below >= EDGE_SIDE_MIN &&
@@ -112,7 +113,8 @@ static int find(const struct search *search, struct edge *ret, enum points *ret_
 
 /* Within the range, and whole where it must be. */
 static double fit_load(const struct search *search, double load) {
-    double step = pow(10, floor(log10(load)) - 2); /* three digits are more than a probe can tell apart */
+    /* three digits are more than a probe can tell apart */
+    double step = pow(10, floor(log10(load)) - 2);
     load = search->ask.whole ? round(load) : round(load / step) * step;
     if (load < search->ask.least) load = search->ask.least;
     return load > search->ask.most ? search->ask.most : load;
@@ -159,7 +161,8 @@ static double widen(const struct search *search, bool up) {
     double end = 0;
     for (int i = 0; i < search->count; i++) {
         double load = search->results[i].load;
-        if (search->results[i].samples == 0 || (up && is_spoilt(search, &search->results[i]))) continue;
+        if (search->results[i].samples == 0 || (up && is_spoilt(search, &search->results[i])))
+            continue;
         if (end == 0 || (up ? load > end : load < end)) end = load;
     }
     double load = fit_load(search, up ? end * STEP : end / STEP);
@@ -232,12 +235,14 @@ static struct search_answer no_answer(const char *why) {
 static struct search_answer at_range_end(const struct search *search) {
     double most = search->ask.most;
     if (!is_end_settled(search, most, true))
-        return no_answer("the promise was kept as far as the probes went: give it more time (--time)");
-    return (struct search_answer){.limit = SEARCH_BY_RANGE,
-                                  .load = most,
-                                  .low = most,
-                                  .high = INFINITY,
-                                  .why = "the greatest load that was allowed keeps the promise (--most)"};
+        return no_answer(
+            "the promise was kept as far as the probes went: give it more time (--time)");
+    return (struct search_answer){
+        .limit = SEARCH_BY_RANGE,
+        .load = most,
+        .low = most,
+        .high = INFINITY,
+        .why = "the greatest load that was allowed keeps the promise (--most)"};
 }
 
 struct search_answer search_answer(const struct search *search) {
@@ -246,8 +251,9 @@ struct search_answer search_answer(const struct search *search) {
     int side = find(search, &edge, &which);
     if (search->count == 0) return no_answer("no probe could be measured");
     if (failures(search) == search->count)
-        return no_answer("no probe could be measured, or none had the samples that the quantile takes: give "
-                         "it more time (--time), or promise a lesser quantile");
+        return no_answer(
+            "no probe could be measured, or none had the samples that the quantile takes: give "
+            "it more time (--time), or promise a lesser quantile");
     if (side < 0) return at_range_end(search);
     if (side > 0) {
         return no_answer(
@@ -257,8 +263,10 @@ struct search_answer search_answer(const struct search *search) {
     }
     if (edge.below < SIDE_LEAST || edge.above < SIDE_LEAST)
         return no_answer("too few probes around the edge: give it more time (--time)");
-    struct search_answer answer = {
-        .limit = SEARCH_BY_PROMISE, .load = exp(edge.x), .low = exp(edge.low), .high = exp(edge.high)};
+    struct search_answer answer = {.limit = SEARCH_BY_PROMISE,
+                                   .load = exp(edge.x),
+                                   .low = exp(edge.low),
+                                   .high = exp(edge.high)};
     if (search->ask.whole) {
         answer.load = floor(answer.load + 1e-9);
         answer.low = floor(answer.low + 1e-9);
@@ -267,14 +275,18 @@ struct search_answer search_answer(const struct search *search) {
     if (answer.load < search->ask.least || answer.low <= 0)
         return no_answer(
             "the promise was broken at every load, down to the least that the time allows (--time)");
-    if (answer.high / answer.low - 1 > TOO_WIDE && !(search->ask.whole && answer.high - answer.low < 3))
-        return no_answer("the probes differ too much: give it more time (--time), or an idler machine");
+    if (answer.high / answer.low - 1 > TOO_WIDE &&
+        !(search->ask.whole && answer.high - answer.low < 3))
+        return no_answer(
+            "the probes differ too much: give it more time (--time), or an idler machine");
     if (which == POINTS_TOLD && any_limited(search))
-        answer.why = "too few probes were free of a busy machine to leave the others out: it may carry less";
+        answer.why =
+            "too few probes were free of a busy machine to leave the others out: it may carry less";
     if (which == POINTS_BEYOND) {
         answer.limit = SEARCH_BY_GENERATOR;
         answer.high = INFINITY;
-        answer.why = "beyond it the load generator or a busy machine was too slow: the lock may carry more";
+        answer.why =
+            "beyond it the load generator or a busy machine was too slow: the lock may carry more";
     }
     return answer;
 }

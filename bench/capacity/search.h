@@ -1,14 +1,13 @@
-/* search: which load to probe next, and what all probes together say of the greatest load that keeps a
- * promise.
+/* search: which load to probe next, and what all probes together say of the greatest load that
+ * keeps a promise.
  *
- * First a bracket: from a first guess up while the promise is kept, down while it is broken. Then rounds of
- * probes on both sides of where the edge seems to be, in shuffled order, so that a machine that slows down
- * slows both sides alike. The answer is the edge of all probes (edge.h), not the end of one path: one unlucky
- * probe costs a vote. Probes in which the generator was too slow are repeated and left out, kept or not: to
- * leave out only those that were not kept would push the edge up. Where a side has too few others the kept
- * ones count, and the answer says why. Pure: it runs nothing and reads no clock; who runs the probes says how
- * much time is left.
- */
+ * First a bracket: from a first guess up while the promise is kept, down while it is broken. Then
+ * rounds of probes on both sides of where the edge seems to be, in shuffled order, so that a
+ * machine that slows down slows both sides alike. The answer is the edge of all probes (edge.h),
+ * not the end of one path: one unlucky probe costs a vote. Probes in which the generator was too
+ * slow are repeated and left out, kept or not: to leave out only those that were not kept would
+ * push the edge up. Where a side has too few others the kept ones count, and the answer says why.
+ * Pure: it runs nothing and reads no clock; who runs the probes says how much time is left. */
 #ifndef BENCH_CAPACITY_SEARCH_H
 #define BENCH_CAPACITY_SEARCH_H
 
@@ -49,14 +48,15 @@ enum search_limit { SEARCH_NO_ANSWER, SEARCH_BY_PROMISE, SEARCH_BY_GENERATOR, SE
 struct search_answer {
     enum search_limit limit;
     double load, low,
-        high;        /* interval at SEARCH_LEVEL; high infinite where limit is the range or the generator */
+        /* interval at SEARCH_LEVEL; high infinite where limit is the range or the generator */
+        high;
     const char *why; /* in words; NULL when it is simply the promise */
 };
 
 void search_init(struct search *search, const struct search_ask *ask);
 
-/* The next load. False when more probes would not change much, or none can be of use. more: there is time for
- * another. */
+/* The next load. False when more probes would not change much, or none can be of use. more: there
+ * is time for another. */
 bool search_next(struct search *search, bool more, double *ret_load);
 
 /* What a probe brought. At most EDGE_POINTS_MAX; search_next ends the search before. */

@@ -18,12 +18,14 @@
 #define WINDOW_MIN_NS (5 * LB_S_NS)
 #define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
 #define SAMPLES_LEAST 3.7 /* ... and with fewer a quantile has no interval at all */
-#define SAMPLES_TOLD 2.5  /* ... and with fewer the share over the limit is not told from what is allowed */
-#define WINDOWS 4         /* that the time for a lock must have room for */
-#define START_PART 0.75   /* of what the closed loop did */
-#define START_PER_S 50    /* when it did nothing */
+#define SAMPLES_TOLD                                                                               \
+    2.5           /* ... and with fewer the share over the limit is not told from what is allowed */
+#define WINDOWS 4 /* that the time for a lock must have room for */
+#define START_PART 0.75 /* of what the closed loop did */
+#define START_PER_S 50  /* when it did nothing */
 #define START_CLIENTS 4
-#define SEED_STEP 1000   /* between probes: each has arrivals of its own, whatever is added for repeats */
+#define SEED_STEP                                                                                  \
+    1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
 #define QUIET_NS LB_S_NS /* of which the host takes next to nothing, until a probe is tried again */
 
 static void date_text(char *text, size_t size) {
@@ -35,7 +37,8 @@ static void date_text(char *text, size_t size) {
 struct seek *seek_new(const struct seek_ask *ask, struct lb_err *err) {
     struct seek *seek = calloc(1, sizeof *seek);
     if (seek) {
-        *seek = (struct seek){.ask = *ask, .count = ask->plan->lock_count, .environment = environment_json()};
+        *seek = (struct seek){
+            .ask = *ask, .count = ask->plan->lock_count, .environment = environment_json()};
         seek->locks = calloc((size_t)seek->count + 1, sizeof *seek->locks);
     }
     if (!seek || !seek->locks || !seek->environment) {
@@ -66,7 +69,8 @@ static double allowed_share(const struct seek *seek) {
 static int64_t window_ns(const struct seek *seek, const struct sought *sought, double load) {
     double per_s = load;
     if (seek->ask.by_clients)
-        per_s = sought->probe_count > 0 ? sought->probes[sought->probe_count - 1].throughput_per_s : 0;
+        per_s =
+            sought->probe_count > 0 ? sought->probes[sought->probe_count - 1].throughput_per_s : 0;
     double wanted_ns = per_s > 0 ? SAMPLES / allowed_share(seek) / per_s * 1e9 : 0;
     double most_ns = (double)seek->ask.budget_ns / WINDOWS;
     if (wanted_ns > most_ns) wanted_ns = most_ns;
@@ -80,7 +84,8 @@ static void begin_search(struct seek *seek, struct sought *sought) {
     struct search_ask ask = {.start = by_clients ? START_CLIENTS
                                       : done > 0 ? START_PART * done
                                                  : START_PER_S,
-                             .least = by_clients ? 1 : SAMPLES_LEAST / allowed_share(seek) / longest_s,
+                             .least =
+                                 by_clients ? 1 : SAMPLES_LEAST / allowed_share(seek) / longest_s,
                              .most = seek->ask.most,
                              .allowed = allowed_share(seek),
                              .whole = by_clients,
@@ -90,7 +95,8 @@ static void begin_search(struct seek *seek, struct sought *sought) {
 }
 
 /* The stage that runs next, by a plan that is ours to change. */
-static void fill(struct seek *seek, const struct sought *sought, double load, struct plan_stage *ret) {
+static void fill(struct seek *seek, const struct sought *sought, double load,
+                 struct plan_stage *ret) {
     const struct plan *plan = seek->ask.plan;
     seek->probe_plan = *plan;
     seek->probe_plan.rates_count = 0;
@@ -99,8 +105,10 @@ static void fill(struct seek *seek, const struct sought *sought, double load, st
     seek->probe_plan.seed = plan->seed + SEED_STEP * (uint64_t)(sought->probe_count + 1);
     seek->probe_plan.duration_ns = window_ns(seek, sought, load);
     seek->load = load;
-    *ret = (struct plan_stage){
-        .plan = &seek->probe_plan, .lock = sought->lock, .topology = sought->on, .clients = plan->clients[0]};
+    *ret = (struct plan_stage){.plan = &seek->probe_plan,
+                               .lock = sought->lock,
+                               .topology = sought->on,
+                               .clients = plan->clients[0]};
     if (seek->ask.by_clients) {
         seek->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
         ret->clients = (int)load;
@@ -111,7 +119,8 @@ static void fill(struct seek *seek, const struct sought *sought, double load, st
 }
 
 /* A short closed loop: about how much can be done at all. */
-static void fill_saturation(struct seek *seek, const struct sought *sought, struct plan_stage *ret) {
+static void fill_saturation(struct seek *seek, const struct sought *sought,
+                            struct plan_stage *ret) {
     fill(seek, sought, 1, ret);
     bool one_key = seek->ask.plan->keys.pick != KEYS_OWN && seek->ask.plan->keys.count == 1;
     seek->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
@@ -130,8 +139,8 @@ static void charge_spoilt(const struct seek *seek, struct sought *sought, int64_
     if (sought->spoilt_ns > spoilt_most_ns(seek)) sought->spoilt_ns = spoilt_most_ns(seek);
 }
 
-/* While this machine's host takes its processors away every probe would be spoilt: the time for such is
- * better waited. */
+/* While this machine's host takes its processors away every probe would be spoilt: the time for
+ * such is better waited. */
 static void wait_for_host(const struct seek *seek, struct sought *sought) {
     int count = sought->probe_count;
     if (count == 0 || sought->probes[count - 1].limit != PROBE_ROBBED) return;
@@ -147,7 +156,8 @@ static void wait_for_host(const struct seek *seek, struct sought *sought) {
 }
 
 /* Whether there is time for a probe at this load; the first of all has it. */
-static bool has_time(const struct seek *seek, const struct sought *sought, int64_t spent_ns, double load) {
+static bool has_time(const struct seek *seek, const struct sought *sought, int64_t spent_ns,
+                     double load) {
     int64_t wanted_ns = window_ns(seek, sought, load) + seek->ask.plan->warmup_ns;
     return sought->probe_count == 0 || spent_ns + wanted_ns <= seek->ask.budget_ns;
 }
@@ -195,10 +205,11 @@ static void note_place(struct sought *sought, const struct run_took *took) {
     }
 }
 
-/* Whether a window brought so few samples that they say nothing, and had so few over the limit that more of
- * them might have kept the promise. */
+/* Whether a window brought so few samples that they say nothing, and had so few over the limit that
+ * more of them might have kept the promise. */
 static bool is_thin(const struct seek *seek, const struct probe *probe) {
-    return (double)probe->samples < SAMPLES_TOLD / allowed_share(seek) && (double)probe->over <= SAMPLES_TOLD;
+    return (double)probe->samples < SAMPLES_TOLD / allowed_share(seek) &&
+           (double)probe->over <= SAMPLES_TOLD;
 }
 
 /* Two that held it at once. A baseline is no lock, and gives each client a cell of its own. */
@@ -236,7 +247,8 @@ static void note_cost(const struct seek *seek, struct sought *sought, const stru
     if (sought->probes[sought->probe_count - 1].limit) charge_spoilt(seek, sought, cost_ns);
 }
 
-static int write_file(const struct seek *seek, const char *partial, bool ended, struct lb_err *err) {
+static int write_file(const struct seek *seek, const char *partial, bool ended,
+                      struct lb_err *err) {
     char path[700];
     json_t *json = seek_json(seek, partial, ended);
     if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -257,7 +269,8 @@ void seek_took(void *arg, const struct run_took *took) {
     }
     note_place(sought, took);
     sought->violated |= saw_two(took->stage, sought->lock->lock);
-    if (sought->began_ns == seek->stage_began_ns) sought->began_ns = load_began_ns(seek, took->stage);
+    if (sought->began_ns == seek->stage_began_ns)
+        sought->began_ns = load_began_ns(seek, took->stage);
     if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !seek->ask.by_clients) {
         sought->saturated = probe_read(took->stage, took->ask, 0);
         begin_search(seek, sought);

@@ -16,8 +16,10 @@ struct sought {
     bool violated;          /* a stage of it saw two holders at once */
     struct probe saturated; /* the closed loop before a search by rate */
     int64_t began_ns;       /* its first stage, then that stage's load; 0 = not yet */
-    int64_t spoilt_ns;      /* what went into probes that a busy machine spoilt, and into waiting for it */
-    int64_t cost_ns;        /* of its dearest probe so far, with what comes before and after its load */
+    /* what went into probes that a busy machine spoilt, and into waiting for it */
+    int64_t spoilt_ns;
+    /* of its dearest probe so far, with what comes before and after its load */
+    int64_t cost_ns;
 };
 
 struct seek {

@@ -22,11 +22,13 @@ static json_t *text_or_null(const char *text) {
 static json_t *probe_json(const struct probe *probe) {
     bool limited = probe->limit != PROBE_NOT_LIMITED;
     return json_pack(
-        "{s:s, s:f, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "stage", probe->stage, "value", probe->load,
-        "verdict", capacity_verdict_name(probe->verdict), "quantile_ns", figure(probe->quantile_ns), "low_ns",
-        figure(probe->low_ns), "high_ns", figure(probe->high_ns), "samples", (json_int_t)probe->samples,
-        "missed", (json_int_t)probe->missed, "over_share",
-        probe->measured ? json_real((double)probe->over / (double)probe->samples) : json_null(), "limited_by",
+        "{s:s, s:f, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "stage", probe->stage, "value",
+        probe->load, "verdict", capacity_verdict_name(probe->verdict), "quantile_ns",
+        figure(probe->quantile_ns), "low_ns", figure(probe->low_ns), "high_ns",
+        figure(probe->high_ns), "samples", (json_int_t)probe->samples, "missed",
+        (json_int_t)probe->missed, "over_share",
+        probe->measured ? json_real((double)probe->over / (double)probe->samples) : json_null(),
+        "limited_by",
         limited ? json_string(capacity_limit_name(CAPACITY_LIMIT_GENERATOR)) : json_null());
 }
 
@@ -43,7 +45,8 @@ static bool any_clean_near(const struct sought *sought, double load) {
     return false;
 }
 
-/* The mean of a probe's figure over those around a load, of the clean ones if there are; NAN for none. */
+/* The mean of a probe's figure over those around a load, of the clean ones if there are; NAN for
+ * none. */
 static double mean_near(const struct sought *sought, double load, size_t offset) {
     bool clean = any_clean_near(sought, load);
     double sum = 0;
@@ -59,14 +62,15 @@ static double mean_near(const struct sought *sought, double load, size_t offset)
     return count > 0 ? sum / count : NAN;
 }
 
-/* What theory says of one hot key, beside what was measured where the promise was kept under the greatest
- * load; null where the theory does not fit. */
+/* What theory says of one hot key, beside what was measured where the promise was kept under the
+ * greatest load; null where the theory does not fit. */
 static json_t *model_json(const struct seek *seek, const struct sought *sought, double load) {
     const struct plan *plan = seek->ask.plan;
     bool one_key = keys_count(&plan->keys, plan->clients[0]) == 1;
     bool clean = load > 0 && any_clean_near(sought, load);
     const struct probe *at = NULL;
-    if (seek->ask.by_clients || !one_key || sought->lock->lock->primitive != LB_MUTEX || !(load > 0))
+    if (seek->ask.by_clients || !one_key || sought->lock->lock->primitive != LB_MUTEX ||
+        !(load > 0))
         return json_null();
     double hold_ns = mean_near(sought, load, offsetof(struct probe, hold_mean_ns));
     double handoff_ns = mean_near(sought, load, offsetof(struct probe, handoff_mean_ns));
@@ -138,26 +142,27 @@ static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
     keyspace_text(&plan->keys, keys, sizeof keys);
     char *blank = strchr(keys, ' ');
     if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:{s:i, s:i}}", "lock", lock->name, "backend",
-                  lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "topology",
-                  text_or_null(sought->topology), "durability", text_or_null(sought->durability), "guarantee",
-                  guarantees[lock->about.guarantee], "server", text_or_null(sought->server), "executor",
-                  "threads", sought->threads, "processes", sought->processes);
-    json_t *shape = json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "slo", slo_json(&seek->ask.slo),
-                              "by", seek->ask.by_clients ? "clients" : "rate", "hold",
-                              dist_text(&plan->hold, hold, sizeof hold), "think",
-                              dist_text(&plan->think, think, sizeof think), "keys", keys, "key_distribution",
-                              own                            ? "own"
-                              : plan->keys.pick == KEYS_ZIPF ? "zipf"
-                                                             : "uniform",
-                              "clients", plan->clients[0], "violated", (int)sought->violated);
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:{s:i, s:i}}", "lock", lock->name, "backend",
+        lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "topology",
+        text_or_null(sought->topology), "durability", text_or_null(sought->durability), "guarantee",
+        guarantees[lock->about.guarantee], "server", text_or_null(sought->server), "executor",
+        "threads", sought->threads, "processes", sought->processes);
+    json_t *shape =
+        json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "slo", slo_json(&seek->ask.slo), "by",
+                  seek->ask.by_clients ? "clients" : "rate", "hold",
+                  dist_text(&plan->hold, hold, sizeof hold), "think",
+                  dist_text(&plan->think, think, sizeof think), "keys", keys, "key_distribution",
+                  own                            ? "own"
+                  : plan->keys.pick == KEYS_ZIPF ? "zipf"
+                                                 : "uniform",
+                  "clients", plan->clients[0], "violated", (int)sought->violated);
     json_t *probes = json_array();
     for (int i = 0; i < sought->probe_count; i++)
         json_array_append_new(probes, probe_json(&sought->probes[i]));
-    json_t *found = json_pack("{s:o, s:o, s:o, s:o, s:o}", "answer", answer_json(&answer), "limited_by",
-                              limit_json(&answer), "why", why_json(sought, &answer), "probes", probes,
-                              "model", model_json(seek, sought, answer.load));
+    json_t *found = json_pack("{s:o, s:o, s:o, s:o, s:o}", "answer", answer_json(&answer),
+                              "limited_by", limit_json(&answer), "why", why_json(sought, &answer),
+                              "probes", probes, "model", model_json(seek, sought, answer.load));
     if (json && shape) json_object_update(json, shape);
     if (json && found) json_object_update(json, found);
     json_decref(shape);
@@ -179,9 +184,10 @@ json_t *seek_json(const struct seek *seek, const char *partial, bool ended) {
         if (seek->locks[i].began_ns == 0) continue; /* it was not reached */
         json_array_append_new(locks, lock_json(seek, &seek->locks[i]));
     }
-    return json_pack("{s:s, s:{s:s, s:s}, s:s, s:s, s:o, s:b, s:o, s:O, s:o}", "schema", CAPACITY_SCHEMA,
-                     "tool", "name", "lockbench", "version", seek->ask.version, "command", seek->ask.command,
-                     "started_at", seek->started_at, "ended_at", ended ? now_json() : json_null(), "partial",
-                     (int)(partial != NULL), "partial_reason", text_or_null(partial), "environment",
-                     seek->environment, "locks", locks);
+    return json_pack("{s:s, s:{s:s, s:s}, s:s, s:s, s:o, s:b, s:o, s:O, s:o}", "schema",
+                     CAPACITY_SCHEMA, "tool", "name", "lockbench", "version", seek->ask.version,
+                     "command", seek->ask.command, "started_at", seek->started_at, "ended_at",
+                     ended ? now_json() : json_null(), "partial", (int)(partial != NULL),
+                     "partial_reason", text_or_null(partial), "environment", seek->environment,
+                     "locks", locks);
 }

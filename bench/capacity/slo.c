@@ -13,8 +13,8 @@ static int read_metric(const char *name, enum metric *ret, struct lb_err *err) {
     enum metric metric = METRIC_ACQUIRE;
     if (strcmp(name, metric_name(METRIC_ACQUIRE_DUE)) == 0) metric = METRIC_ACQUIRE_DUE;
     if (strcmp(name, metric_name(metric)) != 0)
-        return err_set(err, LB_EXIT_USAGE, "'%.40s' can't be promised: acquire_due or acquire can; " EXAMPLE,
-                       name);
+        return err_set(err, LB_EXIT_USAGE,
+                       "'%.40s' can't be promised: acquire_due or acquire can; " EXAMPLE, name);
     *ret = metric;
     return 0;
 }
@@ -22,8 +22,10 @@ static int read_metric(const char *name, enum metric *ret, struct lb_err *err) {
 static int read_quantile(const char *word, double *ret, struct lb_err *err) {
     double percent = 0;
     struct lb_err why = {0};
-    if (word[0] != 'p' || text_real(word + 1, 100 * SLO_QUANTILE_MIN, 100 * SLO_QUANTILE_MAX, &percent, &why))
-        return err_set(err, LB_EXIT_USAGE, "'%.40s' is no quantile from p50 to p99.99; " EXAMPLE, word);
+    if (word[0] != 'p' ||
+        text_real(word + 1, 100 * SLO_QUANTILE_MIN, 100 * SLO_QUANTILE_MAX, &percent, &why))
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is no quantile from p50 to p99.99; " EXAMPLE,
+                       word);
     *ret = percent / 100;
     return 0;
 }
@@ -37,7 +39,8 @@ int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err) {
         text_trim(less + 2, strlen(less + 2), limit, sizeof limit)) {
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is no promise: " EXAMPLE, text);
     }
-    if (read_metric(name, &slo.metric, err) || read_quantile(quantile, &slo.quantile, err)) return -1;
+    if (read_metric(name, &slo.metric, err) || read_quantile(quantile, &slo.quantile, err))
+        return -1;
     if (text_duration(limit, LB_US_NS, HIST_HIGHEST_NS, &slo.limit_ns, err)) {
         err_prefix(err, "the limit");
         return -1;

@@ -4,17 +4,17 @@
 
 #include "bench/run/stage.h"
 
-/* What is promised when nothing is said. Not less: etcd wakes a waiter at a tick of 100 ms, so its lock would
- * keep no promise below that at any load. */
+/* What is promised when nothing is said. Not less: etcd wakes a waiter at a tick of 100 ms, so its
+ * lock would keep no promise below that at any load. */
 #define SLO_BY_RATE "acquire_due.p99<=200ms"
 #define SLO_BY_CLIENTS "acquire.p99<=200ms"
 
 #define SLO_QUANTILE_MIN 0.5
 #define SLO_QUANTILE_MAX 0.9999
 
-/* "acquire_due.p99<=20ms", "acquire.p99.9 <= 1s". METRIC_ACQUIRE_DUE (due to granted; needs arrivals by a
- * schedule) or METRIC_ACQUIRE (called to granted); p50 to p99.99; a limit above 0, up to an hour. 0, or -1
- * with err (LB_EXIT_USAGE): what is wrong with it, and *ret untouched. */
+/* "acquire_due.p99<=20ms", "acquire.p99.9 <= 1s". METRIC_ACQUIRE_DUE (due to granted; needs
+ * arrivals by a schedule) or METRIC_ACQUIRE (called to granted); p50 to p99.99; a limit above 0, up
+ * to an hour. 0, or -1 with err (LB_EXIT_USAGE): what is wrong with it, and *ret untouched. */
 int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err);
 
 /* The same as text. Returns text. */

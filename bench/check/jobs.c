@@ -28,10 +28,12 @@ bool jobs_fit(const struct jobs *jobs, int weight) {
     return jobs->count == 0 || jobs->busy + weight <= jobs->capacity;
 }
 
-/* In the child. parent: who started it, in case that it has ended before we could ask for the signal. */
+/* In the child. parent: who started it, in case that it has ended before we could ask for the
+ * signal. */
 static _Noreturn void become(const char *program, const struct job *job, pid_t parent) {
     char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
-    for (int i = 0; i < ARGS_MAX && job->argv[i]; i++) argv[i + 1] = (char *)(uintptr_t)job->argv[i];
+    for (int i = 0; i < ARGS_MAX && job->argv[i]; i++)
+        argv[i + 1] = (char *)(uintptr_t)job->argv[i];
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
@@ -56,15 +58,18 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     if (pid < 0) return err_set(err, LB_EXIT_MACHINE, "could not start a run: %s", strerror(errno));
     if (pid == 0) become(jobs->program, job, parent);
     setpgid(pid, pid); /* whoever comes first */
-    *slot = (struct jobs_slot){
-        .pid = pid, .tag = job->tag, .weight = job->weight, .begin_ns = lb_now(), .limit_ns = job->limit_ns};
+    *slot = (struct jobs_slot){.pid = pid,
+                               .tag = job->tag,
+                               .weight = job->weight,
+                               .begin_ns = lb_now(),
+                               .limit_ns = job->limit_ns};
     jobs->busy += job->weight;
     jobs->count++;
     return 0;
 }
 
-/* Once, its whole group: a program that is a script passes nothing on. It may still save what it has; its
- * workers ignore the signal, and its servers and guard are in other groups. */
+/* Once, its whole group: a program that is a script passes nothing on. It may still save what it
+ * has; its workers ignore the signal, and its servers and guard are in other groups. */
 static void ask_to_end(const struct jobs *jobs, struct jobs_slot *slot) {
     if (slot->kill_ns) return;
     kill(-slot->pid, SIGINT);
@@ -82,12 +87,13 @@ static void watch_time(const struct jobs *jobs, struct jobs_slot *slot) {
     }
 }
 
-static void give_up(struct jobs *jobs, struct jobs_slot *slot, int status, struct job_end *ret_end) {
-    *ret_end =
-        (struct job_end){.tag = slot->tag,
-                         .exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
-                         .timed_out = slot->timed_out,
-                         .took_ns = lb_now() - slot->begin_ns};
+static void give_up(struct jobs *jobs, struct jobs_slot *slot, int status,
+                    struct job_end *ret_end) {
+    *ret_end = (struct job_end){.tag = slot->tag,
+                                .exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+                                                                 : WEXITSTATUS(status),
+                                .timed_out = slot->timed_out,
+                                .took_ns = lb_now() - slot->begin_ns};
     jobs->busy -= slot->weight;
     jobs->count--;
     slot->pid = 0;

@@ -1,10 +1,9 @@
 /* jobs: runs of this program itself as child processes, several at once up to a capacity.
  *
- * Each child leads a process group of its own, so that Ctrl-C at a terminal reaches only who may pass it on;
- * the kernel kills it when this process ends in any way, and its own guard then stops its servers. One that
- * takes too long is asked to end (SIGINT to its group), then killed.
- * One thread, the one that starts jobs, must live as long as they do.
- */
+ * Each child leads a process group of its own, so that Ctrl-C at a terminal reaches only who may
+ * pass it on; the kernel kills it when this process ends in any way, and its own guard then stops
+ * its servers. One that takes too long is asked to end (SIGINT to its group), then killed. One
+ * thread, the one that starts jobs, must live as long as they do. */
 #ifndef BENCH_CHECK_JOBS_H
 #define BENCH_CHECK_JOBS_H
 

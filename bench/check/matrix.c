@@ -15,12 +15,12 @@
 #define SETS_MAX 160
 
 /* The short tour: what every lock goes through. */
-static const enum lb_fault short_tour[] = {LB_FAULT_PAUSE, LB_FAULT_HOLDER_KILL, LB_FAULT_SERVER_RESTART,
-                                           LB_FAULT_WIRE_CUT};
+static const enum lb_fault short_tour[] = {LB_FAULT_PAUSE, LB_FAULT_HOLDER_KILL,
+                                           LB_FAULT_SERVER_RESTART, LB_FAULT_WIRE_CUT};
 
 /* Those whose question is how long it takes. */
-static const enum lb_fault timed[] = {LB_FAULT_HOLDER_KILL, LB_FAULT_SERVER_RESTART, LB_FAULT_LEADER_KILL,
-                                      LB_FAULT_SENTINEL};
+static const enum lb_fault timed[] = {LB_FAULT_HOLDER_KILL, LB_FAULT_SERVER_RESTART,
+                                      LB_FAULT_LEADER_KILL, LB_FAULT_SENTINEL};
 
 static bool is_one_of(enum lb_fault fault, const enum lb_fault *of, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -30,8 +30,8 @@ static bool is_one_of(enum lb_fault fault, const enum lb_fault *of, size_t count
 }
 
 int matrix_weight(const char *topology) {
-    /* A Java server takes a processor for seconds to start; three of them all that there is. Databases make
-     * their folders first. */
+    /* A Java server takes a processor for seconds to start; three of them all that there is.
+     * Databases make their folders first. */
     static const struct {
         const char *topology;
         int weight;
@@ -50,11 +50,11 @@ static void add_column(struct matrix *matrix, enum lb_fault fault) {
         if (matrix->columns[i].fault == fault) return;
     }
     bool exposed = fault == LB_FAULTS;
-    matrix->columns[matrix->column_count++] =
-        (struct matrix_column){exposed ? CHECK_EXPOSED : lb_fault_name(fault),
-                               exposed ? "a lock broken on purpose, in the workload that is meant to show it"
-                                       : lb_fault_summary(fault),
-                               fault};
+    matrix->columns[matrix->column_count++] = (struct matrix_column){
+        exposed ? CHECK_EXPOSED : lb_fault_name(fault),
+        exposed ? "a lock broken on purpose, in the workload that is meant to show it"
+                : lb_fault_summary(fault),
+        fault};
 }
 
 static int add_named(struct matrix *matrix, const char *name, struct lb_err *err) {
@@ -68,8 +68,8 @@ static int add_named(struct matrix *matrix, const char *name, struct lb_err *err
     nearest_init(&nearest, name);
     for (int i = 0; i < LB_FAULTS; i++) nearest_offer(&nearest, lb_fault_name((enum lb_fault)i));
     nearest_offer(&nearest, CHECK_EXPOSED);
-    return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)", name,
-                   nearest_hint(&nearest, hint, sizeof hint));
+    return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)",
+                   name, nearest_hint(&nearest, hint, sizeof hint));
 }
 
 static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, struct lb_err *err) {
@@ -85,7 +85,8 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
     }
     if (wish->faults) return 0;
     for (int fault = 0; fault < LB_FAULTS; fault++) {
-        if (wish->full || is_one_of((enum lb_fault)fault, short_tour, sizeof short_tour / sizeof *short_tour))
+        if (wish->full ||
+            is_one_of((enum lb_fault)fault, short_tour, sizeof short_tour / sizeof *short_tour))
             add_column(matrix, (enum lb_fault)fault);
     }
     add_column(matrix, LB_FAULTS);
@@ -112,8 +113,10 @@ static bool is_named(const struct matrix_wish *wish, const struct lb_lock *lock)
 
 /* ---- cells ---- */
 
-__attribute__((format(printf, 4, 5))) static struct matrix_skip *
-skip(struct matrix *matrix, const struct lb_lock *lock, const char *fault, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static struct matrix_skip *skip(struct matrix *matrix,
+                                                                      const struct lb_lock *lock,
+                                                                      const char *fault,
+                                                                      const char *format, ...) {
     struct matrix_skip *entry = &matrix->skips[matrix->skip_count++];
     *entry = (struct matrix_skip){.lock = lock, .fault = fault};
     va_list args;
@@ -131,8 +134,9 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
     entry->install = install;
 }
 
-/* What must be told of a lock that can't do what the scenario (as `plan` has it) asks, though it can go
- * through the fault. Fills sets, the command line's last, since the last one wins. Returns their count. */
+/* What must be told of a lock that can't do what the scenario (as `plan` has it) asks, though it
+ * can go through the fault. Fills sets, the command line's last, since the last one wins. Returns
+ * their count. */
 static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct matrix_wish *wish,
                  const char **sets) {
     const struct lb_lock *lock = cell->lock;
@@ -172,7 +176,8 @@ static const char *why_not(const struct matrix_wish *wish, const struct plan *pl
     for (int i = 0; wish->why_not && !reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
         if (!topology && i > 0) break;
-        reason = wish->why_not(wish->why_not_context, lock, topology, plan->durability, ret_install);
+        reason =
+            wish->why_not(wish->why_not_context, lock, topology, plan->durability, ret_install);
     }
     return reason;
 }
@@ -182,7 +187,8 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
                     struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *fault = matrix->columns[cell->column].name;
     struct lb_err unfit = {0};
-    /* A baseline does what any plan asks: an error with it is the workload's or the command line's. */
+    /* A baseline does what any plan asks: an error with it is the workload's or the command
+     * line's. */
     struct plan_wish plan_wish = {.workload = cell->workload,
                                   .folder = wish->folder,
                                   .locks = "null",
@@ -223,7 +229,8 @@ static struct lb_expectation must_show(const struct lb_about *about) {
 }
 
 /* Fills what the tables say of a cell. False if they say nothing: it is not run. */
-static bool describe(const struct matrix *matrix, struct matrix_cell *cell, const struct matrix_wish *wish) {
+static bool describe(const struct matrix *matrix, struct matrix_cell *cell,
+                     const struct matrix_wish *wish) {
     const struct matrix_column *column = &matrix->columns[cell->column];
     const struct lb_about *about = &cell->lock->about;
     if (column->fault == LB_FAULTS) {
@@ -236,14 +243,15 @@ static bool describe(const struct matrix *matrix, struct matrix_cell *cell, cons
     cell->expected = *lb_expected(cell->lock, column->fault);
     snprintf(cell->workload, sizeof cell->workload, "check/%s", column->name);
     cell->trials = wish->trials;
-    if (!wish->trials && wish->full && is_one_of(column->fault, timed, sizeof timed / sizeof *timed))
+    if (!wish->trials && wish->full &&
+        is_one_of(column->fault, timed, sizeof timed / sizeof *timed))
         cell->trials = MATRIX_TRIALS_FULL;
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
 
 /* Who was named must run somewhere; that one fault's servers are missing is only told. */
-static int add_lock(struct matrix *matrix, const struct lb_lock *lock, const struct matrix_wish *wish,
-                    struct lb_err *err) {
+static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
+                    const struct matrix_wish *wish, struct lb_err *err) {
     int cells = matrix->cell_count, skips = matrix->skip_count;
     if (lock->backend->unavailable && is_named(wish, lock)) {
         return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
@@ -287,11 +295,13 @@ int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struc
     if (matrix->cell_count > 0) return 0;
     const struct matrix_skip *first = &matrix->skips[0];
     if (matrix->skip_count > 0 && first->lock) {
-        return err_set(err, LB_EXIT_MACHINE, "no cell can run here; the first, %s%s%s: %s", first->lock->name,
-                       first->fault ? " x " : "", first->fault ? first->fault : "", first->reason);
+        return err_set(err, LB_EXIT_MACHINE, "no cell can run here; the first, %s%s%s: %s",
+                       first->lock->name, first->fault ? " x " : "",
+                       first->fault ? first->fault : "", first->reason);
     }
-    return err_set(err, LB_EXIT_USAGE,
-                   "no driver states what these locks do under these faults: there is nothing to compare");
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "no driver states what these locks do under these faults: there is nothing to compare");
 }
 
 void matrix_done(struct matrix *matrix) {

@@ -1,9 +1,8 @@
-/* matrix: which cells a check has: locks x faults where a driver states what to expect, and each control in
- * the workload that is meant to expose it.
+/* matrix: which cells a check has: locks x faults where a driver states what to expect, and each
+ * control in the workload that is meant to expose it.
  *
- * A cell is an ordinary run of a workload with one lock. It starts nothing and asks no server; whether a lock
- * can run here the caller tells.
- */
+ * A cell is an ordinary run of a workload with one lock. It starts nothing and asks no server;
+ * whether a lock can run here the caller tells. */
 #ifndef BENCH_CHECK_MATRIX_H
 #define BENCH_CHECK_MATRIX_H
 
@@ -28,10 +27,10 @@ struct matrix_cell {
     char workload[64];              /* as `run` takes it: "check/pause", "late" */
     const char *topology;           /* NULL = embedded */
     struct lb_expectation expected; /* of CHECK_EXPOSED: what must show */
-    const char *sets[6];            /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
-    int weight;                     /* of its servers: what it takes of the jobs that run at once */
-    int64_t time_ns;                /* of warm-up, window and a full drain, all its stages */
-    int trials;                     /* recoveries wanted; 0 = as many as come */
+    const char *sets[6]; /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
+    int weight;          /* of its servers: what it takes of the jobs that run at once */
+    int64_t time_ns;     /* of warm-up, window and a full drain, all its stages */
+    int trials;          /* recoveries wanted; 0 = as many as come */
 };
 
 /* What is left out, and what would bring it in. */
@@ -67,8 +66,9 @@ struct matrix_wish {
     void *why_not_context;
 };
 
-/* 0, or -1 with err: an unknown lock or fault with the nearest name, a wrong workload, a lock that was named
- * and can't run here under any of them (LB_EXIT_MACHINE), no cell at all. matrix_done in any case. */
+/* 0, or -1 with err: an unknown lock or fault with the nearest name, a wrong workload, a lock that
+ * was named and can't run here under any of them (LB_EXIT_MACHINE), no cell at all. matrix_done in
+ * any case. */
 int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err);
 void matrix_done(struct matrix *matrix);
 

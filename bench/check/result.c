@@ -47,9 +47,10 @@ static json_t *lock_json(const struct lb_lock *lock) {
                                           [LB_CRASH_LEASE] = "lease",
                                           [LB_CRASH_SESSION] = "session"};
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b}", "name", lock->name, "backend",
-                     lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "guarantee",
-                     lb_guarantee_name(lock->about.guarantee), "crash", crashes[lock->about.crash], "token",
-                     (lock->caps & LB_CAP_FENCE) != 0, "control", (lock->caps & LB_CAP_CONTROL) != 0);
+                     lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
+                     "guarantee", lb_guarantee_name(lock->about.guarantee), "crash",
+                     crashes[lock->about.crash], "token", (lock->caps & LB_CAP_FENCE) != 0,
+                     "control", (lock->caps & LB_CAP_CONTROL) != 0);
 }
 
 static json_t *locks_json(const struct matrix *matrix) {
@@ -64,8 +65,8 @@ static json_t *locks_json(const struct matrix *matrix) {
 static json_t *faults_json(const struct matrix *matrix) {
     json_t *faults = json_array();
     for (int i = 0; i < matrix->column_count; i++) {
-        json_array_append_new(faults, json_pack("{s:s, s:s}", "name", matrix->columns[i].name, "summary",
-                                                matrix->columns[i].summary));
+        json_array_append_new(faults, json_pack("{s:s, s:s}", "name", matrix->columns[i].name,
+                                                "summary", matrix->columns[i].summary));
     }
     return faults;
 }
@@ -74,9 +75,10 @@ static json_t *skipped_json(const struct matrix *matrix) {
     json_t *skipped = json_array();
     for (int i = 0; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
-        json_array_append_new(skipped, json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "lock", skip->lock->name,
-                                                 "backend", skip->lock->backend->name, "fault", skip->fault,
-                                                 "reason", skip->reason, "install", skip->install));
+        json_array_append_new(skipped,
+                              json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "lock", skip->lock->name,
+                                        "backend", skip->lock->backend->name, "fault", skip->fault,
+                                        "reason", skip->reason, "install", skip->install));
     }
     return skipped;
 }
@@ -94,13 +96,13 @@ int result_init(struct result *result, const struct result_ask *ask, struct lb_e
         json_array_append_new(seeds, json_integer((json_int_t)ask->seeds[i]));
     result->cells = calloc((size_t)ask->matrix->cell_count + 1, sizeof *result->cells);
     /* Until the end it is partial: a reader after a SIGKILL must see that. */
-    result->root =
-        json_pack("{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
-                  "schema", CHECK_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
-                  ask->command, "started_at", date_json(), "ended_at", "partial", 1, "partial_reason",
-                  "the check was cut off", "environment", ask->environment, "seeds", seeds, "tour", ask->tour,
-                  "faults", faults_json(ask->matrix), "locks", locks_json(ask->matrix), "skipped",
-                  skipped_json(ask->matrix), "cells", json_array());
+    result->root = json_pack(
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
+        "schema", CHECK_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
+        ask->command, "started_at", date_json(), "ended_at", "partial", 1, "partial_reason",
+        "the check was cut off", "environment", ask->environment, "seeds", seeds, "tour", ask->tour,
+        "faults", faults_json(ask->matrix), "locks", locks_json(ask->matrix), "skipped",
+        skipped_json(ask->matrix), "cells", json_array());
     if (!result->root || !result->cells) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     return write_so_far(result, err);
 }
@@ -129,7 +131,8 @@ static void compare(struct result *result, int index) {
     cell->verdict = seen_verdict(cell->seen);
     cell->compared = seen_compare(cell->verdict, of->expected.worst);
     /* A control that shows more than it must is no finding. */
-    if (column->fault == LB_FAULTS && cell->compared == CHECK_WORSE) cell->compared = CHECK_AS_EXPECTED;
+    if (column->fault == LB_FAULTS && cell->compared == CHECK_WORSE)
+        cell->compared = CHECK_AS_EXPECTED;
     cell->missed = is_missed(column, cell->compared);
 }
 
@@ -138,17 +141,18 @@ static json_t *cell_json(const struct result *result, int index) {
     const struct result_cell *cell = &result->cells[index];
     const char *fault = result->ask.matrix->columns[of->column].name;
     const char *compared = seen_compared_name(cell->compared);
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:O, s:i, s:b}", "lock", of->lock->name, "fault", fault,
-                  "workload", of->workload, "expected", lb_expect_name(of->expected.worst), "expected_why",
-                  of->expected.why, "compared", compared, "seeds", cell->seeds, "failed_runs",
-                  cell->failed_runs, "missed", (int)cell->missed);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:O, s:i, s:b}", "lock",
+                             of->lock->name, "fault", fault, "workload", of->workload, "expected",
+                             lb_expect_name(of->expected.worst), "expected_why", of->expected.why,
+                             "compared", compared, "seeds", cell->seeds, "failed_runs",
+                             cell->failed_runs, "missed", (int)cell->missed);
     if (!json) return NULL;
     json_object_update(json, cell->seen);
-    json_object_set_new(json, "command",
-                        json_sprintf("lockbench check %s --fault %s --seed %lld%s", of->lock->name, fault,
-                                     (long long)json_integer_value(json_object_get(cell->seen, "seed")),
-                                     result->ask.more ? result->ask.more : ""));
+    json_object_set_new(
+        json, "command",
+        json_sprintf("lockbench check %s --fault %s --seed %lld%s", of->lock->name, fault,
+                     (long long)json_integer_value(json_object_get(cell->seen, "seed")),
+                     result->ask.more ? result->ask.more : ""));
     return json;
 }
 
@@ -183,7 +187,8 @@ int result_add(struct result *result, int index, uint64_t seed, const char *run,
 int result_end(struct result *result, const char *partial, struct lb_err *err) {
     json_object_set_new(result->root, "ended_at", date_json());
     json_object_set_new(result->root, "partial", json_boolean(partial != NULL));
-    json_object_set_new(result->root, "partial_reason", partial ? json_string(partial) : json_null());
+    json_object_set_new(result->root, "partial_reason",
+                        partial ? json_string(partial) : json_null());
     return write_so_far(result, err);
 }
 

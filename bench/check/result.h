@@ -1,5 +1,5 @@
-/* result: check.json: what a check has found, written whole after each cell, so that a reader never sees half
- * a file and a check that was killed leaves what it had. */
+/* result: check.json: what a check has found, written whole after each cell, so that a reader never
+ * sees half a file and a check that was killed leaves what it had. */
 #ifndef BENCH_CHECK_RESULT_H
 #define BENCH_CHECK_RESULT_H
 
@@ -45,15 +45,16 @@ struct result_sum {
 int result_init(struct result *result, const struct result_ask *ask, struct lb_err *err);
 void result_done(struct result *result);
 
-/* Takes one run of a cell in; run: its folder below the result's. Steals seen. 0, or -1 with err. */
+/* Takes one run of a cell in; run: its folder below the result's. Steals seen. 0, or -1 with
+ * err. */
 int result_add(struct result *result, int cell, uint64_t seed, const char *run, json_t *seen,
                struct lb_err *err);
 
 /* Writes what is there. partial: why it is not all; NULL = it is. */
 int result_end(struct result *result, const char *partial, struct lb_err *err);
 
-/* Whether a cell that was tried shows a real lock worse than its driver states. Controls are broken on
- * purpose: what they show under a fault is no finding, only `missed` is. */
+/* Whether a cell that was tried shows a real lock worse than its driver states. Controls are broken
+ * on purpose: what they show under a fault is no finding, only `missed` is. */
 bool result_is_finding(const struct result *result, int cell);
 
 struct result_sum result_sum(const struct result *result);
@@ -61,7 +62,8 @@ struct result_sum result_sum(const struct result *result);
 /* A cell's figures as they stand in the file: borrowed, NULL = not tried. */
 const json_t *result_cell_json(const struct result *result, int cell);
 
-/* Writes JSON to a file in one step: a temporary file, renamed. 0, or -1 with err (LB_EXIT_MACHINE). */
+/* Writes JSON to a file in one step: a temporary file, renamed. 0, or -1 with err
+ * (LB_EXIT_MACHINE). */
 int result_write_file(const json_t *json, const char *path, struct lb_err *err);
 
 #endif

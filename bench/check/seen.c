@@ -69,7 +69,8 @@ static char *counts_text(const json_t *stage, char *line, size_t size) {
         {"exclusion.early", "client let through early", "clients let through early"},
         {"history.violations", "contradiction in the history", "contradictions in the history"},
         {"history.token_errors", "wrong token in the history", "wrong tokens in the history"},
-        {"history.expired", "hold past its lease in the history", "holds past their leases in the history"},
+        {"history.expired", "hold past its lease in the history",
+         "holds past their leases in the history"},
         {"store.stale_accepted_fenced", "stale write that passed the fence",
          "stale writes that passed the fence"}};
     size_t used = 0;
@@ -83,15 +84,17 @@ static char *counts_text(const json_t *stage, char *line, size_t size) {
     return line;
 }
 
-/* How many fault sections the stage's scenario has, by its ".fault": "wire-cut+server-kill" has two. */
+/* How many fault sections the stage's scenario has, by its ".fault": "wire-cut+server-kill" has
+ * two. */
 static int sections_of(const json_t *stage) {
     int count = 1;
-    for (const char *plus = strchr(text(stage, "fault"), '+'); plus; plus = strchr(plus + 1, '+')) count++;
+    for (const char *plus = strchr(text(stage, "fault"), '+'); plus; plus = strchr(plus + 1, '+'))
+        count++;
     return count;
 }
 
-/* When a section of the scenario first acted, as time in the window; -1 = it never did. What has no word of
- * it did act. */
+/* When a section of the scenario first acted, as time in the window; -1 = it never did. What has no
+ * word of it did act. */
 static double first_acted_s(const json_t *stage, const char *section) {
     double first = -1;
     size_t i;
@@ -105,8 +108,8 @@ static double first_acted_s(const json_t *stage, const char *section) {
     return first;
 }
 
-/* When the last section of the scenario acted; -1 = not all of them did, and why. Each one is needed: a
- * promotion without the cut before it shows nothing. */
+/* When the last section of the scenario acted; -1 = not all of them did, and why. Each one is
+ * needed: a promotion without the cut before it shows nothing. */
 static double all_acted_s(const json_t *stage, char *why, size_t size) {
     double last = -1;
     int sections = 0;
@@ -133,7 +136,8 @@ static double all_acted_s(const json_t *stage, char *why, size_t size) {
         snprintf(why, size, "no fault acted");
         return -1;
     }
-    snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage), text(stage, "fault"));
+    snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage),
+             text(stage, "fault"));
     return -1;
 }
 
@@ -161,18 +165,21 @@ static bool took_too_long(const json_t *stage, double *ret_max_ns, double *ret_t
 static double server_settled_s(const json_t *run, const json_t *fault) {
     const json_t *section = json_object_get(at(run, "plan"), text(fault, "section"));
     if (json_is_number(at(fault, "to_s"))) return number(fault, "to_s");
-    return json_is_number(at(section, "for_ns")) && number(section, "for_ns") == 0 ? number(fault, "from_s")
-                                                                                   : -1;
+    return json_is_number(at(section, "for_ns")) && number(section, "for_ns") == 0
+               ? number(fault, "from_s")
+               : -1;
 }
 
-/* The servers that were hit are gone for good or back for long, and nobody was granted anything since. */
+/* The servers that were hit are gone for good or back for long, and nobody was granted anything
+ * since. */
 static bool stays_away(const json_t *run, const json_t *stage, double acted_s) {
     bool hit = false;
     size_t i;
     json_t *fault;
     if (acted_s < 0 || !is(stage, "status", "complete") || number(stage, "exclusion.grants") == 0)
         return false;
-    if (number(stage, "recovery.unrecovered") <= 0 || number(stage, "recovery.count") > 0) return false;
+    if (number(stage, "recovery.unrecovered") <= 0 || number(stage, "recovery.count") > 0)
+        return false;
     json_array_foreach(at(stage, "faults"), i, fault) {
         if (strncmp(text(fault, "kind"), "server-", 7) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
@@ -183,8 +190,8 @@ static bool stays_away(const json_t *run, const json_t *stage, double acted_s) {
     return hit && !granted_after(stage, acted_s);
 }
 
-/* Whether a history that the plan asks for is missing. What nobody holds has none, and neither has a control
- * that ran by another plan than the run's. */
+/* Whether a history that the plan asks for is missing. What nobody holds has none, and neither has
+ * a control that ran by another plan than the run's. */
 static bool lacks_history(const json_t *run, const json_t *stage) {
     bool holds = !is(stage, "primitive", "latch") && !is(stage, "primitive", "optimistic");
     bool own = !json_is_string(at(stage, "workload"));
@@ -205,22 +212,26 @@ static struct judged judge_stage(const json_t *run, const json_t *stage, bool ne
                       number(stage, "exclusion.stuck"));
     }
     if (took_too_long(stage, &max_ns, &theory_ns)) {
-        return judged(&result, CHECK_STUCK, "the next grant came after %.1f s; theory: %.1f s at the most",
-                      max_ns / 1e9, theory_ns / 1e9);
+        return judged(&result, CHECK_STUCK,
+                      "the next grant came after %.1f s; theory: %.1f s at the most", max_ns / 1e9,
+                      theory_ns / 1e9);
     }
     if (needs_fault && stays_away(run, stage, acted_s)) {
-        return judged(&result, CHECK_STUCK, "nobody was granted anything after the fault, until %.0f s later",
+        return judged(&result, CHECK_STUCK,
+                      "nobody was granted anything after the fault, until %.0f s later",
                       number(stage, "duration_s") - acted_s);
     }
     if (is(stage, "exclusion.verdict", "expired") || is(stage, "history.verdict", "expired"))
         return judged(&result, CHECK_EXPIRED, "%s", counts);
-    if (!is(stage, "status", "complete")) return judged(&result, CHECK_FAILED, "%s", text(stage, "error"));
+    if (!is(stage, "status", "complete"))
+        return judged(&result, CHECK_FAILED, "%s", text(stage, "error"));
     if (number(stage, "exclusion.grants") == 0)
         return judged(&result, CHECK_INCONCLUSIVE, "nobody was ever granted anything");
     if (needs_fault && acted_s < 0) return judged(&result, CHECK_INCONCLUSIVE, "%s", not_acted);
     if (needs_fault && !granted_after(stage, acted_s))
         return judged(&result, CHECK_INCONCLUSIVE, "nobody was granted anything after the fault");
-    if (lacks_history(run, stage)) return judged(&result, CHECK_INCONCLUSIVE, "the history was not judged");
+    if (lacks_history(run, stage))
+        return judged(&result, CHECK_INCONCLUSIVE, "the history was not judged");
     if (number(stage, "history.dropped") > 0) {
         return judged(&result, CHECK_SAFE,
                       "%.0f records of the history were lost: the disk was too slow for them",
@@ -234,11 +245,12 @@ static struct judged judge_stage(const json_t *run, const json_t *stage, bool ne
 static json_t *recovery_json(const json_t *stage) {
     const json_t *recovery = at(stage, "recovery");
     if (!json_is_object(recovery)) return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count", copy_of(recovery, "count"),
-                     "min", copy_of(recovery, "min_ns"), "p50", copy_of(recovery, "p50_ns"), "p90",
-                     copy_of(recovery, "p90_ns"), "max", copy_of(recovery, "max_ns"), "theory_min",
-                     copy_of(recovery, "theory_min_ns"), "theory_max", copy_of(recovery, "theory_max_ns"),
-                     "theory", copy_of(recovery, "theory"), "trials", copy_of(recovery, "trials_ns"));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count",
+                     copy_of(recovery, "count"), "min", copy_of(recovery, "min_ns"), "p50",
+                     copy_of(recovery, "p50_ns"), "p90", copy_of(recovery, "p90_ns"), "max",
+                     copy_of(recovery, "max_ns"), "theory_min", copy_of(recovery, "theory_min_ns"),
+                     "theory_max", copy_of(recovery, "theory_max_ns"), "theory",
+                     copy_of(recovery, "theory"), "trials", copy_of(recovery, "trials_ns"));
 }
 
 static json_t *recovered_json(const json_t *stage, enum check_verdict verdict) {
@@ -278,9 +290,9 @@ static json_t *stage_seen(const json_t *run, const json_t *stage, bool needs_fau
     struct judged judged = judge_stage(run, stage, needs_fault);
     double grants = number(stage, "exclusion.grants");
     bool safe = judged.verdict == CHECK_SAFE && grants > 0;
-    double overlaps =
-        greater(number(stage, "exclusion.double_holders") + number(stage, "exclusion.expired_holders"),
-                number(stage, "history.violations") + number(stage, "history.expired"));
+    double overlaps = greater(
+        number(stage, "exclusion.double_holders") + number(stage, "exclusion.expired_holders"),
+        number(stage, "history.violations") + number(stage, "history.expired"));
     json_t *seen = json_object();
     const struct {
         const char *name;
@@ -320,8 +332,8 @@ static json_t *stage_seen(const json_t *run, const json_t *stage, bool needs_fau
 }
 
 static json_t *nothing_seen(const char *why) {
-    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "verdict", check_verdict_name(CHECK_FAILED), "why",
-                     why, "grants", 0, "overlaps", 0, "detected", 0, "lost_updates", 0);
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "verdict", check_verdict_name(CHECK_FAILED),
+                     "why", why, "grants", 0, "overlaps", 0, "detected", 0, "lost_updates", 0);
 }
 
 json_t *seen_of_run(const json_t *run, const char *trouble, bool needs_fault) {

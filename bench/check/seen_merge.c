@@ -7,8 +7,9 @@
 
 /* Which of two is to be shown. What failed hides what is fine, but not what is bad. */
 static int badness(const json_t *seen) {
-    static const int order[] = {[CHECK_SAFE] = 0,    [CHECK_INCONCLUSIVE] = 1, [CHECK_FAILED] = 2,
-                                [CHECK_EXPIRED] = 3, [CHECK_STUCK] = 4,        [CHECK_VIOLATED] = 5};
+    static const int order[] = {
+        [CHECK_SAFE] = 0,    [CHECK_INCONCLUSIVE] = 1, [CHECK_FAILED] = 2,
+        [CHECK_EXPIRED] = 3, [CHECK_STUCK] = 4,        [CHECK_VIOLATED] = 5};
     return order[seen_verdict(seen)];
 }
 
@@ -23,7 +24,8 @@ static double number(const json_t *json, const char *name) {
 /* Adds, or keeps the greater; null beside a number is nothing. */
 static void join(json_t *into, const json_t *a, const json_t *b, const char *name, bool add) {
     if (!is_number(a, name) && !is_number(b, name)) return;
-    double x = is_number(a, name) ? number(a, name) : 0, y = is_number(b, name) ? number(b, name) : 0;
+    double x = is_number(a, name) ? number(a, name) : 0,
+           y = is_number(b, name) ? number(b, name) : 0;
     double value = add ? x + y : fmax(x, y);
     json_object_set_new(into, name, json_integer((json_int_t)value));
 }
@@ -60,8 +62,10 @@ static void join_recovery(json_t *into, const json_t *a, const json_t *b) {
     if (!json_is_object(x) && !json_is_object(y)) return;
     json_t *both = json_copy((json_t *)(uintptr_t)(json_is_object(x) ? x : y));
     json_t *trials = json_array();
-    if (json_is_array(json_object_get(x, "trials"))) json_array_extend(trials, json_object_get(x, "trials"));
-    if (json_is_array(json_object_get(y, "trials"))) json_array_extend(trials, json_object_get(y, "trials"));
+    if (json_is_array(json_object_get(x, "trials")))
+        json_array_extend(trials, json_object_get(x, "trials"));
+    if (json_is_array(json_object_get(y, "trials")))
+        json_array_extend(trials, json_object_get(y, "trials"));
     json_object_set_new(both, "trials", trials);
     summarise(both);
     json_object_set_new(into, "recovery_ns", both);
@@ -81,7 +85,8 @@ static void join_residue(json_t *into, const json_t *a, const json_t *b) {
         return;
     }
     json_t *both = json_copy((json_t *)(uintptr_t)(number(x, "count") > 0 ? x : y));
-    json_object_set_new(both, "count", json_integer((json_int_t)(number(x, "count") + number(y, "count"))));
+    json_object_set_new(both, "count",
+                        json_integer((json_int_t)(number(x, "count") + number(y, "count"))));
     json_object_set_new(into, "residue", both);
 }
 

@@ -13,9 +13,10 @@
 
 #define ARGS_MAX 400
 #define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
-#define START_NS (60 * LB_S_NS)  /* beside its load a run may take so long, with servers to start ... */
-#define TIMES 3                  /* ... and its load so many times as long as planned, on a busy machine */
-#define TRIAL_RUNS_MAX 40        /* of one cell, for --trials */
+#define START_NS                                                                                   \
+    (60 * LB_S_NS)        /* beside its load a run may take so long, with servers to start ... */
+#define TIMES 3           /* ... and its load so many times as long as planned, on a busy machine */
+#define TRIAL_RUNS_MAX 40 /* of one cell, for --trials */
 
 /* One run of a cell that is wanted. */
 struct wanted {
@@ -141,13 +142,14 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     json_t *run = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     enum lb_fault fault = ask->matrix->columns[cell->column].fault;
     bool needs_fault = fault != LB_FAULT_NONE && fault != LB_FAULTS;
-    json_t *seen = seen_of_run(run, trouble_of(tour, end, run, log, trouble, sizeof trouble), needs_fault);
+    json_t *seen =
+        seen_of_run(run, trouble_of(tour, end, run, log, trouble, sizeof trouble), needs_fault);
     json_decref(run);
     if (!seen) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     tour->done++;
     tour->open[of.cell]--;
-    /* Machines that are shared stand still for seconds now and then: what showed nothing is tried once more.
-     * What showed anything is not. */
+    /* Machines that are shared stand still for seconds now and then: what showed nothing is tried
+     * once more. What showed anything is not. */
     enum check_verdict verdict = seen_verdict(seen);
     bool missed = fault == LB_FAULTS && seen_compare(verdict, cell->expected.worst) == CHECK_BETTER;
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
@@ -163,8 +165,8 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     int so_far = failed ? 0 : seen_trials(result_cell_json(ask->result, of.cell));
     /* A further run without any would not be the last one without. */
     bool fruitful = trials > 0 || (so_far > 0 && tour->runs[of.cell] == ask->seed_count);
-    if (!failed && !tour->asked_to_end && fruitful && so_far < cell->trials && tour->open[of.cell] == 0 &&
-        tour->runs[of.cell] < TRIAL_RUNS_MAX) {
+    if (!failed && !tour->asked_to_end && fruitful && so_far < cell->trials &&
+        tour->open[of.cell] == 0 && tour->runs[of.cell] < TRIAL_RUNS_MAX) {
         uint64_t last = ask->seeds[ask->seed_count - 1];
         uint64_t seed = last + (uint64_t)(tour->runs[of.cell] - ask->seed_count + 1);
         failed = want(tour, (struct wanted){of.cell, seed, false}, err);
@@ -178,14 +180,15 @@ static bool spins(const struct matrix_cell *cell) {
     return (cell->lock->caps & LB_CAP_SPINS) != 0;
 }
 
-/* Clients of a spinning lock whose holder is dead take every processor there is, and servers beside them
- * stood still for up to 5 s. So these run apart from the others. */
+/* Clients of a spinning lock whose holder is dead take every processor there is, and servers beside
+ * them stood still for up to 5 s. So these run apart from the others. */
 static bool may_start(const struct tour *tour, const struct matrix_cell *cell) {
     if (tour->jobs.count > 0 && tour->spinning != spins(cell)) return false;
     return jobs_fit(&tour->jobs, cell->weight);
 }
 
-/* Starts what may: the first that waits, or one behind it that is lighter, so that no room stays empty. */
+/* Starts what may: the first that waits, or one behind it that is lighter, so that no room stays
+ * empty. */
 static int start_some(struct tour *tour, struct lb_err *err) {
     for (int i = tour->next; i < tour->count; i++) {
         const struct matrix_cell *cell = &tour->ask->matrix->cells[tour->queue[i].cell];

@@ -1,5 +1,5 @@
-/* tour: runs the cells of a matrix, several at once, each as a run of this program in a folder of its own,
- * and hands what they showed to the result. */
+/* tour: runs the cells of a matrix, several at once, each as a run of this program in a folder of
+ * its own, and hands what they showed to the result. */
 #ifndef BENCH_CHECK_TOUR_H
 #define BENCH_CHECK_TOUR_H
 
@@ -32,8 +32,8 @@ struct tour_ask {
     void *arg;
 };
 
-/* 0 when all was tried or somebody interrupted; -1 with err when it could not go on (no processes, no disk).
- * No child is left in either case. */
+/* 0 when all was tried or somebody interrupted; -1 with err when it could not go on (no processes,
+ * no disk). No child is left in either case. */
 int tour_run(const struct tour_ask *ask, struct lb_err *err);
 
 #endif

@@ -12,8 +12,9 @@
 
 #define ARGS_MAX 400
 #define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
-#define START_NS (60 * LB_S_NS)  /* beside its load a run may take so long, with servers to start ... */
-#define TIMES 3                  /* ... and its load so many times as long as planned, on a busy machine */
+#define START_NS                                                                                   \
+    (60 * LB_S_NS) /* beside its load a run may take so long, with servers to start ... */
+#define TIMES 3    /* ... and its load so many times as long as planned, on a busy machine */
 
 struct alternate {
     const struct alternate_ask *ask;
@@ -33,17 +34,19 @@ static int make_folder(const char *path, struct lb_err *err) {
 }
 
 /* folder/base/03. */
-static int run_folder(const struct alternate *alternate, const struct alternate_side *side, int number,
-                      char *path, size_t size, struct lb_err *err) {
+static int run_folder(const struct alternate *alternate, const struct alternate_side *side,
+                      int number, char *path, size_t size, struct lb_err *err) {
     char parent[600];
     const char *slash = *side->name ? "/" : "";
     snprintf(parent, sizeof parent, "%s%s%s", alternate->ask->folder, slash, side->name);
     if (make_folder(parent, err) != 0) return -1;
-    int used = snprintf(path, size, "%s/%0*d", parent, alternate->ask->repeat > 100 ? 3 : 2, number);
+    int used =
+        snprintf(path, size, "%s/%0*d", parent, alternate->ask->repeat > 100 ? 3 : 2, number);
     if (used < 0 || (size_t)used >= size)
         return err_set(err, LB_EXIT_USAGE, "%s: the path is too long", parent);
     if (mkdir(path, 0777) == 0) return 0;
-    if (errno != EEXIST) return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
+    if (errno != EEXIST)
+        return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
     /* Its run would be taken for ours. */
     return err_set(err, LB_EXIT_USAGE, "--out %s: there are runs already; name a new folder",
                    alternate->ask->folder);
@@ -58,7 +61,8 @@ static int64_t left_ns(const struct alternate *alternate) {
     int64_t left = 0;
     for (int s = 0; s < alternate->ask->side_count; s++) {
         if (alternate->ended[s] == 0) return 0;
-        left += alternate->took_ns[s] / alternate->ended[s] * (alternate->ask->repeat - alternate->ended[s]);
+        left += alternate->took_ns[s] / alternate->ended[s] *
+                (alternate->ask->repeat - alternate->ended[s]);
     }
     return left;
 }
@@ -96,7 +100,8 @@ static int take(struct alternate *alternate, int s, const struct job_end *end, c
     snprintf(log, sizeof log, "%s/log", folder);
     bool saved = access(result, F_OK) == 0;
     if (end->exit_code != LB_EXIT_OK) jobs_last_words(log, why, sizeof why);
-    if (end->timed_out) snprintf(why, sizeof why, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    if (end->timed_out)
+        snprintf(why, sizeof why, "it was not done after %.0f s", (double)end->took_ns / 1e9);
     alternate->end->interrupted |= *alternate->ask->interrupts > 0;
     alternate->end->saved[s] += saved;
     alternate->took_ns[s] += end->took_ns;
@@ -112,8 +117,8 @@ static int take(struct alternate *alternate, int s, const struct job_end *end, c
     if (saved || alternate->end->interrupted) return 0;
     const char *name = alternate->ask->side[s].name;
     int code = end->exit_code == LB_EXIT_USAGE ? LB_EXIT_USAGE : LB_EXIT_MACHINE;
-    return err_set(err, code, "%s%srun %d left no result: %.300s (its output: %s)", name, *name ? " " : "",
-                   alternate->ended[s] - 1, *why ? why : "it said nothing", log);
+    return err_set(err, code, "%s%srun %d left no result: %.300s (its output: %s)", name,
+                   *name ? " " : "", alternate->ended[s] - 1, *why ? why : "it said nothing", log);
 }
 
 static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
@@ -121,7 +126,8 @@ static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
     char folder[680], log[720];
     const char *argv[ARGS_MAX];
     int count = 0;
-    if (run_folder(alternate, side, alternate->ended[s], folder, sizeof folder, err) != 0) return -1;
+    if (run_folder(alternate, side, alternate->ended[s], folder, sizeof folder, err) != 0)
+        return -1;
     snprintf(log, sizeof log, "%s/log", folder);
     while (count < ARGS_MAX - 3 && side->argv[count]) {
         argv[count] = side->argv[count];
@@ -138,10 +144,12 @@ static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
     return take(alternate, s, &end, folder, err);
 }
 
-int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end, struct lb_err *err) {
+int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end,
+                  struct lb_err *err) {
     struct alternate alternate = {.ask = ask, .end = ret_end};
     *ret_end = (struct alternate_end){0};
-    for (int s = 0; s < ask->side_count; s++) jobs_init(&alternate.jobs[s], ask->side[s].program, 1);
+    for (int s = 0; s < ask->side_count; s++)
+        jobs_init(&alternate.jobs[s], ask->side[s].program, 1);
     for (int i = 0; i < ask->repeat * ask->side_count && !ret_end->interrupted; i++) {
         if (run_one(&alternate, alternate_side_of(i, ask->side_count), err) != 0) return -1;
         bool each = alternate.done == ask->side_count && !ret_end->interrupted;

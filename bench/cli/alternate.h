@@ -1,10 +1,9 @@
-/* alternate: whole runs of this program, or of two builds of it, one after the other, each a process with
- * servers of its own.
+/* alternate: whole runs of this program, or of two builds of it, one after the other, each a
+ * process with servers of its own.
  *
- * Two sides alternate A B B A A B B A ..., so that what drifts on the machine hits both alike; each run is an
- * independent sample, since nothing of the one before is left. It measures nothing itself: the children save
- * their runs, and what they print goes to a file beside them.
- */
+ * Two sides alternate A B B A A B B A ..., so that what drifts on the machine hits both alike; each
+ * run is an independent sample, since nothing of the one before is left. It measures nothing
+ * itself: the children save their runs, and what they print goes to a file beside them. */
 #ifndef BENCH_CLI_ALTERNATE_H
 #define BENCH_CLI_ALTERNATE_H
 
@@ -17,10 +16,11 @@
 #define ALTERNATE_MAX 1000 /* runs a side */
 
 struct alternate_side {
-    const char *name;        /* "base", "new": also its folder's; "" = runs lie in the result's own */
-    const char *program;     /* NULL = this one */
+    const char *name;    /* "base", "new": also its folder's; "" = runs lie in the result's own */
+    const char *program; /* NULL = this one */
     const char *const *argv; /* "run", ...; --out is put behind it; ends with NULL */
-    int64_t planned_ns;      /* what a run takes by its plan; 0 = nobody knows, so nothing limits it */
+    /* what a run takes by its plan; 0 = nobody knows, so nothing limits it */
+    int64_t planned_ns;
 };
 
 struct alternate_news {
@@ -49,15 +49,17 @@ struct alternate_ask {
 struct alternate_end {
     int saved[2];     /* runs of each side that left a result, whole or partial */
     bool interrupted; /* somebody did, and the last of them may be partial */
-    int exit_code;    /* the gravest of a child that was not interrupted: LB_EXIT_VIOLATED before _MACHINE */
-    bool failed;      /* one of these failed as a run, whatever others found */
+    /* the gravest of a child that was not interrupted: LB_EXIT_VIOLATED before _MACHINE */
+    int exit_code;
+    bool failed; /* one of these failed as a run, whatever others found */
 };
 
 /* Which side the i-th run is of, from 0. */
 int alternate_side_of(int i, int side_count);
 
-/* 0 when all ran, or somebody interrupted; -1 with err when a run left no result, for further ones would not
- * either, or when check says so. *ret_end is filled in any case. No child is left. */
-int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end, struct lb_err *err);
+/* 0 when all ran, or somebody interrupted; -1 with err when a run left no result, for further ones
+ * would not either, or when check says so. *ret_end is filled in any case. No child is left. */
+int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end,
+                  struct lb_err *err);
 
 #endif

@@ -27,8 +27,8 @@ static int unknown(const struct args *args, const char *word, struct lb_err *err
         snprintf(dashed, sizeof dashed, "--%s", nearest.best);
         nearest.best = dashed;
     }
-    err_set(err, LB_EXIT_USAGE, "%s: unknown option --%s%s ('lockbench %s --help' shows all)", args->argv[0],
-            name, nearest_hint(&nearest, hint, sizeof hint), args->argv[0]);
+    err_set(err, LB_EXIT_USAGE, "%s: unknown option --%s%s ('lockbench %s --help' shows all)",
+            args->argv[0], name, nearest_hint(&nearest, hint, sizeof hint), args->argv[0]);
     return ARGS_WRONG;
 }
 
@@ -45,8 +45,8 @@ int args_next(struct args *args, const char **ret_value, struct lb_err *err) {
     }
     if (strcmp(word, "-h") == 0) word = "--help";
     if (word[1] != '-') {
-        err_set(err, LB_EXIT_USAGE, "%s: unknown option %.60s; options are long, like --help", args->argv[0],
-                word);
+        err_set(err, LB_EXIT_USAGE, "%s: unknown option %.60s; options are long, like --help",
+                args->argv[0], word);
         return ARGS_WRONG;
     }
     size_t len = strcspn(word + 2, "=");
@@ -59,12 +59,13 @@ int args_next(struct args *args, const char **ret_value, struct lb_err *err) {
         return ARGS_WRONG;
     }
     if (!value && option->value) {
-        /* "--out --json" is a forgotten value rather than a folder of that name; "--out=--json" is not. */
+        /* "--out --json" is a forgotten value rather than a folder of that name; "--out=--json" is
+         * not. */
         if (args->next < args->argc && strncmp(args->argv[args->next], "--", 2) != 0) {
             value = args->argv[args->next++];
         } else {
-            err_set(err, LB_EXIT_USAGE, "%s: --%s needs a value: --%s %s", args->argv[0], option->name,
-                    option->name, option->value);
+            err_set(err, LB_EXIT_USAGE, "%s: --%s needs a value: --%s %s", args->argv[0],
+                    option->name, option->name, option->value);
             return ARGS_WRONG;
         }
     }
@@ -79,8 +80,8 @@ void args_help(const char *usage, const char *about, const struct args_option *o
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "",
                  option->value ? option->value : "");
-        fprintf(out, "  %-26s %s%s\n", left, strlen(left) > 26 ? "\n                             " : "",
-                option->help);
+        fprintf(out, "  %-26s %s%s\n", left,
+                strlen(left) > 26 ? "\n                             " : "", option->help);
     }
 }
 

@@ -1,8 +1,9 @@
-/* args: a subcommand's arguments: long options from a table, operands, and the help that the table gives.
+/* args: a subcommand's arguments: long options from a table, operands, and the help that the table
+ * gives.
  *
- * "--out DIR" and "--out=DIR" are the same; "--" ends the options; "-h" is "--help". No abbreviations: a
- * script must not change its meaning when an option is added. An unknown option gets the nearest name.
- */
+ * "--out DIR" and "--out=DIR" are the same; "--" ends the options; "-h" is "--help". No
+ * abbreviations: a script must not change its meaning when an option is added. An unknown option
+ * gets the nearest name. */
 #ifndef BENCH_CLI_ARGS_H
 #define BENCH_CLI_ARGS_H
 
@@ -32,8 +33,8 @@ struct args {
 /* argv[0] is the subcommand's name and is left out. */
 void args_init(struct args *args, int argc, char **argv, const struct args_option *options);
 
-/* The next argument: an index into options (*ret_value is its value, NULL if it takes none), or one of the
- * above. Values are argv's. */
+/* The next argument: an index into options (*ret_value is its value, NULL if it takes none), or one
+ * of the above. Values are argv's. */
 int args_next(struct args *args, const char **ret_value, struct lb_err *err);
 
 /* "usage: lockbench <usage>", about, and the options in two columns. */

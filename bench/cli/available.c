@@ -63,7 +63,8 @@ static const char *url_of(const struct available *available, const struct lb_bac
 }
 
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
-                              const char *topology, const char *durability, const char **ret_install) {
+                              const char *topology, const char *durability,
+                              const char **ret_install) {
     *ret_install = NULL;
     if (backend->unavailable) {
         *ret_install = backend->install;
@@ -74,7 +75,8 @@ const char *available_why_not(struct available *available, const struct lb_backe
     if (item->no_script.code) return item->no_script.text;
     if (*item->info.missing) {
         if (*item->info.install) *ret_install = item->info.install;
-        snprintf(item->reason, sizeof item->reason, "%s not found on this machine", item->info.missing);
+        snprintf(item->reason, sizeof item->reason, "%s not found on this machine",
+                 item->info.missing);
         return item->reason;
     }
     item->refused = (struct lb_err){0};
@@ -86,7 +88,8 @@ const char *available_why_not(struct available *available, const struct lb_backe
 const char *available_lock(struct available *available, const struct lb_lock *lock,
                            const char **ret_install) {
     const char *const *topologies = lb_topologies(lock);
-    return available_why_not(available, lock->backend, topologies ? topologies[0] : NULL, NULL, ret_install);
+    return available_why_not(available, lock->backend, topologies ? topologies[0] : NULL, NULL,
+                             ret_install);
 }
 
 const struct topo_info *available_info(struct available *available, const char *topology) {
@@ -102,7 +105,8 @@ static bool same_scheme(const char *a, const char *b) {
 
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const char *durability, const char **ret_install) {
-    const char *reason = available_why_not(context, lock->backend, topology, durability, ret_install);
+    const char *reason =
+        available_why_not(context, lock->backend, topology, durability, ret_install);
     const char *url = url_of(context, lock->backend);
     if (reason || !url || !lock->topologies || !lock->topologies[0]) return reason;
     for (const char *const *name = lock->topologies; *name; name++) {

@@ -1,8 +1,8 @@
-/* available: whether a backend's locks can run on this machine: its client library is built in, and its
- * servers can be started here or are given by URL. It starts nothing; it asks each topology's script once.
+/* available: whether a backend's locks can run on this machine: its client library is built in, and
+ * its servers can be started here or are given by URL. It starts nothing; it asks each topology's
+ * script once.
  *
- * One thread. The answers live as long as the struct.
- */
+ * One thread. The answers live as long as the struct. */
 #ifndef BENCH_CLI_AVAILABLE_H
 #define BENCH_CLI_AVAILABLE_H
 
@@ -29,20 +29,23 @@ void available_done(struct available *available);
 /* The backend's server runs already (--url, borrowed): no script is needed. */
 void available_url(struct available *available, const struct lb_backend *backend, const char *url);
 
-/* Why a backend can't run here on a topology of its locks (NULL = its default) with this durability (NULL =
- * any), or NULL if it can. ret_install: what to install, or NULL when that would not help. */
+/* Why a backend can't run here on a topology of its locks (NULL = its default) with this
+ * durability (NULL = any), or NULL if it can. ret_install: what to install, or NULL when that
+ * would not help. */
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
-                              const char *topology, const char *durability, const char **ret_install);
+                              const char *topology, const char *durability,
+                              const char **ret_install);
 
 /* The same of a lock on its default topology. */
-const char *available_lock(struct available *available, const struct lb_lock *lock, const char **ret_install);
+const char *available_lock(struct available *available, const struct lb_lock *lock,
+                           const char **ret_install);
 
-/* What a topology's script says of itself; NULL when there is no such script. topology: a name that some
- * lock's table has. */
+/* What a topology's script says of itself; NULL when there is no such script. topology: a name that
+ * some lock's table has. */
 const struct topo_info *available_info(struct available *available, const char *topology);
 
-/* As struct plan_wish wants it: context is the struct available. A lock that needs servers of its own kind
- * can't run on another kind's URL. */
+/* As struct plan_wish wants it: context is the struct available. A lock that needs servers of its
+ * own kind can't run on another kind's URL. */
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const char *durability, const char **ret_install);
 

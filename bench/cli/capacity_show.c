@@ -16,16 +16,18 @@
 void capacity_show_probe(void *arg, const struct seek_news *news) {
     struct progress *progress = arg;
     const struct probe *probe = news->probe;
-    char line[300], value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX], between[120] = "";
+    char line[300], value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX],
+        between[120] = "";
     const char *limit = probe_limit_text(probe->limit);
     if (!isnan(probe->low_ns)) {
         snprintf(between, sizeof between, " (%s .. %s)", number_time_text(probe->low_ns, low),
                  isnan(probe->high_ns) ? "never" : number_time_text(probe->high_ns, high));
     }
-    snprintf(line, sizeof line, "%-20s probe %2d  %8.6g%s: %s%s, %llu of %llu over the limit: %s%s%s",
-             news->lock, news->number, probe->load, news->by_clients ? " clients" : "/s",
-             isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value), between,
-             (unsigned long long)probe->over, (unsigned long long)probe->samples,
+    snprintf(line, sizeof line,
+             "%-20s probe %2d  %8.6g%s: %s%s, %llu of %llu over the limit: %s%s%s", news->lock,
+             news->number, probe->load, news->by_clients ? " clients" : "/s",
+             isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value),
+             between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
              capacity_verdict_name(probe->verdict), limit ? ": " : "", limit ? limit : "");
     progress_stage(progress, line);
 }
@@ -35,7 +37,8 @@ static const char *or_dash(const char *text) {
 }
 
 struct row {
-    char carries[CELL_MAX], interval[CELL_MAX], model[CELL_MAX], predicted[CELL_MAX], measured[CELL_MAX];
+    char carries[CELL_MAX], interval[CELL_MAX], model[CELL_MAX], predicted[CELL_MAX],
+        measured[CELL_MAX];
     const char *limit;
 };
 
@@ -51,20 +54,23 @@ static struct row row_of(const struct capacity_lock *lock) {
     char low[CELL_MAX], high[CELL_MAX], number[NUMBER_TEXT_MAX];
     bool by_rate = lock->by == CAPACITY_BY_RATE;
     /* Without an upper end it is at least so much: what is sure. */
-    snprintf(row.carries, sizeof row.carries, "%s", lock->answered && isnan(lock->high) ? ">= " : "");
+    snprintf(row.carries, sizeof row.carries, "%s",
+             lock->answered && isnan(lock->high) ? ">= " : "");
     load_text(!lock->answered     ? NAN
               : isnan(lock->high) ? lock->low
                                   : lock->value,
               by_rate, row.carries + strlen(row.carries));
     load_text(lock->low, false, low);
     load_text(lock->high, false, high);
-    snprintf(row.interval, sizeof row.interval, lock->answered ? "%.24s .. %.24s" : NUMBER_NONE, low, high);
+    snprintf(row.interval, sizeof row.interval, lock->answered ? "%.24s .. %.24s" : NUMBER_NONE,
+             low, high);
     load_text(lock->modelled ? lock->capacity_per_s : NAN, true, row.model);
     snprintf(row.predicted, sizeof row.predicted, "%s",
              isnan(lock->wait_predicted_ns) ? NUMBER_NONE
                                             : number_time_text(lock->wait_predicted_ns, number));
     snprintf(row.measured, sizeof row.measured, "%s",
-             isnan(lock->wait_measured_ns) ? NUMBER_NONE : number_time_text(lock->wait_measured_ns, number));
+             isnan(lock->wait_measured_ns) ? NUMBER_NONE
+                                           : number_time_text(lock->wait_measured_ns, number));
     return row;
 }
 
@@ -75,8 +81,8 @@ static bool any_model(const struct capacity *capacity) {
     return false;
 }
 
-static void put_row(const struct screen *screen, const char *name, const struct row *row, bool models,
-                    enum tone tone) {
+static void put_row(const struct screen *screen, const char *name, const struct row *row,
+                    bool models, enum tone tone) {
     screen_put(screen, name, -24, TONE_PLAIN);
     screen_put(screen, row->carries, 12, tone);
     screen_put(screen, row->interval, 17, TONE_PLAIN);
@@ -95,14 +101,15 @@ static void put_question(const struct screen *screen, const struct capacity_lock
     char hold[80] = "";
     if (lock->hold) snprintf(hold, sizeof hold, ", hold %.60s", lock->hold);
     if (lock->by == CAPACITY_BY_RATE) {
-        screen_say(screen, 2, TONE_PLAIN,
-                   "The greatest rate of requests at random (Poisson) that keeps %s: keys %s%s, a pool of "
-                   "%.0f clients.",
-                   or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients);
+        screen_say(
+            screen, 2, TONE_PLAIN,
+            "The greatest rate of requests at random (Poisson) that keeps %s: keys %s%s, a pool of "
+            "%.0f clients.",
+            or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients);
     } else {
         screen_say(screen, 2, TONE_PLAIN,
-                   "The most clients in a closed loop that keep %s: keys %s%s, think %s.", or_dash(lock->slo),
-                   or_dash(lock->keys), hold, or_dash(lock->think));
+                   "The most clients in a closed loop that keep %s: keys %s%s, think %s.",
+                   or_dash(lock->slo), or_dash(lock->keys), hold, or_dash(lock->think));
     }
 }
 
@@ -124,11 +131,15 @@ void capacity_show_table(const struct capacity *capacity, bool color, FILE *out)
     for (int i = 0; i < capacity->lock_count; i++) {
         const struct capacity_lock *lock = &capacity->locks[i];
         struct row row = row_of(lock);
-        bool good = lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
-        put_row(&screen, lock->lock, &row, models, lock->violated ? TONE_BAD : good ? TONE_PLAIN : TONE_WARN);
+        bool good =
+            lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
+        put_row(&screen, lock->lock, &row, models,
+                lock->violated ? TONE_BAD
+                : good         ? TONE_PLAIN
+                               : TONE_WARN);
         screen_say(&screen, 4, TONE_PLAIN, "    %s; %s; %s; topology %s; %d probes",
-                   words_guarantee_text(lock->guarantee), or_dash(lock->durability), or_dash(lock->server),
-                   or_dash(lock->topology), lock->probe_count);
+                   words_guarantee_text(lock->guarantee), or_dash(lock->durability),
+                   or_dash(lock->server), or_dash(lock->topology), lock->probe_count);
         if (lock->violated) screen_say(&screen, 4, TONE_BAD, "    " VIOLATED_WORDS);
         if (lock->why) screen_say(&screen, 4, TONE_WARN, "    %s", lock->why);
     }

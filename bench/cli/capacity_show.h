@@ -1,5 +1,6 @@
-/* capacity_show: what a search for capacity prints: a line a probe on a terminal, the answers as a table or
- * as Markdown. Every number of a lock stands beside its guarantee, durability and topology. */
+/* capacity_show: what a search for capacity prints: a line a probe on a terminal, the answers as a
+ * table or as Markdown. Every number of a lock stands beside its guarantee, durability and
+ * topology. */
 #ifndef BENCH_CLI_CAPACITY_SHOW_H
 #define BENCH_CLI_CAPACITY_SHOW_H
 

@@ -45,9 +45,9 @@ void check_show_news(void *arg, const struct tour_news *news) {
     /* Piped, only what needs a look. */
     if (worse || is_trouble(verdict)) {
         fprintf(stderr, "lockbench: %s x %s, seed %llu: %s%s%s%s%s\n", news->cell->lock->name,
-                fault_of(matrix, news->cell), (unsigned long long)news->seed, check_verdict_name(verdict),
-                worse ? ", worse than expected" : "", *why ? ": " : "", why,
-                news->again ? "; once more" : "");
+                fault_of(matrix, news->cell), (unsigned long long)news->seed,
+                check_verdict_name(verdict), worse ? ", worse than expected" : "", *why ? ": " : "",
+                why, news->again ? "; once more" : "");
     }
     if (!show->terminal) return;
     struct winsize window;
@@ -60,7 +60,8 @@ void check_show_news(void *arg, const struct tour_news *news) {
     fflush(stderr);
 }
 
-/* " x leader-kill, minority-lost": the faults that one lock is spared for this reason; others it may meet. */
+/* " x leader-kill, minority-lost": the faults that one lock is spared for this reason; others it
+ * may meet. */
 static void show_skipped_faults(const struct matrix *matrix, int first, FILE *out) {
     for (int i = first; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
@@ -91,19 +92,21 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
     }
 }
 
-void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count, FILE *out) {
+void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count,
+                     FILE *out) {
     int64_t time_ns = 0;
     for (int i = 0; i < matrix->cell_count; i++) {
         const struct matrix_cell *cell = &matrix->cells[i];
-        fprintf(out, "%-36s %-18s %-20s expected %-9s %s\n", cell->lock->name, fault_of(matrix, cell),
-                cell->topology ? cell->topology : "embedded", lb_expect_name(cell->expected.worst),
-                cell->expected.why ? cell->expected.why : "");
+        fprintf(out, "%-36s %-18s %-20s expected %-9s %s\n", cell->lock->name,
+                fault_of(matrix, cell), cell->topology ? cell->topology : "embedded",
+                lb_expect_name(cell->expected.worst), cell->expected.why ? cell->expected.why : "");
         time_ns += cell->time_ns;
     }
     for (int i = 0; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
-        fprintf(out, "%-36s %-18s left out: %s%s%s\n", skip->lock->name, skip->fault ? skip->fault : "all",
-                skip->reason, skip->install ? "; install: " : "", skip->install ? skip->install : "");
+        fprintf(out, "%-36s %-18s left out: %s%s%s\n", skip->lock->name,
+                skip->fault ? skip->fault : "all", skip->reason, skip->install ? "; install: " : "",
+                skip->install ? skip->install : "");
     }
     fprintf(out, "%d cells, %d runs, from seed %llu; one after the other at most %.0f s of load\n",
             matrix->cell_count, matrix->cell_count * seed_count, (unsigned long long)seeds[0],
@@ -158,8 +161,8 @@ static int show_row(const struct result *result, int at, int names, bool color, 
     const struct lb_lock *lock = matrix->cells[at].lock;
     fprintf(out, "%-*s", names, lock->name);
     for (int c = 0; c < matrix->column_count; c++) {
-        bool mine =
-            at < matrix->cell_count && matrix->cells[at].lock == lock && matrix->cells[at].column == c;
+        bool mine = at < matrix->cell_count && matrix->cells[at].lock == lock &&
+                    matrix->cells[at].column == c;
         int rest = width_of(matrix, c) - 3;
         if (!mine) {
             fprintf(out, "   %*s", rest, "");
@@ -167,7 +170,8 @@ static int show_row(const struct result *result, int at, int names, bool color, 
         }
         const struct result_cell *cell = &result->cells[at++];
         const char *paint = color ? color_of(cell) : "";
-        fprintf(out, " %s%s%s%s%*s", paint, sign_of(cell), mark_of(cell), *paint ? PLAIN : "", rest, "");
+        fprintf(out, " %s%s%s%s%*s", paint, sign_of(cell), mark_of(cell), *paint ? PLAIN : "", rest,
+                "");
     }
     fputc('\n', out);
     return at;
@@ -182,10 +186,12 @@ static void show_matrix(const struct result *result, bool color, FILE *out) {
     }
     show_head(matrix, names + 1, out);
     for (int at = 0; at < matrix->cell_count;) at = show_row(result, at, names + 1, color, out);
-    fprintf(out, "\n.  safe   E expired   S stuck   V violated   ? inconclusive   x failed   - not run\n"
-                 "!  worse than the driver states, or a control that was not caught   + better\n");
+    fprintf(out,
+            "\n.  safe   E expired   S stuck   V violated   ? inconclusive   x failed   - not run\n"
+            "!  worse than the driver states, or a control that was not caught   + better\n");
     for (int c = 0; matrix->column_count > NAMED_MAX && c < matrix->column_count; c++) {
-        fprintf(out, "%c  %-18s %s\n", letter_of(c), matrix->columns[c].name, matrix->columns[c].summary);
+        fprintf(out, "%c  %-18s %s\n", letter_of(c), matrix->columns[c].name,
+                matrix->columns[c].summary);
     }
 }
 
@@ -203,8 +209,9 @@ static void show_line(const struct result *result, int index, const char *title,
     if (of->expected.why) fprintf(out, ": %s", of->expected.why);
     fputc('\n', out);
     if (strcmp(title, "better") == 0) return;
-    fprintf(out, "       again: lockbench check %s --fault %s --seed %lld%s   evidence: %s\n", of->lock->name,
-            fault_of(matrix, of), (long long)json_integer_value(json_object_get(cell->seen, "seed")),
+    fprintf(out, "       again: lockbench check %s --fault %s --seed %lld%s   evidence: %s\n",
+            of->lock->name, fault_of(matrix, of),
+            (long long)json_integer_value(json_object_get(cell->seen, "seed")),
             result->ask.more ? result->ask.more : "", words(cell->seen, "run"));
 }
 
@@ -214,7 +221,8 @@ static void show_findings(const struct result *result, FILE *out) {
         for (int i = 0; i < result->ask.matrix->cell_count; i++) {
             const struct result_cell *cell = &result->cells[i];
             if (!cell->seen) continue;
-            const bool is[] = {result_is_finding(result, i), cell->missed, is_trouble(cell->verdict),
+            const bool is[] = {result_is_finding(result, i), cell->missed,
+                               is_trouble(cell->verdict),
                                cell->compared == CHECK_BETTER && !cell->missed};
             if (is[kind]) show_line(result, i, titles[kind], out);
         }

@@ -1,5 +1,5 @@
-/* check_show: what a person sees of a check: the cells as they end, on standard error; the matrix, the
- * findings and the counts, on standard output. Colour only on a terminal. */
+/* check_show: what a person sees of a check: the cells as they end, on standard error; the matrix,
+ * the findings and the counts, on standard output. Colour only on a terminal. */
 #ifndef BENCH_CLI_CHECK_SHOW_H
 #define BENCH_CLI_CHECK_SHOW_H
 

@@ -1,5 +1,5 @@
-/* checks: see checks.h. It changes nothing on the machine, but makes and removes one file in the results
- * folder. */
+/* checks: see checks.h. It changes nothing on the machine, but makes and removes one file in the
+ * results folder. */
 #include "bench/cli/checks.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 #include "bench/run/steal.h"
 #include "drivers/registry.h"
 
-#define FILES_WANTED 8192 /* descriptors for 2,000 clients here and as many in a server that we start */
+#define FILES_WANTED                                                                               \
+    8192 /* descriptors for 2,000 clients here and as many in a server that we start */
 #define MAPS_WANTED 65530 /* the kernel's default; each client's stack takes two */
 #define ROOM_WANTED_MB 1024
 #define STEAL_SAMPLE_NS (500 * LB_MS_NS)
@@ -42,17 +43,19 @@ add(struct checks *checks, enum check_status status, const char *name, const cha
 /* A missing client library is found when the program is built. */
 static void fix_install(struct check *check, const char *install, bool then_make) {
     const char *as_root = geteuid() == 0 ? "" : "sudo ";
-    if (install) FIX(check, "%sapt-get install %s%s", as_root, install, then_make ? " && make" : "");
+    if (install)
+        FIX(check, "%sapt-get install %s%s", as_root, install, then_make ? " && make" : "");
 }
 
-/* The servers of locks that need others than their backend's usual; nothing is said of those that are there.
- */
+/* The servers of locks that need others than their backend's usual; nothing is said of those that
+ * are there. */
 static void check_topologies(struct checks *checks, struct available *available) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_backend *backend = registry_locks()[i]->backend;
         const char *const *topology = lb_topologies(registry_locks()[i]);
         for (; topology && *topology && !backend->unavailable; topology++) {
-            const char *install, *reason = available_why_not(available, backend, *topology, NULL, &install);
+            const char *install,
+                *reason = available_why_not(available, backend, *topology, NULL, &install);
             char name[48];
             snprintf(name, sizeof name, "topology %.37s", *topology);
             bool seen = strcmp(*topology, backend->topologies[0]) == 0;
@@ -125,14 +128,15 @@ static void check_governor(struct checks *checks) {
     } else if (strcmp(line, "performance") == 0) {
         add(checks, CHECK_OK, "cpu governor", "%s", line);
     } else {
-        struct check *check = add(checks, CHECK_WARN, "cpu governor",
-                                  "%s: the clock rate follows the load, so light load looks slow", line);
+        struct check *check =
+            add(checks, CHECK_WARN, "cpu governor",
+                "%s: the clock rate follows the load, so light load looks slow", line);
         FIX(check, "as root: cpupower frequency-set -g performance");
     }
 }
 
-/* Processes of other sessions (PostgreSQL's backends lead one each) may then wait for seconds while others
- * are busy: up to 12 s were seen with Linux 6.18 on two processors. */
+/* Processes of other sessions (PostgreSQL's backends lead one each) may then wait for seconds while
+ * others are busy: up to 12 s were seen with Linux 6.18 on two processors. */
 static void check_autogroup(struct checks *checks) {
     char line[256];
     first_line("/proc/sys/kernel/sched_autogroup_enabled", line, sizeof line);
@@ -143,8 +147,8 @@ static void check_autogroup(struct checks *checks) {
     FIX(check, "as root: sysctl kernel.sched_autogroup_enabled=0");
 }
 
-/* What the host of a virtual machine takes shows up as latency of whatever was to run. It is counted only
- * while something wants to. */
+/* What the host of a virtual machine takes shows up as latency of whatever was to run. It is
+ * counted only while something wants to. */
 static void check_steal(struct checks *checks) {
     int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns(), took_ns = 0;
     while (took_ns < STEAL_SAMPLE_NS) took_ns = lb_now() - begin_ns;
@@ -162,15 +166,17 @@ static void check_clock(struct checks *checks) {
     int64_t start_ns = lb_now();
     for (int i = 0; i < 20000; i++) lb_now();
     int64_t cost_ns = (lb_now() - start_ns) / 20000;
-    first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line, sizeof line);
-    /* A read through the kernel takes a quarter of a microsecond and more; through the vDSO some tens of ns.
-     */
+    first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
+               sizeof line);
+    /* A read through the kernel takes a quarter of a microsecond and more; through the vDSO some
+     * tens of ns. */
     bool slow = cost_ns > 200;
     struct check *check =
         add(checks, slow ? CHECK_WARN : CHECK_OK, "clock", "source %s, one read takes %lld ns",
             *line ? line : "unknown", (long long)cost_ns);
     if (slow)
-        FIX(check, "choose a source that user space can read: clocksource=tsc on the kernel's command line");
+        FIX(check,
+            "choose a source that user space can read: clocksource=tsc on the kernel's command line");
 }
 
 static int by_value(const void *a, const void *b) {
@@ -193,18 +199,20 @@ static void check_timers(struct checks *checks) {
     int64_t median_us = late_ns[count / 2] / LB_US_NS, most_us = late_ns[count - 1] / LB_US_NS;
     bool coarse = median_us > 500;
     struct check *check = add(checks, coarse ? CHECK_WARN : CHECK_OK, "timers",
-                              "sleeps end %lld us late, at most %lld us (of %d)", (long long)median_us,
-                              (long long)most_us, count);
+                              "sleeps end %lld us late, at most %lld us (of %d)",
+                              (long long)median_us, (long long)most_us, count);
     if (coarse) FIX(check, "use a less busy machine, or a kernel with high-resolution timers");
 }
 
-static void check_room(struct checks *checks, const char *name, const char *folder, const char *remedy) {
+static void check_room(struct checks *checks, const char *name, const char *folder,
+                       const char *remedy) {
     char path[PATH_MAX];
     struct statvfs fs;
     snprintf(path, sizeof path, "%s/.lockbench-doctor-XXXXXX", folder);
     int fd = mkstemp(path);
     if (fd < 0) {
-        struct check *check = add(checks, CHECK_MISSING, name, "%.200s: %s", folder, strerror(errno));
+        struct check *check =
+            add(checks, CHECK_MISSING, name, "%.200s: %s", folder, strerror(errno));
         FIX(check, "%s", remedy);
         return;
     }

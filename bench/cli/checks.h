@@ -28,8 +28,8 @@ struct checks {
 /* One check a backend: its library, its server. */
 void checks_backends(struct checks *checks, struct available *available);
 
-/* The machine: limits, clock, timers, governor, disk. Takes some tens of milliseconds. results: the folder
- * that runs are written to; it need not exist yet. */
+/* The machine: limits, clock, timers, governor, disk. Takes some tens of milliseconds. results: the
+ * folder that runs are written to; it need not exist yet. */
 void checks_machine(struct checks *checks, const char *results);
 
 #endif

@@ -41,13 +41,16 @@ enum {
 
 static const struct args_option options[] = {
     [OPT_SLO] = {"slo", "PROMISE", "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
-    [OPT_CLIENTS] = {"clients", NULL, "search the most clients of a closed loop, not the greatest rate"},
+    [OPT_CLIENTS] = {"clients", NULL,
+                     "search the most clients of a closed loop, not the greatest rate"},
     [OPT_HOLD] = {"hold", "TIME", "how long a holder works; default 1ms"},
-    [OPT_KEYS] = {"keys", "KEYS", "default 1, a hot key; own, or many, asks for the server's capacity"},
+    [OPT_KEYS] = {"keys", "KEYS",
+                  "default 1, a hot key; own, or many, asks for the server's capacity"},
     [OPT_MOST] = {"most", "LOAD", "search no further; default 200000/s, or 1000 clients"},
-    [OPT_TIME] = {"time", "TIME",
-                  "for each lock's probes; default 100s; half as much again at most where a busy machine "
-                  "spoils probes"},
+    [OPT_TIME] =
+        {"time", "TIME",
+         "for each lock's probes; default 100s; half as much again at most where a busy machine "
+         "spoils probes"},
     [OPT_SET] = {"set", "SECTION.KEY=VALUE",
                  "set a key of the workload (capacity), or of a lock's section; repeatable"},
     [OPT_URL] = {"url", "BACKEND=URL", "use a server that runs already; repeatable"},
@@ -79,11 +82,13 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     size_t length = strcspn(text, "= ");
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (strlen(own[i]) == length && strncmp(text, own[i], length) == 0)
-            return err_set(err, LB_EXIT_USAGE, "capacity: --set %.60s: the search needs that itself", text);
+            return err_set(err, LB_EXIT_USAGE,
+                           "capacity: --set %.60s: the search needs that itself", text);
     }
-    if (by_clients && length == strlen("load.clients") && strncmp(text, "load.clients", length) == 0)
-        return err_set(err, LB_EXIT_USAGE, "capacity: --set %.60s: the search changes that; --most ends it",
-                       text);
+    if (by_clients && length == strlen("load.clients") &&
+        strncmp(text, "load.clients", length) == 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "capacity: --set %.60s: the search changes that; --most ends it", text);
     return 0;
 }
 
@@ -156,19 +161,23 @@ static int complete(struct wish *wish, struct lb_err *err) {
                        "capacity: --slo: who arrives at a rate waits from when it was due: "
                        "promise acquire_due; acquire is for --clients");
     if (!*wish->locks)
-        return err_set(err, LB_EXIT_USAGE, "capacity: name a lock, or several; `lockbench list` has them");
+        return err_set(err, LB_EXIT_USAGE,
+                       "capacity: name a lock, or several; `lockbench list` has them");
     for (int i = 0; i < wish->set_count; i++) {
         if (check_set(wish->sets[i], wish->by_clients, err) != 0) return -1;
     }
     if (wish->most <= 0) wish->most = wish->by_clients ? CLIENTS_MOST : RATE_MOST;
-    if (wish->by_clients && (wish->most > PLAN_CLIENTS_MAX || wish->most != (double)(int)wish->most))
-        return err_set(err, LB_EXIT_USAGE, "capacity: --most %g: clients are a whole number up to %d",
-                       wish->most, PLAN_CLIENTS_MAX);
+    if (wish->by_clients &&
+        (wish->most > PLAN_CLIENTS_MAX || wish->most != (double)(int)wish->most))
+        return err_set(err, LB_EXIT_USAGE,
+                       "capacity: --most %g: clients are a whole number up to %d", wish->most,
+                       PLAN_CLIENTS_MAX);
     if (*wish->hold) wish->sets[wish->set_count++] = wish->hold;
     if (*wish->keys) wish->sets[wish->set_count++] = wish->keys;
-    /* What the plan is checked by must be of the kind that is searched: think times go with a closed loop
-     * only, and the workload's own rate says nothing here. */
-    wish->sets[wish->set_count++] = wish->by_clients ? "load.arrival=closed" : "load.arrival=poisson:1/s";
+    /* What the plan is checked by must be of the kind that is searched: think times go with a
+     * closed loop only, and the workload's own rate says nothing here. */
+    wish->sets[wish->set_count++] =
+        wish->by_clients ? "load.arrival=closed" : "load.arrival=poisson:1/s";
     if (wish->by_clients) {
         snprintf(wish->clients, sizeof wish->clients, "load.clients=%d", (int)wish->most);
         wish->sets[wish->set_count++] = wish->clients;
@@ -182,7 +191,8 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
     args_init(&args, argc, argv, options);
     for (int option; (option = args_next(&args, &value, err)) != ARGS_END;) {
         if (option == ARGS_WRONG) return -1;
-        if (option == ARGS_OPERAND ? add_locks(wish, value, err) : read_option(option, value, wish, err))
+        if (option == ARGS_OPERAND ? add_locks(wish, value, err)
+                                   : read_option(option, value, wish, err))
             return -1;
         if (wish->help) return 0;
     }
@@ -198,9 +208,12 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (lock->primitive == LB_LATCH)
             return err_set(err, LB_EXIT_USAGE,
-                           "capacity: %s is a latch: its clients come together, not at a rate", lock->name);
+                           "capacity: %s is a latch: its clients come together, not at a rate",
+                           lock->name);
     }
-    return plan->lock_count > 0 ? 0 : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");
+    return plan->lock_count > 0
+               ? 0
+               : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");
 }
 
 static int print_answer(const struct wish *wish, const char *folder, struct lb_err *err) {
@@ -263,7 +276,8 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     progress_end(&progress);
     if (code == 0) {
         code = end.exit_code;
-        if (seek_end(seek, code == LB_EXIT_OK || code == LB_EXIT_VIOLATED ? NULL : end.why, &lost) != 0) {
+        if (seek_end(seek, code == LB_EXIT_OK || code == LB_EXIT_VIOLATED ? NULL : end.why,
+                     &lost) != 0) {
             fprintf(stderr, "lockbench: %s\n", lost.text);
             if (code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
         }
@@ -320,8 +334,8 @@ int cmd_capacity(int argc, char **argv) {
     plan = plan_load(&plan_wish, &err);
     if (!plan || check_plan(plan, &err) != 0) goto out;
     command = shell_command(argc, argv);
-    result =
-        command ? run_search(&wish, plan, command, &err) : err_set(&err, LB_EXIT_MACHINE, "out of memory");
+    result = command ? run_search(&wish, plan, command, &err)
+                     : err_set(&err, LB_EXIT_MACHINE, "out of memory");
 out:
     free(command);
     plan_free(plan);

@@ -36,16 +36,19 @@ enum {
 };
 
 static const struct args_option options[] = {
-    [OPT_FAULT] = {"fault", "F,G", "these faults only; 'exposed': controls in the workload that shows them"},
+    [OPT_FAULT] = {"fault", "F,G",
+                   "these faults only; 'exposed': controls in the workload that shows them"},
     [OPT_FULL] = {"full", NULL, "every fault, and 20 recoveries of those that are about recovery"},
     [OPT_SEED] = {"seed", "N", "of each cell's random draws; default 1"},
     [OPT_SEEDS] = {"seeds", "A..B", "each cell once with each of these; the worst is its verdict"},
-    [OPT_TRIALS] = {"trials", "N", "repeat each cell, with further seeds, until N recoveries are measured"},
+    [OPT_TRIALS] = {"trials", "N",
+                    "repeat each cell, with further seeds, until N recoveries are measured"},
     [OPT_JOBS] = {"jobs", "N", "cells at once, small ones; default 4 for each processor"},
     [OPT_OUT] = {"out", "DIR", "the result's folder; default: results/<time>-check"},
     [OPT_SET] = {"set", "SECTION.KEY=VALUE", "set a key of each cell's workload; repeatable"},
     [OPT_JSON] = {"json", NULL, "print check.json instead of the matrix"},
-    [OPT_DRY_RUN] = {"dry-run", NULL, "print the cells with what is expected of them, and start nothing"},
+    [OPT_DRY_RUN] = {"dry-run", NULL,
+                     "print the cells with what is expected of them, and start nothing"},
     [OPT_HELP] = {"help", NULL, "this text"},
     {0},
 };
@@ -61,13 +64,14 @@ struct wish {
 };
 
 static void help(void) {
-    args_help("check [LOCK...] [OPTIONS]",
-              "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real "
-              "servers and\n"
-              "client processes, and compares what each showed with what its driver states. Without --full: "
-              "pause,\n"
-              "holder-kill, server-restart, wire-cut, and each lock broken on purpose where it must show.",
-              options, stdout);
+    args_help(
+        "check [LOCK...] [OPTIONS]",
+        "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real "
+        "servers and\n"
+        "client processes, and compares what each showed with what its driver states. Without --full: "
+        "pause,\n"
+        "holder-kill, server-restart, wire-cut, and each lock broken on purpose where it must show.",
+        options, stdout);
     printf("\nfaults:\n");
     for (int i = 0; i < LB_FAULTS; i++) {
         printf("  %-18s %s\n", lb_fault_name((enum lb_fault)i), lb_fault_summary((enum lb_fault)i));
@@ -79,13 +83,14 @@ static void help(void) {
         "saved).\n");
 }
 
-static int read_count(const char *name, const char *text, int least, int most, int *ret, struct lb_err *err) {
+static int read_count(const char *name, const char *text, int least, int most, int *ret,
+                      struct lb_err *err) {
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
     if (errno || end == text || *end || value < least || value > most)
-        return err_set(err, LB_EXIT_USAGE, "check: --%s %.40s: a whole number from %d to %d", name, text,
-                       least, most);
+        return err_set(err, LB_EXIT_USAGE, "check: --%s %.40s: a whole number from %d to %d", name,
+                       text, least, most);
     *ret = (int)value;
     return 0;
 }
@@ -107,8 +112,8 @@ static int read_seeds(const char *text, bool several, struct wish *wish, struct 
     to = from;
     if (!wrong && several) wrong = strncmp(end, "..", 2) != 0 || read_seed(end + 2, &end, &to) != 0;
     if (wrong || *end || to < from) {
-        return err_set(err, LB_EXIT_USAGE, "check: --%s %.60s: %s", several ? "seeds" : "seed", text,
-                       several ? "two whole numbers, like 1..5" : "a whole number");
+        return err_set(err, LB_EXIT_USAGE, "check: --%s %.60s: %s", several ? "seeds" : "seed",
+                       text, several ? "two whole numbers, like 1..5" : "a whole number");
     }
     if (to - from >= SEEDS_MAX)
         return err_set(err, LB_EXIT_USAGE, "check: --seeds %.60s: at most %d", text, SEEDS_MAX);
@@ -123,7 +128,9 @@ static int add_locks(const char *operand, struct wish *wish, struct lb_err *err)
     if (!words) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     wish->words[wish->word_count++] = words;
     for (char *word; (word = strsep(&rest, ","));) {
-        if (!*word) return err_set(err, LB_EXIT_USAGE, "check: a lock's name is missing in '%.60s'", operand);
+        if (!*word)
+            return err_set(err, LB_EXIT_USAGE, "check: a lock's name is missing in '%.60s'",
+                           operand);
         if (wish->lock_count == LOCKS_MAX)
             return err_set(err, LB_EXIT_USAGE, "check: at most %d locks by name", LOCKS_MAX);
         wish->locks[wish->lock_count++] = word;
@@ -179,7 +186,8 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
         if (option == ARGS_WRONG) return -1;
         if (option == ARGS_OPERAND && wish->word_count == LOCKS_MAX)
             return err_set(err, LB_EXIT_USAGE, "check: at most %d locks by name", LOCKS_MAX);
-        if (option == ARGS_OPERAND ? add_locks(value, wish, err) : take_option(option, value, wish, err))
+        if (option == ARGS_OPERAND ? add_locks(value, wish, err)
+                                   : take_option(option, value, wish, err))
             return -1;
     }
     return 0;
@@ -212,12 +220,15 @@ static int conclude(const struct matrix *matrix, const struct result *result, bo
         return LB_EXIT_VIOLATED;
     }
     if (sum.missed > 0) {
-        fprintf(stderr, "lockbench: %d locks broken on purpose were not caught: do not trust these checks\n",
-                sum.missed);
+        fprintf(
+            stderr,
+            "lockbench: %d locks broken on purpose were not caught: do not trust these checks\n",
+            sum.missed);
         return LB_EXIT_MACHINE;
     }
     if (sum.failed > 0) {
-        fprintf(stderr, "lockbench: %d cells have runs that failed or showed nothing\n", sum.failed);
+        fprintf(stderr, "lockbench: %d cells have runs that failed or showed nothing\n",
+                sum.failed);
         return LB_EXIT_MACHINE;
     }
     if (missed_in_ci(matrix)) {

@@ -1,6 +1,5 @@
-/* cmd_compare: `lockbench compare BASE... -- NEW...`: two sets of saved runs, figure by figure, with an exit
- * code for continuous integration. It reads results only and asks no server.
- */
+/* cmd_compare: `lockbench compare BASE... -- NEW...`: two sets of saved runs, figure by figure,
+ * with an exit code for continuous integration. It reads results only and asks no server. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +26,10 @@ static const struct args_option options[] = {
     [OPT_TABLE] = {"table", NULL, "for a terminal; the default"},
     [OPT_MD] = {"md", NULL, "Markdown, for a pull request"},
     [OPT_JSON] = {"json", NULL, "every figure with its samples"},
-    [OPT_JUNIT] = {"junit", NULL, "JUnit XML: what is worse fails, what is inconclusive is skipped"},
-    [OPT_BENCHSTAT] = {"benchstat", NULL, "Go's benchmark text: `benchstat -col side FILE` reads it"},
+    [OPT_JUNIT] = {"junit", NULL,
+                   "JUnit XML: what is worse fails, what is inconclusive is skipped"},
+    [OPT_BENCHSTAT] = {"benchstat", NULL,
+                       "Go's benchmark text: `benchstat -col side FILE` reads it"},
     [OPT_CSV] = {"csv", NULL, "a row a figure"},
     [OPT_LOCK] = {"lock", "BASE=NEW", "hold one lock of the base against another of the new runs"},
     [OPT_MIN_EFFECT] = {"min-effect", "PERCENT", "smaller changes are none; default 3"},
@@ -54,15 +55,15 @@ static int read_number(const char *name, const char *text, double low, double hi
         *ret = value;
         return 0;
     }
-    return err_set(err, LB_EXIT_USAGE, "compare: --%s '%.40s': expected a number between %g and %g", name,
-                   text, low, high);
+    return err_set(err, LB_EXIT_USAGE, "compare: --%s '%.40s': expected a number between %g and %g",
+                   name, text, low, high);
 }
 
 static int read_lock(struct wish *wish, const char *value, struct lb_err *err) {
     const char *middle = strchr(value, '=');
     if (!middle || middle == value || !middle[1])
-        return err_set(err, LB_EXIT_USAGE, "compare: --lock '%.80s': expected BASE=NEW, two locks' names",
-                       value);
+        return err_set(err, LB_EXIT_USAGE,
+                       "compare: --lock '%.80s': expected BASE=NEW, two locks' names", value);
     free(wish->locks);
     wish->locks = strdup(value);
     if (!wish->locks) return err_set(err, LB_EXIT_MACHINE, "out of memory");

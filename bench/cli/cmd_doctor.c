@@ -1,5 +1,5 @@
-/* cmd_doctor: `lockbench doctor`: what is missing on this machine, and what to type. It changes nothing and
- * starts no server. Its exit code says whether every lock can run. */
+/* cmd_doctor: `lockbench doctor`: what is missing on this machine, and what to type. It changes
+ * nothing and starts no server. Its exit code says whether every lock can run. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ static void print_text(const struct checks *checks, const struct ready *ready) {
     bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     for (int i = 0; i < checks->count; i++) {
         const struct check *check = &checks->item[i];
-        printf("%s%-7s%s  %-18s  %s\n", color ? colors[check->status] : "", status_names[check->status],
-               color ? "\033[0m" : "", check->name, check->detail);
+        printf("%s%-7s%s  %-18s  %s\n", color ? colors[check->status] : "",
+               status_names[check->status], color ? "\033[0m" : "", check->name, check->detail);
         if (*check->fix) printf("%29s-> %s\n", "", check->fix);
     }
     printf("\n%d of %d locks can run here.\n", ready->locks, ready->of);
@@ -53,12 +53,13 @@ static int print_json(const struct checks *checks, const struct ready *ready) {
     json_t *array = json_array();
     for (int i = 0; i < checks->count; i++) {
         const struct check *check = &checks->item[i];
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?}", "name", check->name, "status",
-                                               status_names[check->status], "detail", check->detail, "fix",
-                                               *check->fix ? check->fix : NULL));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s, s:s?}", "name", check->name, "status",
+                                        status_names[check->status], "detail", check->detail, "fix",
+                                        *check->fix ? check->fix : NULL));
     }
-    json_t *root = json_pack("{s:b, s:i, s:i, s:o}", "ok", ready->all, "locks_ready", ready->locks, "locks",
-                             ready->of, "checks", array);
+    json_t *root = json_pack("{s:b, s:i, s:i, s:o}", "ok", ready->all, "locks_ready", ready->locks,
+                             "locks", ready->of, "checks", array);
     int result = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
     json_decref(root);
     printf("\n");
@@ -79,7 +80,8 @@ static int examine(bool json, struct lb_err *err) {
     if (!json) {
         print_text(&checks, &ready);
     } else if (print_json(&checks, &ready)) {
-        return err_set(err, LB_EXIT_MACHINE, "doctor: out of memory, or the output could not be written");
+        return err_set(err, LB_EXIT_MACHINE,
+                       "doctor: out of memory, or the output could not be written");
     }
     return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;
 }
@@ -96,11 +98,12 @@ int cmd_doctor(int argc, char **argv) {
             json = true;
             break;
         case OPT_HELP:
-            args_help("doctor [--json]",
-                      "Says what this machine lacks to run every lock, what would blur its figures, and what "
-                      "to type."
-                      "\nExit code 0 when nothing is missing, else 2.",
-                      options, stdout);
+            args_help(
+                "doctor [--json]",
+                "Says what this machine lacks to run every lock, what would blur its figures, and what "
+                "to type."
+                "\nExit code 0 when nothing is missing, else 2.",
+                options, stdout);
             return LB_EXIT_OK;
         case ARGS_OPERAND:
             err_set(&err, LB_EXIT_USAGE, "doctor: takes no names, but got '%.60s'", value);

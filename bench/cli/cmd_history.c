@@ -1,6 +1,5 @@
-/* cmd_history: `lockbench history`: appends the medians of runs to a file, and shows from it how the figures
- * went, with their change points. It reads results only and asks no server.
- */
+/* cmd_history: `lockbench history`: appends the medians of runs to a file, and shows from it how
+ * the figures went, with their change points. It reads results only and asks no server. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,21 +32,24 @@ enum {
 };
 
 static const struct args_option options[] = {
-    [OPT_APPEND] = {"append", NULL,
-                    "add a line for each lock and load of these runs; what is there stays as it is"},
+    [OPT_APPEND] =
+        {"append", NULL,
+         "add a line for each lock and load of these runs; what is there stays as it is"},
     [OPT_FILE] = {"file", "FILE", "with --append: where to; default: results/history.csv"},
     [OPT_COMMIT] = {"commit", "ID",
                     "with --append: what was measured; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
     [OPT_LOCK] = {"lock", "LOCK", "show this one only"},
     [OPT_METRIC] = {"metric", "METRIC", "show this one only: throughput, acquire_p50, ..."},
     [OPT_LAST] = {"last", "RUNS", "the median is that of so many newest runs; default 10"},
-    [OPT_GATE] = {"gate", "RUNS",
-                  "exit code 4 when a figure has become worse within so many newest runs, at least 3"},
+    [OPT_GATE] =
+        {"gate", "RUNS",
+         "exit code 4 when a figure has become worse within so many newest runs, at least 3"},
     [OPT_MIN_EFFECT] = {"min-effect", "PERCENT", "smaller changes are none; default 3"},
     [OPT_TABLE] = {"table", NULL, "for a terminal; the default"},
     [OPT_MD] = {"md", NULL, "Markdown"},
     [OPT_JSON] = {"json", NULL, "every series with its values and changes"},
-    [OPT_OTAVA] = {"otava", "DIR", "write a CSV file a series and otava.yaml there, for Apache Otava"},
+    [OPT_OTAVA] = {"otava", "DIR",
+                   "write a CSV file a series and otava.yaml there, for Apache Otava"},
     [OPT_HELP] = {"help", NULL, "this text"},
     {0},
 };
@@ -73,7 +75,8 @@ static int metric_of(const char *name, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint), compare_metrics[0].name);
 }
 
-static int read_count(const char *option, const char *text, int least, int *ret, struct lb_err *err) {
+static int read_count(const char *option, const char *text, int least, int *ret,
+                      struct lb_err *err) {
     int64_t count;
     if (text_int(text, least, RUNS_MAX, &count, err) != 0) {
         err_prefix(err, "history: --%s", option);
@@ -132,10 +135,12 @@ static int check_args(struct wish *wish, struct lb_err *err) {
     if (wish->commit)
         return err_set(err, LB_EXIT_USAGE, "history: --commit says what is appended: add --append");
     if (wish->file && wish->name_count > 0)
-        return err_set(err, LB_EXIT_USAGE, "history: two files: %s and %s; runs are appended with --append",
-                       wish->file, wish->names[0]);
+        return err_set(err, LB_EXIT_USAGE,
+                       "history: two files: %s and %s; runs are appended with --append", wish->file,
+                       wish->names[0]);
     if (wish->name_count > 1)
-        return err_set(err, LB_EXIT_USAGE, "history: shows one file; runs are appended with --append");
+        return err_set(err, LB_EXIT_USAGE,
+                       "history: shows one file; runs are appended with --append");
     if (wish->name_count == 1) wish->file = wish->names[0];
     return 0;
 }
@@ -165,7 +170,8 @@ static const char *commit_of(const struct wish *wish) {
 
 static int append(const struct wish *wish, const char *file, struct lb_err *err) {
     int added = 0, there = 0;
-    if (trend_append(file, wish->names, wish->name_count, commit_of(wish), &added, &there, err) != 0)
+    if (trend_append(file, wish->names, wish->name_count, commit_of(wish), &added, &there, err) !=
+        0)
         return -1;
     printf("%s: %d line%s added", file, added, added == 1 ? "" : "s");
     if (there > 0) printf(", %d %s there already", there, there == 1 ? "was" : "were");
@@ -190,8 +196,8 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
     if (view && wish->otava) {
         failed = trend_write_otava(view, wish->otava, err);
         if (!failed)
-            printf("%s: %d series; OTAVA_CONFIG=%s/otava.yaml otava analyze\n", wish->otava, view->count,
-                   wish->otava);
+            printf("%s: %d series; OTAVA_CONFIG=%s/otava.yaml otava analyze\n", wish->otava,
+                   view->count, wish->otava);
     } else if (view) {
         failed = wish->format == OPT_MD     ? trend_write_md(view, stdout)
                  : wish->format == OPT_JSON ? trend_write_json(view, stdout)

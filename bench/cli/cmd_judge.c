@@ -1,5 +1,5 @@
-/* cmd_judge: `lockbench judge FILE...|RUN...`: judges saved histories again, and tells their verdict and
- * what contradicts what. It reads, and asks no server. */
+/* cmd_judge: `lockbench judge FILE...|RUN...`: judges saved histories again, and tells their
+ * verdict and what contradicts what. It reads, and asks no server. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -21,8 +21,9 @@ static const struct args_option options[] = {
 
 static void print_line(const struct history_rules *rules, const struct history_line *line) {
     printf("  %12.6f .. %12.6f s  client %u  key %u  %s%s: %s",
-           (double)(line->begin_ns - rules->begin_ns) / 1e9, (double)(line->end_ns - rules->begin_ns) / 1e9,
-           line->client, line->key, line->op, line->shared ? " (shared)" : "", line->outcome);
+           (double)(line->begin_ns - rules->begin_ns) / 1e9,
+           (double)(line->end_ns - rules->begin_ns) / 1e9, line->client, line->key, line->op,
+           line->shared ? " (shared)" : "", line->outcome);
     if (line->token) printf("  token %llu", (unsigned long long)line->token);
     if (line->lease_end_ns != LB_NEVER) {
         printf("  lease ends at %.6f s", (double)(line->lease_end_ns - rules->begin_ns) / 1e9);
@@ -30,8 +31,8 @@ static void print_line(const struct history_rules *rules, const struct history_l
     printf("%s%s\n", line->note[0] ? "  " : "", line->note);
 }
 
-static void print_judgement(const char *path, const struct history_file *file, const struct book *book,
-                            const struct judgement *judgement) {
+static void print_judgement(const char *path, const struct history_file *file,
+                            const struct book *book, const struct judgement *judgement) {
     const struct history_rules *rules = &book->rules;
     printf("%s: %s, %s of %u clients: %s\n", path, file->header.lock,
            history_model_name((enum history_model)rules->model), rules->clients,
@@ -46,13 +47,15 @@ static void print_judgement(const char *path, const struct history_file *file, c
     }
     printf("\n");
     if (book->dropped > 0) {
-        printf("  %llu operations found no room and are missing\n", (unsigned long long)book->dropped);
+        printf("  %llu operations found no room and are missing\n",
+               (unsigned long long)book->dropped);
     }
     if (!book->whole) printf("  it was cut off: what was held then counts as released\n");
     if (judgement->clash == CLASH_NONE) return;
     struct hold witness[HISTORY_WITNESSES];
     struct history_line lines[EXPLAIN_LINES];
-    for (int i = 0; i < judgement->witness_count; i++) witness[i] = book->holds[judgement->witness[i]];
+    for (int i = 0; i < judgement->witness_count; i++)
+        witness[i] = book->holds[judgement->witness[i]];
     int count = history_explain(rules, judgement, witness, lines);
     printf("  what contradicts itself, in seconds from the window's begin:\n");
     for (int i = 0; i < count; i++) print_line(rules, &lines[i]);
@@ -89,7 +92,8 @@ static int judge_folder(const char *path, enum history_verdict *worst, struct lb
     int count = scandir(path, &entries, is_history, alphasort), failed = 0;
     if (count < 0) return err_set(err, LB_EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
     if (count == 0) {
-        failed = err_set(err, LB_EXIT_USAGE, "%s has no history; runs with check.history = yes have", path);
+        failed = err_set(err, LB_EXIT_USAGE,
+                         "%s has no history; runs with check.history = yes have", path);
     }
     for (int i = 0; i < count; i++) {
         char *file = NULL;
@@ -115,10 +119,11 @@ int cmd_judge(int argc, char **argv) {
     for (int option; (option = args_next(&args, &value, &err)) != ARGS_END; seen++) {
         struct stat about;
         if (option == OPT_HELP) {
-            args_help("judge FILE...|RUN...",
-                      "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
-                      "verdict, counts,\nand the few operations that contradict each other.",
-                      options, stdout);
+            args_help(
+                "judge FILE...|RUN...",
+                "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
+                "verdict, counts,\nand the few operations that contradict each other.",
+                options, stdout);
             return LB_EXIT_OK;
         }
         if (option != ARGS_OPERAND) return args_fail(&err);

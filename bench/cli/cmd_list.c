@@ -1,5 +1,5 @@
-/* cmd_list: `lockbench list`: which locks, backends and workloads there are, and what each can do here. It
- * starts nothing and connects to nothing. */
+/* cmd_list: `lockbench list`: which locks, backends and workloads there are, and what each can do
+ * here. It starts nothing and connects to nothing. */
 #include <limits.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,7 +16,8 @@
 enum { OPT_KEYS, OPT_TABLE, OPT_JSON, OPT_HELP };
 
 static const struct args_option options[] = {
-    [OPT_KEYS] = {"keys", NULL, "every key of a workload file: default, what is allowed, what it does"},
+    [OPT_KEYS] = {"keys", NULL,
+                  "every key of a workload file: default, what is allowed, what it does"},
     [OPT_TABLE] = {"table", NULL, "every lock as a row of Markdown, as drivers/README.md has it"},
     [OPT_JSON] = {"json", NULL, "the same for machines"},
     [OPT_HELP] = {"help", NULL, "show this"},
@@ -109,8 +110,8 @@ int cmd_list(int argc, char **argv) {
             return LB_EXIT_OK;
         case ARGS_OPERAND:
             if (only)
-                err_set(&err, LB_EXIT_USAGE, "list: one name at a time, not '%.40s' and '%.40s'", only,
-                        value);
+                err_set(&err, LB_EXIT_USAGE, "list: one name at a time, not '%.40s' and '%.40s'",
+                        only, value);
             only = value;
             break;
         default:
@@ -119,11 +120,13 @@ int cmd_list(int argc, char **argv) {
         if (err.code) return args_fail(&err);
     }
     if (keys && only) {
-        err_set(&err, LB_EXIT_USAGE, "list: --keys shows all keys; leave out '%.40s' or --keys", only);
+        err_set(&err, LB_EXIT_USAGE, "list: --keys shows all keys; leave out '%.40s' or --keys",
+                only);
         return args_fail(&err);
     }
     if (table && (keys || json || only)) {
-        err_set(&err, LB_EXIT_USAGE, "list: --table is every lock, as Markdown; leave out the rest");
+        err_set(&err, LB_EXIT_USAGE,
+                "list: --table is every lock, as Markdown; leave out the rest");
         return args_fail(&err);
     }
     if (table) {

@@ -1,6 +1,5 @@
-/* cmd_plan: `lockbench plan`: which locks would carry a load, by the capacities that were measured. It reads
- * results only and asks no server.
- */
+/* cmd_plan: `lockbench plan`: which locks would carry a load, by the capacities that were measured.
+ * It reads results only and asks no server. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -179,15 +178,18 @@ static int add_file(struct files *files, const char *path, struct lb_err *err) {
 
 static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err);
 
-/* No link (results/latest): it would count one twice. d_type would say so, but not on every file system. */
+/* No link (results/latest): it would count one twice. d_type would say so, but not on every file
+ * system. */
 static int add_entry(struct files *files, const char *folder, const char *name, int deep,
                      struct lb_err *err) {
     char *path = NULL;
     struct stat status;
     int failed = 0;
     if (name[0] == '.' || deep == 0) return 0;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) failed = add_below(files, path, deep - 1, err);
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        failed = add_below(files, path, deep - 1, err);
     free(path);
     return failed;
 }
@@ -216,7 +218,8 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
     for (int i = 0; i < wish->name_count; i++) {
         int before = files->count;
         const char *name = wish->names[i];
-        if ((is_folder(name) ? add_below(files, name, DEEP_MAX, err) : add_file(files, name, err)) != 0)
+        if ((is_folder(name) ? add_below(files, name, DEEP_MAX, err)
+                             : add_file(files, name, err)) != 0)
             return -1;
         if (files->count == before)
             return err_set(err, LB_EXIT_USAGE,
@@ -239,7 +242,8 @@ static int answer(const struct wish *wish, struct lb_err *err) {
     struct planner *planner = NULL;
     int code = -1;
     bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-    if (read_files(wish, &files, err) == 0) planner = planner_make(files.item, files.count, &wish->ask, err);
+    if (read_files(wish, &files, err) == 0)
+        planner = planner_make(files.item, files.count, &wish->ask, err);
     if (planner) {
         int failed = wish->format == OPT_MD     ? planner_write_md(planner, stdout)
                      : wish->format == OPT_JSON ? planner_write_json(planner, stdout)
@@ -267,14 +271,15 @@ int cmd_plan(int argc, char **argv) {
         code = answer(&wish, &err);
     }
     if (wish.help) {
-        args_help("plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
-                  "Which locks would carry a load, with what margin, by which measurement of `lockbench "
-                  "capacity`;\n"
-                  "folders or files of those, default: all below results/. What no measurement supports is "
-                  "refused,\n"
-                  "with the command that would settle it. Exit codes: 0 some lock carries it, 4 none does, 5 "
-                  "unknown.",
-                  options, stdout);
+        args_help(
+            "plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
+            "Which locks would carry a load, with what margin, by which measurement of `lockbench "
+            "capacity`;\n"
+            "folders or files of those, default: all below results/. What no measurement supports is "
+            "refused,\n"
+            "with the command that would settle it. Exit codes: 0 some lock carries it, 4 none does, 5 "
+            "unknown.",
+            options, stdout);
     }
     free(wish.names);
     return err.code ? args_fail(&err) : code;

@@ -1,6 +1,5 @@
-/* cmd_report: `lockbench report RUN...`: saved runs, or a saved check, as table, Markdown, CSV, JSON or HTML.
- * It reads results only and asks no server. A file is written whole or not at all.
- */
+/* cmd_report: `lockbench report RUN...`: saved runs, or a saved check, as table, Markdown, CSV,
+ * JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +18,8 @@ enum { OPT_FORMAT, OPT_OUT, OPT_TABLE, OPT_MD, OPT_CSV, OPT_JSON, OPT_HTML, OPT_
 
 static const struct args_option options[] = {
     [OPT_FORMAT] = {"format", "FORMAT", "one of " REPORT_FORMAT_NAMES "; default: table"},
-    [OPT_OUT] = {"out", "FILE", "where to, - for standard output; default: -, for html RUN/report.html"},
+    [OPT_OUT] = {"out", "FILE",
+                 "where to, - for standard output; default: -, for html RUN/report.html"},
     [OPT_TABLE] = {"table", NULL, "--format table: for a terminal, 100 columns"},
     [OPT_MD] = {"md", NULL, "--format md: for a pull request"},
     [OPT_CSV] = {"csv", NULL, "--format csv: a row a stage, every figure; of a check a row a cell"},
@@ -160,8 +160,8 @@ static int load(const struct wish *wish, struct saved *saved, struct lb_err *err
     for (int i = 0; i < wish->run_count; i++) {
         if (!check_is(wish->runs[i])) continue;
         if (wish->run_count > 1)
-            return err_set(err, LB_EXIT_USAGE, "report: %s is a check's result, which is shown alone",
-                           wish->runs[i]);
+            return err_set(err, LB_EXIT_USAGE,
+                           "report: %s is a check's result, which is shown alone", wish->runs[i]);
         saved->check = check_read(wish->runs[i], err);
         return saved->check ? 0 : -1;
     }
@@ -175,9 +175,10 @@ static int show(struct wish *wish, struct lb_err *err) {
         if (home_results(results, sizeof results, err)) return -1;
         snprintf(latest, sizeof latest, "%s/latest", results);
         if (access(latest, F_OK) != 0) {
-            return err_set(err, LB_EXIT_USAGE,
-                           "report: no run yet in %s: `lockbench run` makes one, or name a run's folder",
-                           latest);
+            return err_set(
+                err, LB_EXIT_USAGE,
+                "report: no run yet in %s: `lockbench run` makes one, or name a run's folder",
+                latest);
         }
         wish->runs[wish->run_count++] = latest;
     }
@@ -191,19 +192,21 @@ static int show(struct wish *wish, struct lb_err *err) {
 
 int cmd_report(int argc, char **argv) {
     struct lb_err err = {0};
-    struct wish wish = {.runs = calloc((size_t)argc + 1, sizeof *wish.runs), .format = REPORT_TABLE};
+    struct wish wish = {.runs = calloc((size_t)argc + 1, sizeof *wish.runs),
+                        .format = REPORT_TABLE};
     if (!wish.runs) {
         err_set(&err, LB_EXIT_MACHINE, "out of memory");
     } else if (read_args(argc, argv, &wish, &err) == 0 && !wish.help) {
         show(&wish, &err);
     }
     if (wish.help) {
-        args_help("report [RUN...] [--format FORMAT] [--out FILE]",
-                  "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
-                  "newest.\n"
-                  "Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
-                  "Several runs are shown side by side. It reads results only, and asks no server.",
-                  options, stdout);
+        args_help(
+            "report [RUN...] [--format FORMAT] [--out FILE]",
+            "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
+            "newest.\n"
+            "Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
+            "Several runs are shown side by side. It reads results only, and asks no server.",
+            options, stdout);
     }
     free(wish.runs);
     return err.code ? args_fail(&err) : LB_EXIT_OK;

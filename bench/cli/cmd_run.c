@@ -46,7 +46,8 @@ static const struct args_option options[] = {
      "compare with another workload, or with another build of lockbench (a program, or a script that execs "
      "it): exit codes as of `compare`"},
     {"against-lock", "LOCK", "compare with another lock: its runs are the base"},
-    {"against-set", "SECTION.KEY=VALUE", "compare with this instead of what the new runs have; repeatable"},
+    {"against-set", "SECTION.KEY=VALUE",
+     "compare with this instead of what the new runs have; repeatable"},
     {"dry-run", NULL, "print the plan with every default filled in, and start nothing"},
     {"json", NULL, "print the plan (--dry-run) or the result's summary as JSON"},
     {"help", NULL, "this text"},
@@ -75,7 +76,8 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
             return -1;
         case ARGS_OPERAND:
             if (wish->workload)
-                return err_set(err, LB_EXIT_USAGE, "run: one workload at a time, not also '%s'", value);
+                return err_set(err, LB_EXIT_USAGE, "run: one workload at a time, not also '%s'",
+                               value);
             wish->workload = value;
             break;
         case OPT_LOCK:
@@ -121,7 +123,8 @@ static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *er
 
 static int most_clients(const struct plan *plan) {
     int most = 0;
-    for (int i = 0; i < plan->clients_count; i++) most = plan->clients[i] > most ? plan->clients[i] : most;
+    for (int i = 0; i < plan->clients_count; i++)
+        most = plan->clients[i] > most ? plan->clients[i] : most;
     for (int i = 0; i < plan->lock_count; i++) {
         int elsewhere = plan->locks[i].plan ? most_clients(plan->locks[i].plan) : 0;
         most = elsewhere > most ? elsewhere : most;
@@ -144,11 +147,13 @@ static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err)
 
 /* The same table that `lockbench report` prints. */
 static void print_result(const struct run_end *end, bool as_json) {
-    char *argv[] = {(char *)"report", (char *)end->saved, (char *)(as_json ? "--json" : "--table"), NULL};
+    char *argv[] = {(char *)"report", (char *)end->saved, (char *)(as_json ? "--json" : "--table"),
+                    NULL};
     cmd_report(3, argv);
 }
 
-/* In CI a backend that is left out is a failure: nobody reads the list of what was skipped there. */
+/* In CI a backend that is left out is a failure: nobody reads the list of what was skipped
+ * there. */
 static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     const char *ci = getenv("CI");
     size_t i;
@@ -210,7 +215,8 @@ static struct plan *load(const struct plan_wish *usual, const char *workload, co
     return plan_load(&wish, err);
 }
 
-/* The plan of --against...'s runs. *ret: NULL when that is another program's business. 0, or -1 with err. */
+/* The plan of --against...'s runs. *ret: NULL when that is another program's business. 0, or -1
+ * with err. */
 static int load_base(const struct wish *wish, const struct plan_wish *usual, struct plan **ret,
                      struct lb_err *err) {
     const char *workload, *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
@@ -238,15 +244,17 @@ static bool is_lock(const struct plan *plan, const char *name) {
 static int check_pair(const struct wish *wish, const struct plan *plan, const struct plan *base,
                       struct lb_err *err) {
     const char *lock = wish->repeat.lock;
-    if (!lock || (is_lock(plan, wish->locks) && (base ? is_lock(base, lock) : !strchr(lock, ',')))) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "run: --against-lock holds one lock against one other: name two locks, not groups: "
-                   "--lock NEW --against-lock BASE");
+    if (!lock || (is_lock(plan, wish->locks) && (base ? is_lock(base, lock) : !strchr(lock, ','))))
+        return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "run: --against-lock holds one lock against one other: name two locks, not groups: "
+        "--lock NEW --against-lock BASE");
 }
 
 /* Several whole runs: in processes of their own, so that nothing is left from one to the next. */
-static int run_repeats(const struct wish *wish, const struct plan_wish *usual, const struct plan *plan,
-                       struct lb_err *err) {
+static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
+                       const struct plan *plan, struct lb_err *err) {
     char results[512];
     struct plan *base = NULL;
     int code = -1;
@@ -286,11 +294,12 @@ int cmd_run(int argc, char **argv) {
     int result = -1;
     if (read_args(argc, argv, &wish, &err) != 0) goto out;
     if (wish.help) {
-        args_help("run [WORKLOAD|FILE] [OPTIONS]",
-                  "Runs a workload (default: compare) on real servers that it starts itself, checks mutual "
-                  "exclusion, saves\n"
-                  "the result and prints a table. `lockbench list` names workloads and locks.",
-                  options, stdout);
+        args_help(
+            "run [WORKLOAD|FILE] [OPTIONS]",
+            "Runs a workload (default: compare) on real servers that it starts itself, checks mutual "
+            "exclusion, saves\n"
+            "the result and prints a table. `lockbench list` names workloads and locks.",
+            options, stdout);
         return LB_EXIT_OK;
     }
     if (home_path("workloads", workloads, sizeof workloads, &err) != 0) goto out;
@@ -312,8 +321,8 @@ int cmd_run(int argc, char **argv) {
         result = print_plan(plan, wish.json, &err);
     } else {
         command = shell_command(argc, argv);
-        result =
-            command ? run_plan(&wish, plan, command, &err) : err_set(&err, LB_EXIT_MACHINE, "out of memory");
+        result = command ? run_plan(&wish, plan, command, &err)
+                         : err_set(&err, LB_EXIT_MACHINE, "out of memory");
     }
 out:
     free(command);

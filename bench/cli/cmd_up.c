@@ -75,8 +75,8 @@ static void take_all(struct wish *wish, const char *folder) {
     }
 }
 
-/* A backend's name means its default topology, an unknown one gets the nearest of the scripts that are there.
- */
+/* A backend's name means its default topology, an unknown one gets the nearest of the scripts that
+ * are there. */
 static int check_names(struct wish *wish, const char *folder, struct lb_err *err) {
     DIR *dir = opendir(folder);
     if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
@@ -100,9 +100,9 @@ static int check_names(struct wish *wish, const char *folder, struct lb_err *err
         if (!known && backend && backend->topologies) {
             wish->names[i] = backend->topologies[0];
         } else if (!known) {
-            result =
-                err_set(err, LB_EXIT_USAGE, "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)",
-                        wish->names[i], nearest_hint(&nearest, hint, sizeof hint));
+            result = err_set(err, LB_EXIT_USAGE,
+                             "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)",
+                             wish->names[i], nearest_hint(&nearest, hint, sizeof hint));
         }
     }
     closedir(dir);
@@ -119,8 +119,9 @@ static struct topo *start(const char *folder, const char *name, const struct wis
     if (topo_info(folder, name, &info, err) != 0) return NULL;
     struct topo_wish topo_wish = {.info = &info, .durability = wish->durability};
     struct topo *topo = topo_start(&topo_wish, err);
-    struct topo_wait wait = {
-        .deadline_ns = lb_now() + 90 * LB_S_NS, .give_up = interrupted, .arg = (void *)(uintptr_t)interrupts};
+    struct topo_wait wait = {.deadline_ns = lb_now() + 90 * LB_S_NS,
+                             .give_up = interrupted,
+                             .arg = (void *)(uintptr_t)interrupts};
     if (topo && topo_ready(topo, &wait, err) != 0) {
         topo_stop(topo);
         topo = NULL;

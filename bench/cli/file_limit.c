@@ -5,7 +5,8 @@
 
 #define FILES_SPARE 256 /* descriptors for everything that is not a client's */
 
-/* Each client takes a descriptor or two, more where it talks to several servers, and each thread two. */
+/* Each client takes a descriptor or two, more where it talks to several servers, and each thread
+ * two. */
 int file_limit_raise(int clients, struct lb_err *err) {
     rlim_t need = (rlim_t)clients * 4 + FILES_SPARE;
     struct rlimit limit;
@@ -20,5 +21,6 @@ int file_limit_raise(int clients, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE,
                    "%d clients need %llu file descriptors, the limit is %llu: run "
                    "`ulimit -n %llu` first, or lower load.clients",
-                   clients, (unsigned long long)need, (unsigned long long)before, (unsigned long long)need);
+                   clients, (unsigned long long)need, (unsigned long long)before,
+                   (unsigned long long)need);
 }

@@ -4,7 +4,8 @@
 
 #include "bench/base/err.h"
 
-/* Raises the limit on open files as far as so many clients need. 0, or -1 with err (LB_EXIT_MACHINE): how. */
+/* Raises the limit on open files as far as so many clients need. 0, or -1 with err
+ * (LB_EXIT_MACHINE): how. */
 int file_limit_raise(int clients, struct lb_err *err);
 
 #endif

@@ -24,6 +24,7 @@ const volatile sig_atomic_t *interrupt_watch(void) {
     sigaction(SIGTERM, &action, NULL);
     /* A closed terminal ends a run as Ctrl-C does, but not one under nohup. */
     struct sigaction old;
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     return &count;
 }

@@ -1,5 +1,5 @@
-/* interrupt: Ctrl-C: once asks for an orderly end, twice leaves at once (the servers are stopped all the
- * same). */
+/* interrupt: Ctrl-C: once asks for an orderly end, twice leaves at once (the servers are stopped
+ * all the same). */
 #ifndef BENCH_CLI_INTERRUPT_H
 #define BENCH_CLI_INTERRUPT_H
 

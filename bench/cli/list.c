@@ -25,7 +25,8 @@ struct bit {
     const char *name;
 };
 
-static char *bits_text(const struct bit *bits, size_t count, unsigned set, char *text, size_t size) {
+static char *bits_text(const struct bit *bits, size_t count, unsigned set, char *text,
+                       size_t size) {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < count && used < size; i++) {
@@ -60,7 +61,8 @@ char *list_claims(unsigned claims, char *text, size_t size) {
     return bits_text(bits, sizeof bits / sizeof *bits, claims, text, size);
 }
 
-static const char *why_not(struct list *list, const struct lb_backend *backend, const char **ret_install) {
+static const char *why_not(struct list *list, const struct lb_backend *backend,
+                           const char **ret_install) {
     return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
@@ -124,12 +126,14 @@ static void table_backends(struct list *list, int columns, FILE *out) {
 static void table_workloads(struct list *list, int columns, FILE *out) {
     int name = 8;
     char line[512];
-    for (int i = 0; i < list->workloads.count; i++) name = longer(name, list->workloads.item[i].name);
+    for (int i = 0; i < list->workloads.count; i++)
+        name = longer(name, list->workloads.item[i].name);
     snprintf(line, sizeof line, "%-*s  question", name, "workload");
     print_cut(line, columns, out);
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
-        snprintf(line, sizeof line, "%-*s  %s", name, file->name, file->wrong ? file->wrong : file->summary);
+        snprintf(line, sizeof line, "%-*s  %s", name, file->name,
+                 file->wrong ? file->wrong : file->summary);
         print_cut(line, columns, out);
     }
 }
@@ -140,8 +144,9 @@ void list_tables(struct list *list, int columns, FILE *out) {
     table_backends(list, columns, out);
     fputc('\n', out);
     table_workloads(list, columns, out);
-    fprintf(out, "\n`lockbench list NAME` tells all about one; `lockbench list --keys` the keys of a "
-                 "workload file.\n");
+    fprintf(out,
+            "\n`lockbench list NAME` tells all about one; `lockbench list --keys` the keys of a "
+            "workload file.\n");
 }
 
 static void fact(const char *name, const char *value, FILE *out) {
@@ -150,8 +155,8 @@ static void fact(const char *name, const char *value, FILE *out) {
 
 static void details_options(const char *section, const struct lb_option *table, FILE *out) {
     if (table && table->name)
-        fprintf(out, "  options     (in a workload: [%s] KEY = VALUE; or --set %s.KEY=VALUE)\n", section,
-                section);
+        fprintf(out, "  options     (in a workload: [%s] KEY = VALUE; or --set %s.KEY=VALUE)\n",
+                section, section);
     for (const struct lb_option *option = table; option && option->name; option++) {
         char allowed[256];
         fprintf(out, "    %-18s %s\n    %-18s default %s; %s\n", option->name, option->help, "",
@@ -196,7 +201,8 @@ static void details_lock(struct list *list, const struct lb_lock *lock, FILE *ou
 }
 
 /* The topologies that the backend's locks can run on, its default left out. */
-static void details_more_topologies(struct list *list, const struct lb_backend *backend, FILE *out) {
+static void details_more_topologies(struct list *list, const struct lb_backend *backend,
+                                    FILE *out) {
     const char *seen[64], *label = "or on";
     int count = 0;
     if (!backend->topologies) return;
@@ -209,7 +215,8 @@ static void details_more_topologies(struct list *list, const struct lb_backend *
             if (known) continue;
             seen[count++] = *names;
             const struct topo_info *info = available_info(&list->available, *names);
-            fprintf(out, "  %-11s %s%s%s\n", label, *names, info ? ": " : "", info ? info->summary : "");
+            fprintf(out, "  %-11s %s%s%s\n", label, *names, info ? ": " : "",
+                    info ? info->summary : "");
             label = "";
         }
     }
@@ -229,7 +236,8 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
     }
     fputc('\n', out);
     for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
-        fprintf(out, "  %-11s --url %s=%s://...\n", i ? "" : "use yours", backend->name, backend->schemes[i]);
+        fprintf(out, "  %-11s --url %s=%s://...\n", i ? "" : "use yours", backend->name,
+                backend->schemes[i]);
     }
     const struct topo_info *info =
         backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
@@ -238,15 +246,16 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
     details_more_topologies(list, backend, out);
     for (int i = 0; info && i < TOPO_DURABILITIES; i++) {
         bool offered = *info->durability[i] != '\0';
-        fprintf(out, "  %-11s %s: %s%s\n", i ? "" : "durability", names[i], offered ? "" : "not offered; ",
-                offered ? info->durability[i] : info->refused[i]);
+        fprintf(out, "  %-11s %s: %s%s\n", i ? "" : "durability", names[i],
+                offered ? "" : "not offered; ", offered ? info->durability[i] : info->refused[i]);
     }
     details_options(backend->name, backend->options, out);
 }
 
 void list_details(struct list *list, FILE *out) {
     for (int i = 0; registry_locks()[i]; i++) {
-        if (list_wants_lock(list, registry_locks()[i])) details_lock(list, registry_locks()[i], out);
+        if (list_wants_lock(list, registry_locks()[i]))
+            details_lock(list, registry_locks()[i], out);
     }
     for (int i = 0; registry_backends()[i]; i++) {
         if (list_wants_backend(list, registry_backends()[i]))
@@ -257,7 +266,8 @@ void list_details(struct list *list, FILE *out) {
         if (!list_wants_workload(list, file)) continue;
         fprintf(out, "workload %s: %s\n", file->name, file->wrong ? file->wrong : file->summary);
         fact("file", file->path, out);
-        fprintf(out, "  `lockbench run %s --dry-run` prints it with every default filled.\n", file->name);
+        fprintf(out, "  `lockbench run %s --dry-run` prints it with every default filled.\n",
+                file->name);
     }
 }
 
@@ -272,6 +282,8 @@ void list_keys(FILE *out) {
         if (field->def && *field->def) fprintf(out, "default %s; ", field->def);
         fprintf(out, "%s\n", field_allowed(field, allowed, sizeof allowed));
     }
-    fprintf(out, "\n[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` shows them.\n"
-                 "Each key can be set on the command line: --set load.clients=1,2,4\n");
+    fprintf(
+        out,
+        "\n[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` shows them.\n"
+        "Each key can be set on the command line: --set load.clients=1,2,4\n");
 }

@@ -19,8 +19,8 @@ bool list_wants_lock(const struct list *list, const struct lb_lock *lock);
 bool list_wants_backend(const struct list *list, const struct lb_backend *backend);
 bool list_wants_workload(const struct list *list, const struct workload_file *file);
 
-/* The capability bits in words, "try, wait, lease"; the claims likewise. Write at most size bytes, return
- * text. */
+/* The capability bits in words, "try, wait, lease"; the claims likewise. Write at most size bytes,
+ * return text. */
 char *list_caps(unsigned caps, char *text, size_t size);
 char *list_claims(unsigned claims, char *text, size_t size);
 

@@ -14,7 +14,8 @@ char *about_requests(const struct lb_lock *lock, char *text, size_t size) {
 }
 
 char *about_crash(const struct lb_lock *lock, char *text, size_t size) {
-    static const char *const when[] = {"never", "at once", "when its lease ends", "when its session ends"};
+    static const char *const when[] = {"never", "at once", "when its lease ends",
+                                       "when its session ends"};
     char slack[40];
     /* What holds nothing has nothing to free. */
     if (lock->primitive == LB_OPTIMISTIC || (lock->caps & LB_CAP_BASELINE)) {
@@ -30,7 +31,8 @@ char *about_crash(const struct lb_lock *lock, char *text, size_t size) {
 }
 
 const char *about_guarantee(const struct lb_lock *lock) {
-    static const char *const words[] = {"one host", "one server", "a primary with replicas behind it",
+    static const char *const words[] = {"one host", "one server",
+                                        "a primary with replicas behind it",
                                         "a majority of servers", "none"};
     return words[lock->about.guarantee];
 }
@@ -83,9 +85,9 @@ json_t *about_expected_json(const struct lb_lock *lock) {
         enum lb_fault fault = (enum lb_fault)i;
         const struct lb_expectation *expected = lb_expected(lock, fault);
         if (expected->worst == LB_EXPECT_UNSTATED) continue;
-        json_object_set_new(
-            faults, lb_fault_name(fault),
-            json_pack("{s:s, s:s?}", "worst", lb_expect_name(expected->worst), "why", expected->why));
+        json_object_set_new(faults, lb_fault_name(fault),
+                            json_pack("{s:s, s:s?}", "worst", lb_expect_name(expected->worst),
+                                      "why", expected->why));
     }
     return faults;
 }
@@ -94,11 +96,11 @@ json_t *about_json(const struct lb_lock *lock) {
     static const char *const crashes[] = {"never", "at-once", "lease", "session"};
     const struct lb_about *about = &lock->about;
     bool control = lock->caps & LB_CAP_CONTROL;
-    return json_pack("{s:s?, s:s?, s:s?, s:s?, s:i, s:i, s:s, s:s, s:I, s:s?, s:s?, s:s?}", "compatible",
-                     about->compatible, "order", about->order, "token", about->token, "hazards",
-                     about->hazards, "acquire_requests", about->acquire_requests, "release_requests",
-                     about->release_requests, "guarantee", lb_guarantee_name(about->guarantee), "crash",
-                     crashes[about->crash], "crash_slack_ns", (json_int_t)about->crash_slack_ns, "mistake",
-                     about->mistake, "exposed_by", about->exposed_by, "exposed_as",
-                     control ? about_exposed(lock) : NULL);
+    return json_pack(
+        "{s:s?, s:s?, s:s?, s:s?, s:i, s:i, s:s, s:s, s:I, s:s?, s:s?, s:s?}", "compatible",
+        about->compatible, "order", about->order, "token", about->token, "hazards", about->hazards,
+        "acquire_requests", about->acquire_requests, "release_requests", about->release_requests,
+        "guarantee", lb_guarantee_name(about->guarantee), "crash", crashes[about->crash],
+        "crash_slack_ns", (json_int_t)about->crash_slack_ns, "mistake", about->mistake,
+        "exposed_by", about->exposed_by, "exposed_as", control ? about_exposed(lock) : NULL);
 }

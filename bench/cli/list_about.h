@@ -1,5 +1,5 @@
-/* list_about: what a lock's table says of it (driver.h: struct lb_about), in words. All texts are for people;
- * those that are built write at most size bytes and return text. */
+/* list_about: what a lock's table says of it (driver.h: struct lb_about), in words. All texts are
+ * for people; those that are built write at most size bytes and return text. */
 #ifndef BENCH_CLI_LIST_ABOUT_H
 #define BENCH_CLI_LIST_ABOUT_H
 
@@ -32,8 +32,8 @@ void about_print_expected(const struct lb_lock *lock, FILE *out);
 /* The same for machines: {"pause": {"worst", "why"}}; new reference, NULL when out of memory. */
 json_t *about_expected_json(const struct lb_lock *lock);
 
-/* Every lock, a row each, as the Markdown tables of drivers/README.md: what it is, and what it is expected to
- * do under faults. */
+/* Every lock, a row each, as the Markdown tables of drivers/README.md: what it is, and what it is
+ * expected to do under faults. */
 void about_table(FILE *out);
 
 #endif

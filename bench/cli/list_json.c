@@ -26,28 +26,31 @@ static json_t *topologies_json(const char *const *names) {
 static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
     char caps[256], claims[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
-    return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o}",
-                     "name", lock->name, "backend", lock->backend->name, "primitive",
-                     lb_primitive_name(lock->primitive), "available", !reason, "reason", reason, "install",
-                     install, "summary", lock->summary, "caps",
-                     words_json(list_caps(lock->caps, caps, sizeof caps)), "claims",
-                     words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits,
-                     "durability_note", lock->durability_note, "keeps", lock->keeps, "topologies",
-                     topologies_json(lb_topologies(lock)), "about", about_json(lock), "expected",
-                     about_expected_json(lock), "options", options_table_json(lock->options));
+    return json_pack(
+        "{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o}",
+        "name", lock->name, "backend", lock->backend->name, "primitive",
+        lb_primitive_name(lock->primitive), "available", !reason, "reason", reason, "install",
+        install, "summary", lock->summary, "caps",
+        words_json(list_caps(lock->caps, caps, sizeof caps)), "claims",
+        words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits,
+        "durability_note", lock->durability_note, "keeps", lock->keeps, "topologies",
+        topologies_json(lb_topologies(lock)), "about", about_json(lock), "expected",
+        about_expected_json(lock), "options", options_table_json(lock->options));
 }
 
 static json_t *backend_json(struct list *list, const struct lb_backend *backend) {
-    const char *install, *reason = available_why_not(&list->available, backend, NULL, NULL, &install);
+    const char *install,
+        *reason = available_why_not(&list->available, backend, NULL, NULL, &install);
     json_t *schemes = json_array();
     for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
         json_array_append_new(schemes, json_string(backend->schemes[i]));
     }
     /* `install` is what brings a missing backend here; `packages` is what it needs in any case. */
-    return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name, "available",
-                     !reason, "reason", reason, "install", install, "packages", backend->install, "summary",
-                     backend->summary, "topology", backend->topologies ? backend->topologies[0] : NULL,
-                     "schemes", schemes, "options", options_table_json(backend->options));
+    return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name,
+                     "available", !reason, "reason", reason, "install", install, "packages",
+                     backend->install, "summary", backend->summary, "topology",
+                     backend->topologies ? backend->topologies[0] : NULL, "schemes", schemes,
+                     "options", options_table_json(backend->options));
 }
 
 /* The backend of a lock that is asked for is shown with it. */
@@ -68,7 +71,8 @@ json_t *list_json(struct list *list) {
     }
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        if (backend_is_wanted(list, backend)) json_array_append_new(backends, backend_json(list, backend));
+        if (backend_is_wanted(list, backend))
+            json_array_append_new(backends, backend_json(list, backend));
     }
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
@@ -76,17 +80,18 @@ json_t *list_json(struct list *list) {
         json_array_append_new(workloads, json_pack("{s:s, s:s, s:s}", "name", file->name, "summary",
                                                    file->summary, "file", file->path));
     }
-    return json_pack("{s:o, s:o, s:o}", "locks", locks, "backends", backends, "workloads", workloads);
+    return json_pack("{s:o, s:o, s:o}", "locks", locks, "backends", backends, "workloads",
+                     workloads);
 }
 
 json_t *list_keys_json(void) {
     json_t *keys = json_array();
     for (const struct field *field = fields(); field->section; field++) {
         char allowed[256];
-        json_array_append_new(keys,
-                              json_pack("{s:s, s:s, s:s?, s:s, s:s}", "section", field->section, "key",
-                                        field->key, "default", field->def, "allowed",
-                                        field_allowed(field, allowed, sizeof allowed), "help", field->help));
+        json_array_append_new(
+            keys, json_pack("{s:s, s:s, s:s?, s:s, s:s}", "section", field->section, "key",
+                            field->key, "default", field->def, "allowed",
+                            field_allowed(field, allowed, sizeof allowed), "help", field->help));
     }
     return json_pack("{s:o}", "keys", keys);
 }

@@ -1,5 +1,5 @@
-/* list_table: every lock as a row of Markdown; drivers/README.md has the output. It asks nothing of the
- * machine, so it is the same everywhere. */
+/* list_table: every lock as a row of Markdown; drivers/README.md has the output. It asks nothing of
+ * the machine, so it is the same everywhere. */
 #include "bench/cli/list_about.h"
 #include "drivers/registry.h"
 
@@ -82,8 +82,8 @@ static void signs(const struct lb_lock *lock, enum lb_fault from, enum lb_fault 
     fputc('\n', out);
 }
 
-/* Some of the faults. Locks with one table share a row, and neighbours that agree; those that state nothing
- * of these faults have none. */
+/* Some of the faults. Locks with one table share a row, and neighbours that agree; those that state
+ * nothing of these faults have none. */
 static void faults_table(const char *title, enum lb_fault from, enum lb_fault to, FILE *out) {
     const struct lb_lock *last = NULL;
     fprintf(out, "\n| %s |", title);
@@ -104,20 +104,23 @@ static void faults_table(const char *title, enum lb_fault from, enum lb_fault to
 }
 
 static void all_faults_tables(FILE *out) {
-    fprintf(out,
-            "\nThe worst that may show under each fault of `lockbench check`: + safe, e expired (a holder "
-            "outlives its lease or session: only\na fencing token saves the data), s stuck (nobody gets "
-            "it any more, or far too late), ! violated (two holders, or its state\nis lost); blank: not "
-            "stated. `lockbench list NAME` gives the reasons.\n");
+    fprintf(
+        out,
+        "\nThe worst that may show under each fault of `lockbench check`: + safe, e expired (a holder "
+        "outlives its lease or session: only\na fencing token saves the data), s stuck (nobody gets "
+        "it any more, or far too late), ! violated (two holders, or its state\nis lost); blank: not "
+        "stated. `lockbench list NAME` gives the reasons.\n");
     faults_table("clients", LB_FAULT_NONE, LB_FAULT_SERVER_PAUSE, out);
     faults_table("servers", LB_FAULT_SERVER_PAUSE, LB_FAULT_WIRE_DELAY, out);
     faults_table("wires", LB_FAULT_WIRE_DELAY, LB_FAULTS, out);
 }
 
 void about_table(FILE *out) {
-    fprintf(out, "| lock | primitive | excludes, and is excluded by | requests | waits by | order | a dead "
-                 "holder's is freed | fencing token | truth lives on | hazards |\n"
-                 "|---|---|---|---|---|---|---|---|---|---|\n");
+    fprintf(
+        out,
+        "| lock | primitive | excludes, and is excluded by | requests | waits by | order | a dead "
+        "holder's is freed | fencing token | truth lives on | hazards |\n"
+        "|---|---|---|---|---|---|---|---|---|---|\n");
     for (int i = 0; registry_locks()[i]; i++) {
         if (!(registry_locks()[i]->caps & LB_CAP_CONTROL)) row(registry_locks()[i], out);
     }

@@ -15,7 +15,8 @@ static const struct {
     const char *help;
 } commands[] = {
     {"run", cmd_run, "run a workload on locks and save what was measured"},
-    {"check", cmd_check, "put locks through faults: which hold, which break, and what was expected"},
+    {"check", cmd_check,
+     "put locks through faults: which hold, which break, and what was expected"},
     {"plan", cmd_plan, "which locks would carry a load, by the capacities that were measured"},
     {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
     {"capacity", cmd_capacity, "search the greatest load under which a lock keeps a promise"},
@@ -29,16 +30,20 @@ static const struct {
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static void help(FILE *out) {
-    fprintf(out,
-            "lockbench %s: which distributed lock to use, how fast it is here, and whether it is really a "
-            "lock\n\n"
-            "usage: lockbench COMMAND [OPTIONS]\n\n",
-            LOCKBENCH_VERSION);
-    for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\n`lockbench COMMAND --help` tells more. Exit codes: 0 fine, 1 usage or input, 2 a server "
-                 "or the machine,\n"
-                 "3 exclusion violated or a lease outlived, 4 worse, 5 inconclusive (compare), 130 "
-                 "interrupted (what was measured is saved).\n");
+    fprintf(
+        out,
+        "lockbench %s: which distributed lock to use, how fast it is here, and whether it is really a "
+        "lock\n\n"
+        "usage: lockbench COMMAND [OPTIONS]\n\n",
+        LOCKBENCH_VERSION);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fprintf(
+        out,
+        "\n`lockbench COMMAND --help` tells more. Exit codes: 0 fine, 1 usage or input, 2 a server "
+        "or the machine,\n"
+        "3 exclusion violated or a lease outlived, 4 worse, 5 inconclusive (compare), 130 "
+        "interrupted (what was measured is saved).\n");
 }
 
 /* Output that was cut is no success. */
@@ -47,13 +52,14 @@ static int flushed(int code) {
     bool lost = fflush(stdout) != 0 || ferror(stdout);
     if (!lost || code != LB_EXIT_OK || errno == EPIPE) return code;
     struct lb_err err = {0};
-    err_set(&err, LB_EXIT_MACHINE, "standard output: %s", errno ? strerror(errno) : "a write failed");
+    err_set(&err, LB_EXIT_MACHINE, "standard output: %s",
+            errno ? strerror(errno) : "a write failed");
     return args_fail(&err);
 }
 
 int main(int argc, char **argv) {
-    /* A reader that goes away must not kill us before the servers are stopped, nor a limit on the size of
-     * files: both are errors of a write like others. */
+    /* A reader that goes away must not kill us before the servers are stopped, nor a limit on the
+     * size of files: both are errors of a write like others. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
@@ -73,7 +79,8 @@ int main(int argc, char **argv) {
     char hint[64];
     nearest_init(&nearest, wish);
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(wish, commands[i].name) == 0) return flushed(commands[i].run(argc - 1, argv + 1));
+        if (strcmp(wish, commands[i].name) == 0)
+            return flushed(commands[i].run(argc - 1, argv + 1));
         nearest_offer(&nearest, commands[i].name);
     }
     struct lb_err err = {0};

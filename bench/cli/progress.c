@@ -15,17 +15,19 @@ void progress_news(void *arg, const struct stage_news *news) {
     if (!progress->terminal) return;
     char line[256], violations[48] = "";
     if (news->violations) {
-        snprintf(violations, sizeof violations, "  %llu VIOLATIONS", (unsigned long long)news->violations);
+        snprintf(violations, sizeof violations, "  %llu VIOLATIONS",
+                 (unsigned long long)news->violations);
     }
     snprintf(line, sizeof line, "%s  %.0f/%.0f s%s  %.0f/s  p50 %.1f us  p99 %.1f us", news->id,
-             (double)news->elapsed_ns / 1e9, (double)news->total_ns / 1e9, violations, news->rate_per_s,
-             (double)news->acquire_p50_ns / 1e3, (double)news->acquire_p99_ns / 1e3);
+             (double)news->elapsed_ns / 1e9, (double)news->total_ns / 1e9, violations,
+             news->rate_per_s, (double)news->acquire_p50_ns / 1e3,
+             (double)news->acquire_p99_ns / 1e3);
     /* A line that wraps could not be written over. */
     struct winsize window;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
     bool red = news->violations && !getenv("NO_COLOR");
-    fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255, line,
-            red ? "\033[0m" : "");
+    fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,
+            line, red ? "\033[0m" : "");
     fflush(stderr);
     progress->open = true;
 }

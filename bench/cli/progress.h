@@ -1,5 +1,6 @@
-/* progress: what a person sees while a run goes on: on a terminal a line that is written over each second,
- * and a line a stage; piped, only trouble. Everything goes to stderr: stdout is for results. */
+/* progress: what a person sees while a run goes on: on a terminal a line that is written over each
+ * second, and a line a stage; piped, only trouble. Everything goes to stderr: stdout is for
+ * results. */
 #ifndef BENCH_CLI_PROGRESS_H
 #define BENCH_CLI_PROGRESS_H
 

@@ -29,15 +29,16 @@ int repeat_read_times(struct repeat_wish *wish, const char *value, struct lb_err
     errno = 0;
     long times = strtol(value, &end, 10);
     if (errno || end == value || *end || times < 1 || times > ALTERNATE_MAX)
-        return err_set(err, LB_EXIT_USAGE, "run: --repeat %.40s: a whole number from 1 to %d", value,
-                       ALTERNATE_MAX);
+        return err_set(err, LB_EXIT_USAGE, "run: --repeat %.40s: a whole number from 1 to %d",
+                       value, ALTERNATE_MAX);
     wish->times = (int)times;
     return 0;
 }
 
 int repeat_add_set(struct repeat_wish *wish, const char *value, struct lb_err *err) {
     const int most = (int)(sizeof wish->sets / sizeof *wish->sets);
-    if (wish->set_count == most) return err_set(err, LB_EXIT_USAGE, "run: at most %d --against-set", most);
+    if (wish->set_count == most)
+        return err_set(err, LB_EXIT_USAGE, "run: at most %d --against-set", most);
     wish->sets[wish->set_count++] = value;
     return 0;
 }
@@ -63,10 +64,11 @@ int repeat_base(const struct repeat_wish *wish, const char *workload, const char
     } else if (is_program(against)) {
         *ret_program = against;
     } else if (strchr(against, '/')) {
-        return err_set(err, LB_EXIT_USAGE,
-                       "run: --against %.200s: neither a workload file (its name ends in .ini) nor a program "
-                       "that may be run",
-                       against);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "run: --against %.200s: neither a workload file (its name ends in .ini) nor a program "
+            "that may be run",
+            against);
     } else {
         *ret_workload = against; /* plan_load knows the names */
     }
@@ -89,8 +91,8 @@ static int add(struct words *words, const char *option, const char *value, struc
     return 0;
 }
 
-static int make_words(const struct repeat_ask *ask, int side, const char *workload, struct words *words,
-                      struct lb_err *err) {
+static int make_words(const struct repeat_ask *ask, int side, const char *workload,
+                      struct words *words, struct lb_err *err) {
     const char *locks = side == BASE && ask->wish->lock ? ask->wish->lock : ask->locks;
     *words = (struct words){0};
     int failed = add(words, "run", workload, err);
@@ -126,14 +128,15 @@ static void show_news(void *arg, const struct alternate_news *news) {
     const struct show *show = arg;
     const char *name = news->side->name;
     if (news->begins && !show->terminal) return;
-    fprintf(stderr, "%s%d of %d: %s%srun %d", show->terminal ? "\r\033[K" : "", news->done + news->begins,
-            news->all, name, *name ? " " : "", news->number);
+    fprintf(stderr, "%s%d of %d: %s%srun %d", show->terminal ? "\r\033[K" : "",
+            news->done + news->begins, news->all, name, *name ? " " : "", news->number);
     if (news->begins) {
         show_left(news);
         fflush(stderr);
         return;
     }
-    fprintf(stderr, ", %.1f s%s%s\n", (double)news->took_ns / 1e9, *news->why ? ": " : "", news->why);
+    fprintf(stderr, ", %.1f s%s%s\n", (double)news->took_ns / 1e9, *news->why ? ": " : "",
+            news->why);
 }
 
 /* ---- the comparison ---- */
@@ -177,8 +180,10 @@ static int save(const struct compare *compare, const char *folder, struct lb_err
     return failed;
 }
 
-/* Prints and saves what both sides come to. The exit code of `lockbench compare`, or -1 with err. */
-static int conclude(const struct show *show, const struct alternate_end *end, int all, struct lb_err *err) {
+/* Prints and saves what both sides come to. The exit code of `lockbench compare`, or -1 with
+ * err. */
+static int conclude(const struct show *show, const struct alternate_end *end, int all,
+                    struct lb_err *err) {
     char partial[100] = "";
     int done = end->saved[BASE] + end->saved[NEW];
     if (done < all || end->interrupted)
@@ -191,7 +196,8 @@ static int conclude(const struct show *show, const struct alternate_end *end, in
     if (!compare) return -1;
     bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     int code = compare_exit(compare);
-    if (compare_write(compare, show->ask->json ? COMPARE_JSON : COMPARE_TABLE, color, stdout, err) != 0 ||
+    if (compare_write(compare, show->ask->json ? COMPARE_JSON : COMPARE_TABLE, color, stdout,
+                      err) != 0 ||
         save(compare, show->folder, err) != 0)
         code = -1;
     compare_free(compare);
@@ -208,7 +214,8 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
             end->saved[BASE], end->saved[BASE] == 1 ? "" : "s", folder, folder, folder);
         return;
     }
-    fprintf(stderr, "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",
+    fprintf(stderr,
+            "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",
             folder, folder, folder, show->other_plan ? " --anyway" : "", lock ? " --lock " : "",
             lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "");
 }
@@ -245,7 +252,8 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     struct alternate_ask alternate = {.folder = out.path,
                                       .side = pair ? pairs : &alone,
                                       .side_count = pair ? 2 : 1,
-                                      .repeat = ask->wish->times > 0 ? ask->wish->times : REPEAT_USUAL,
+                                      .repeat =
+                                          ask->wish->times > 0 ? ask->wish->times : REPEAT_USUAL,
                                       .interrupts = interrupt_watch(),
                                       .news = show_news,
                                       .check = pair ? check_early : NULL,

@@ -1,8 +1,7 @@
 /* repeat: `lockbench run --repeat N [--against ...]`: whole runs in turns, and what they come to.
  *
- * The base differs from the new side in what --against, --against-lock and --against-set say, and in nothing
- * else: another workload, another build of lockbench, another lock, other options.
- */
+ * The base differs from the new side in what --against, --against-lock and --against-set say, and
+ * in nothing else: another workload, another build of lockbench, another lock, other options. */
 #ifndef BENCH_CLI_REPEAT_H
 #define BENCH_CLI_REPEAT_H
 
@@ -43,8 +42,8 @@ struct repeat_ask {
     bool json;                           /* the comparison; refused without a base */
 };
 
-/* The workload of the base: --against's unless that is a program. *ret_program: that program, or NULL. 0, or
- * -1 with err: it is neither. */
+/* The workload of the base: --against's unless that is a program. *ret_program: that program, or
+ * NULL. 0, or -1 with err: it is neither. */
 int repeat_base(const struct repeat_wish *wish, const char *workload, const char **ret_workload,
                 const char **ret_program, struct lb_err *err);
 

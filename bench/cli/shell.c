@@ -11,7 +11,8 @@
 
 /* As a shell takes it for one word. */
 static void put_quoted(FILE *out, const char *text) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
     if (*text && text[strspn(text, plain)] == '\0') {
         fputs(text, out);
         return;

@@ -27,8 +27,8 @@ static int check_scheme(const struct lb_backend *backend, const char *url, struc
         size_t used = strlen(allowed);
         snprintf(allowed + used, sizeof allowed - used, "%s%s://", used ? ", " : "", *scheme);
     }
-    return err_set(err, LB_EXIT_USAGE, "--url %s=%s: a URL of this backend begins with %s", backend->name,
-                   url_public(url, shown, sizeof shown), allowed);
+    return err_set(err, LB_EXIT_USAGE, "--url %s=%s: a URL of this backend begins with %s",
+                   backend->name, url_public(url, shown, sizeof shown), allowed);
 }
 
 int urls_add(struct urls *urls, const char *text, struct lb_err *err) {

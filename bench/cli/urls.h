@@ -12,8 +12,8 @@ struct urls {
     int count;
 };
 
-/* Takes one option's text (borrowed). 0, or -1 with err: unknown backend (and the nearest), wrong scheme,
- * twice. */
+/* Takes one option's text (borrowed). 0, or -1 with err: unknown backend (and the nearest), wrong
+ * scheme, twice. */
 int urls_add(struct urls *urls, const char *text, struct lb_err *err);
 
 /* Tells `available` which backends' servers run already. */

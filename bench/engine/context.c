@@ -46,7 +46,8 @@ static void trampoline(struct transfer transfer) {
     abort();
 }
 
-void context_make(struct context *context, void *stack, size_t bytes, void (*entry)(void *), void *arg) {
+void context_make(struct context *context, void *stack, size_t bytes, void (*entry)(void *),
+                  void *arg) {
     *context = (struct context){.stack = stack, .stack_bytes = bytes, .entry = entry, .arg = arg};
     context->at = make_fcontext((char *)stack + bytes, bytes, trampoline);
 #ifdef LB_TSAN

@@ -1,9 +1,8 @@
-/* context: switching stacks, by Boost.Context's C ABI (8 ns a round trip, where swapcontext makes two system
- * calls), with the calls that AddressSanitizer and ThreadSanitizer need to follow.
+/* context: switching stacks, by Boost.Context's C ABI (8 ns a round trip, where swapcontext makes
+ * two system calls), with the calls that AddressSanitizer and ThreadSanitizer need to follow.
  *
- * The two assembler functions have a C ABI but Boost ships only a C++ header; the declarations here are that
- * ABI. Nothing else of Boost is used.
- */
+ * The two assembler functions have a C ABI but Boost ships only a C++ header; the declarations here
+ * are that ABI. Nothing else of Boost is used. */
 #ifndef BENCH_ENGINE_CONTEXT_H
 #define BENCH_ENGINE_CONTEXT_H
 
@@ -25,8 +24,9 @@
 #endif
 
 struct context {
-    void *at;          /* where to go on; NULL while running */
-    const void *stack; /* lowest byte, for AddressSanitizer; the thread's own stack: learnt at a switch */
+    void *at; /* where to go on; NULL while running */
+    /* lowest byte, for AddressSanitizer; the thread's own stack: learnt at a switch */
+    const void *stack;
     size_t stack_bytes;
     void (*entry)(void *);
     void *arg;
@@ -34,9 +34,10 @@ struct context {
     void *tsan; /* ThreadSanitizer's */
 };
 
-/* Prepares a context that will run entry(arg) on a stack at its first switch. entry must never return: it
- * ends with context_exit. */
-void context_make(struct context *context, void *stack, size_t bytes, void (*entry)(void *), void *arg);
+/* Prepares a context that will run entry(arg) on a stack at its first switch. entry must never
+ * return: it ends with context_exit. */
+void context_make(struct context *context, void *stack, size_t bytes, void (*entry)(void *),
+                  void *arg);
 
 /* Makes the calling thread's own stack a context that can be switched back to. */
 void context_adopt(struct context *context);

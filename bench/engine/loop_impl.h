@@ -1,4 +1,5 @@
-/* loop_impl: what loop.c (fibers and timers) and wait.c (sockets) share; nobody else includes it. */
+/* loop_impl: what loop.c (fibers and timers) and wait.c (sockets) share; nobody else includes
+ * it. */
 #ifndef BENCH_ENGINE_LOOP_IMPL_H
 #define BENCH_ENGINE_LOOP_IMPL_H
 

@@ -1,4 +1,5 @@
-/* stack: see stack.h. An overflow hits the guard page and ends the program: it never corrupts a neighbour. */
+/* stack: see stack.h. An overflow hits the guard page and ends the program: it never corrupts a
+ * neighbour. */
 #define _GNU_SOURCE
 #include "bench/engine/stack.h"
 
@@ -14,8 +15,8 @@
 int stack_map(struct stack *stack, size_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t usable = (bytes + page - 1) / page * page;
-    char *map =
-        mmap(NULL, usable + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    char *map = mmap(NULL, usable + page, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return -1;
     if (mprotect(map + page, usable, PROT_READ | PROT_WRITE) != 0) {
         munmap(map, usable + page);
@@ -30,7 +31,8 @@ void stack_unmap(struct stack *stack) {
     if (!stack->base) return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 #ifdef LB_ASAN
-    /* Frames that were left by a switch are still marked: whatever is mapped here next would inherit that. */
+    /* Frames that were left by a switch are still marked: whatever is mapped here next would
+     * inherit that. */
     __asan_unpoison_memory_region(stack->base, stack->bytes);
 #endif
     munmap(stack->base - page, stack->bytes + page);

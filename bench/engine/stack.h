@@ -1,4 +1,5 @@
-/* stack: a fiber's stack: mapped lazily, with a guard page below it, and a census of its deepest use. */
+/* stack: a fiber's stack: mapped lazily, with a guard page below it, and a census of its deepest
+ * use. */
 #ifndef BENCH_ENGINE_STACK_H
 #define BENCH_ENGINE_STACK_H
 
@@ -15,8 +16,8 @@ int stack_map(struct stack *stack, size_t bytes);
 /* Unmaps; an empty one is fine. */
 void stack_unmap(struct stack *stack);
 
-/* How deep it was ever used, in bytes: the pages are zero until touched, so the lowest non-zero byte tells.
- */
+/* How deep it was ever used, in bytes: the pages are zero until touched, so the lowest non-zero
+ * byte tells. */
 size_t stack_used(const struct stack *stack);
 
 #endif

@@ -28,8 +28,8 @@ static struct fd_entry *entry_of(struct loop *loop, int fd) {
     return &loop->fds[fd];
 }
 
-/* Registers fd for events, whether or not epoll knows it: a library may have closed it and opened another of
- * the same number meanwhile. */
+/* Registers fd for events, whether or not epoll knows it: a library may have closed it and opened
+ * another of the same number meanwhile. */
 static int arm(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
     int first = entry->known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -74,7 +74,8 @@ int lb_wait_fd(int fd, int events, int64_t deadline_ns) {
     uint32_t wanted = epoll_bits(events);
     if (!entry->known || entry->edge || (entry->armed & wanted) != wanted) {
         /* What another kind of wait registered is replaced. */
-        int failed = arm(loop, entry, fd, entry->known && !entry->edge ? entry->armed | wanted : wanted);
+        int failed =
+            arm(loop, entry, fd, entry->known && !entry->edge ? entry->armed | wanted : wanted);
         if (failed) return failed;
         entry->edge = false;
         entry->pending = 0;
@@ -119,7 +120,8 @@ int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns) {
         polls[i].ready = 0;
         struct fd_entry *entry = entry_of(loop, polls[i].fd);
         if (!entry) return polls[i].fd < 0 ? -EBADF : -ENOMEM;
-        int failed = arm(loop, entry, polls[i].fd, epoll_bits(polls[i].events) | (uint32_t)EPOLLONESHOT);
+        int failed =
+            arm(loop, entry, polls[i].fd, epoll_bits(polls[i].events) | (uint32_t)EPOLLONESHOT);
         if (failed) return failed;
         entry->edge = true; /* one shot: never disarmed for want of a waiter */
         entry->pending = 0;
@@ -159,10 +161,9 @@ static void dispatch(struct loop *loop, int fd, uint32_t events) {
     if (writer) loop_ready(writer, ready & (LB_WRITABLE | LB_HANGUP));
     if (entry->edge) {
         bool one_shot = entry->armed & EPOLLONESHOT;
-        int unheard =
-            one_shot
-                ? ready
-                : ready & ~((reader ? LB_READABLE | LB_HANGUP : 0) | (writer ? LB_WRITABLE | LB_HANGUP : 0));
+        int unheard = one_shot ? ready
+                               : ready & ~((reader ? LB_READABLE | LB_HANGUP : 0) |
+                                           (writer ? LB_WRITABLE | LB_HANGUP : 0));
         entry->pending |= (uint8_t)unheard;
         return;
     }
@@ -173,13 +174,14 @@ static void dispatch(struct loop *loop, int fd, uint32_t events) {
     if (unheard) disarm(loop, entry, fd, unheard);
 }
 
-/* Sees to it that the loop wakes at due_ns at the latest. Telling epoll_pwait2 a timeout instead would set a
- * timer of the kernel for each wait, which in a virtual machine costs more than the wait: this one is set
- * anew only when it fired or is wanted earlier (measured with one client of PostgreSQL: 30 against 18 us of
- * processor time a cycle). */
+/* Sees to it that the loop wakes at due_ns at the latest. Telling epoll_pwait2 a timeout instead
+ * would set a timer of the kernel for each wait, which in a virtual machine costs more than the
+ * wait: this one is set anew only when it fired or is wanted earlier (measured with one client of
+ * PostgreSQL: 30 against 18 us of processor time a cycle). */
 static void arm_timer(struct loop *loop, int64_t due_ns) {
     if (loop->timer_ns > loop->now_ns && loop->timer_ns <= due_ns) return;
-    struct itimerspec when = {.it_value = {.tv_sec = due_ns / LB_S_NS, .tv_nsec = due_ns % LB_S_NS}};
+    struct itimerspec when = {
+        .it_value = {.tv_sec = due_ns / LB_S_NS, .tv_nsec = due_ns % LB_S_NS}};
     timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
     loop->timer_ns = due_ns;
 }
@@ -194,6 +196,7 @@ void loop_poll(struct loop *loop, int64_t wait_ns) {
     loop->stats.polls++;
     for (int i = 0; i < count; i++) {
         /* Edge-triggered and never read: it has done its work by waking us. */
-        if (events[i].data.fd != loop->timer_fd) dispatch(loop, events[i].data.fd, events[i].events);
+        if (events[i].data.fd != loop->timer_fd)
+            dispatch(loop, events[i].data.fd, events[i].events);
     }
 }

@@ -55,7 +55,8 @@ static void forget(struct book_client *client, int index) {
     client->open[index] = client->open[--client->open_count];
 }
 
-static int granted(struct book *book, struct book_client *client, const struct history_record *record) {
+static int granted(struct book *book, struct book_client *client,
+                   const struct history_record *record) {
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
         /* Its release was not kept. */
@@ -80,12 +81,14 @@ static int granted(struct book *book, struct book_client *client, const struct h
     return 0;
 }
 
-/* All that the client holds has a new lease. In time it goes on; too late, there is a time between that was
- * nobody's: a new piece begins. */
-static int renewed(struct book *book, struct book_client *client, const struct history_record *record) {
+/* All that the client holds has a new lease. In time it goes on; too late, there is a time between
+ * that was nobody's: a new piece begins. */
+static int renewed(struct book *book, struct book_client *client,
+                   const struct history_record *record) {
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
-        if (record->lease_end_ns == LB_NEVER || record->lease_end_ns <= hold->lease_end_ns) continue;
+        if (record->lease_end_ns == LB_NEVER || record->lease_end_ns <= hold->lease_end_ns)
+            continue;
         if (record->end_ns <= hold->lease_end_ns) {
             hold->lease_end_ns = record->lease_end_ns;
             continue;
@@ -119,22 +122,24 @@ static int tried(struct book *book, const struct history_record *record) {
     if (record->outcome != HISTORY_UNKNOWN) return 0;
     struct hold *ghost = add_hold(book);
     if (!ghost) return -1;
-    *ghost = (struct hold){
-        .called_ns = record->begin_ns,
-        .from_ns = record->end_ns,
-        .to_ns = record->end_ns,
-        .inside_ns = record->end_ns,
-        .released_ns = LB_NEVER,
-        .lease_end_ns = book->rules.lease_ns ? lb_after(record->end_ns, book->rules.lease_ns) : LB_NEVER,
-        .client = record->client,
-        .key = place_of(book, record),
-        .permits = record->permits ? record->permits : 1,
-        .flags = HOLD_GHOST | (record->flags & HISTORY_SHARED ? HOLD_SHARED : 0),
-        .ended = HISTORY_UNKNOWN};
+    *ghost = (struct hold){.called_ns = record->begin_ns,
+                           .from_ns = record->end_ns,
+                           .to_ns = record->end_ns,
+                           .inside_ns = record->end_ns,
+                           .released_ns = LB_NEVER,
+                           .lease_end_ns = book->rules.lease_ns
+                                               ? lb_after(record->end_ns, book->rules.lease_ns)
+                                               : LB_NEVER,
+                           .client = record->client,
+                           .key = place_of(book, record),
+                           .permits = record->permits ? record->permits : 1,
+                           .flags = HOLD_GHOST | (record->flags & HISTORY_SHARED ? HOLD_SHARED : 0),
+                           .ended = HISTORY_UNKNOWN};
     return 0;
 }
 
-static int acquired(struct book *book, struct book_client *client, const struct history_record *record) {
+static int acquired(struct book *book, struct book_client *client,
+                    const struct history_record *record) {
     if (record->outcome != HISTORY_OK) return tried(book, record);
     if (record->depth == 0) return granted(book, client, record);
     uint32_t place = place_of(book, record);
@@ -145,7 +150,8 @@ static int acquired(struct book *book, struct book_client *client, const struct 
     return renewed(book, client, record);
 }
 
-static void released(struct book *book, struct book_client *client, const struct history_record *record) {
+static void released(struct book *book, struct book_client *client,
+                     const struct history_record *record) {
     if (record->depth > 0) return; /* an inner one */
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
@@ -174,11 +180,13 @@ static bool was_open(struct book *book, const struct history_record *record) {
 
 static int happened(struct book *book, const struct history_record *record) {
     if (was_open(book, record)) return 0;
-    struct mishap *mishaps = grown(book->mishaps, book->mishap_count, &book->mishap_room, sizeof *mishaps);
+    struct mishap *mishaps =
+        grown(book->mishaps, book->mishap_count, &book->mishap_room, sizeof *mishaps);
     if (!mishaps) return -1;
     book->mishaps = mishaps;
-    uint32_t end = record->clients < book->rules.clients - record->client ? record->client + record->clients
-                                                                          : book->rules.clients;
+    uint32_t end = record->clients < book->rules.clients - record->client
+                       ? record->client + record->clients
+                       : book->rules.clients;
     mishaps[book->mishap_count++] = (struct mishap){.kind = record->kind,
                                                     .first = record->client,
                                                     .count = end - record->client,
@@ -211,16 +219,19 @@ static int add(struct book *book, const struct history_record *record) {
     }
 }
 
-int book_add(struct book *book, const struct history_record *records, size_t count, struct lb_err *err) {
+int book_add(struct book *book, const struct history_record *records, size_t count,
+             struct lb_err *err) {
     for (size_t i = 0; i < count; i++) {
         if (book->hold_count >= UINT32_MAX - 1 || add(book, &records[i]) != 0) {
-            return err_set(err, LB_EXIT_MACHINE, "out of memory for a history of %zu operations", count);
+            return err_set(err, LB_EXIT_MACHINE, "out of memory for a history of %zu operations",
+                           count);
         }
     }
     return 0;
 }
 
-/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER: not yet, or without end. */
+/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER: not yet, or
+ * without end. */
 static bool is_time(int64_t ns) {
     return (ns >= 0 && ns < INT64_MAX / 2) || ns == LB_NEVER;
 }
@@ -236,7 +247,8 @@ int book_add_file(struct book *book, const struct history_file *file, struct lb_
         size_t count = file->count - at < SLICE ? file->count - at : SLICE;
         for (size_t i = at; i < at + count; i++) {
             if (!is_sound(&file->records[i]))
-                return err_set(err, LB_EXIT_USAGE, "the history's record %zu has times that are none", i);
+                return err_set(err, LB_EXIT_USAGE,
+                               "the history's record %zu has times that are none", i);
             if (book_add(book, &file->records[i], 1, err) != 0) return -1;
         }
         /* What was read is not needed again. */
@@ -261,8 +273,8 @@ static bool concerns(const struct mishap *mishap, const struct hold *hold) {
     return hold->client - mishap->first < mishap->count;
 }
 
-/* When the session that a grant lives by may have ended, as far as faults tell. A release that said that all
- * was well says that it had not. */
+/* When the session that a grant lives by may have ended, as far as faults tell. A release that said
+ * that all was well says that it had not. */
 static int64_t session_end_ns(const struct book *book, const struct hold *hold) {
     const struct history_rules *rules = &book->rules;
     int64_t end_ns = LB_NEVER;
@@ -272,14 +284,16 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
         const struct mishap *mishap = &book->mishaps[i];
         if (!concerns(mishap, hold)) continue;
         int64_t at_ns = LB_NEVER;
-        if (mishap->kind == HISTORY_STALL && rules->session_ns > 0 && mishap->end_ns > hold->called_ns &&
+        if (mishap->kind == HISTORY_STALL && rules->session_ns > 0 &&
+            mishap->end_ns > hold->called_ns &&
             mishap->end_ns - mishap->begin_ns > rules->session_ns) {
             at_ns = lb_after(mishap->begin_ns, rules->session_ns);
         }
-        if (mishap->kind == HISTORY_CUT && rules->cut_ns != LB_NEVER && mishap->end_ns >= hold->called_ns) {
+        if (mishap->kind == HISTORY_CUT && rules->cut_ns != LB_NEVER &&
+            mishap->end_ns >= hold->called_ns) {
             /* What was granted while it lasted was cut off after that. */
-            at_ns =
-                lb_after(mishap->begin_ns > hold->from_ns ? mishap->begin_ns : hold->from_ns, rules->cut_ns);
+            at_ns = lb_after(mishap->begin_ns > hold->from_ns ? mishap->begin_ns : hold->from_ns,
+                             rules->cut_ns);
         }
         if (at_ns < end_ns) end_ns = at_ns;
     }
@@ -324,7 +338,8 @@ void book_end(struct book *book, uint64_t dropped, bool whole) {
 }
 
 int64_t hold_gone_ns(const struct book *book, const struct hold *hold) {
-    bool sure = hold->ended == HISTORY_OK || hold->ended == HISTORY_LOST || (hold->flags & HOLD_CONTINUED);
+    bool sure =
+        hold->ended == HISTORY_OK || hold->ended == HISTORY_LOST || (hold->flags & HOLD_CONTINUED);
     if (sure && !(hold->flags & (HOLD_OPEN | HOLD_DEAD | HOLD_GHOST))) return hold->released_ns;
     /* The server counts from later than the client, rounds up, and has ticks. */
     if (hold->lease_end_ns == LB_NEVER) return LB_NEVER;

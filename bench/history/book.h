@@ -1,10 +1,9 @@
 /* book: what a history says of who held what and when: its records put together to holds and tries.
  *
- * Of each grant it keeps the time for which its client held it for certain (from the return of acquire to the
- * call of release), and how much of that lay inside its lease and its session. A client that was killed held
- * until its last stamp; one that never released, for ever. Where room was short nothing is made up: a grant
- * whose end was not kept ends where it began.
- */
+ * Of each grant it keeps the time for which its client held it for certain (from the return of
+ * acquire to the call of release), and how much of that lay inside its lease and its session. A
+ * client that was killed held until its last stamp; one that never released, for ever. Where room
+ * was short nothing is made up: a grant whose end was not kept ends where it began. */
 #ifndef BENCH_HISTORY_BOOK_H
 #define BENCH_HISTORY_BOOK_H
 
@@ -12,13 +11,15 @@
 
 enum {
     HOLD_SHARED = 1 << 0,
-    HOLD_OUTSIDE = 1 << 1, /* it was never inside: its lease had ended before acquire returned (LATE too), or
+    HOLD_OUTSIDE =
+        1 << 1, /* it was never inside: its lease had ended before acquire returned (LATE too), or
                               its holder learned the loss and wrote nothing (LEARNED too) */
     HOLD_LATE = 1 << 2,
     HOLD_LEARNED = 1 << 3,
-    HOLD_DEAD = 1 << 4,  /* its client was killed */
-    HOLD_OPEN = 1 << 5,  /* never released */
-    HOLD_PIECE = 1 << 6, /* goes on where a renewal came after the lease's end: the same grant as before */
+    HOLD_DEAD = 1 << 4, /* its client was killed */
+    HOLD_OPEN = 1 << 5, /* never released */
+    /* goes on where a renewal came after the lease's end: the same grant as before */
+    HOLD_PIECE = 1 << 6,
     HOLD_GHOST = 1 << 7, /* an acquire whose outcome is unknown: perhaps held, by nobody's belief */
     HOLD_CONTINUED = 1 << 8, /* a piece follows */
     HOLD_MISORDERED = 1 << 9 /* the judge's: its token is not greater than one before it */
@@ -66,10 +67,11 @@ struct book {
     struct book_client *clients; /* while records come in */
 };
 
-/* 0, or -1 with err when out of memory. Records of a client come in their order; book_done may be called
- * after a failure, too. */
+/* 0, or -1 with err when out of memory. Records of a client come in their order; book_done may be
+ * called after a failure, too. */
 int book_begin(struct book *book, const struct history_rules *rules, struct lb_err *err);
-int book_add(struct book *book, const struct history_record *records, size_t count, struct lb_err *err);
+int book_add(struct book *book, const struct history_record *records, size_t count,
+             struct lb_err *err);
 /* All that is in a file; its pages are given back as they have been read. */
 int book_add_file(struct book *book, const struct history_file *file, struct lb_err *err);
 /* What the writer could not take. */

@@ -52,8 +52,9 @@ static void note_intruder(struct history_line *line, const struct judgement *jud
     snprintf(line->note, sizeof line->note, "%s", text);
 }
 
-static struct history_line line_of(const struct history_rules *rules, const struct hold *hold, const char *op,
-                                   int64_t begin_ns, int64_t end_ns, const char *outcome) {
+static struct history_line line_of(const struct history_rules *rules, const struct hold *hold,
+                                   const char *op, int64_t begin_ns, int64_t end_ns,
+                                   const char *outcome) {
     return (struct history_line){.client = hold->client,
                                  .key = hold_key(rules, hold),
                                  .op = op,
@@ -70,8 +71,8 @@ int history_explain(const struct history_rules *rules, const struct judgement *j
     int count = 0, last = judgement->witness_count - 1;
     for (int i = 0; i <= last; i++) {
         const struct hold *hold = &witness[i];
-        lines[count] = line_of(rules, hold, hold->flags & HOLD_PIECE ? "renew" : "acquire", hold->called_ns,
-                               hold->from_ns, "ok");
+        lines[count] = line_of(rules, hold, hold->flags & HOLD_PIECE ? "renew" : "acquire",
+                               hold->called_ns, hold->from_ns, "ok");
         if (i == last) {
             note_intruder(&lines[count++], judgement, hold);
         } else {
@@ -84,7 +85,8 @@ int history_explain(const struct history_rules *rules, const struct judgement *j
         const char *op = hold->flags & HOLD_LEARNED     ? "told"
                          : hold->flags & HOLD_CONTINUED ? "renew"
                                                         : "release";
-        lines[count++] = line_of(rules, hold, op, hold->to_ns, hold->released_ns, hold_end_name(hold));
+        lines[count++] =
+            line_of(rules, hold, op, hold->to_ns, hold->released_ns, hold_end_name(hold));
     }
     return count;
 }

@@ -1,5 +1,5 @@
-/* explain: a judgement's counter-example as the few operations that contradict each other, for people and for
- * JSON. */
+/* explain: a judgement's counter-example as the few operations that contradict each other, for
+ * people and for JSON. */
 #ifndef BENCH_HISTORY_EXPLAIN_H
 #define BENCH_HISTORY_EXPLAIN_H
 
@@ -18,8 +18,8 @@ struct history_line {
     char note[96]; /* what it has to do with it; "" = nothing */
 };
 
-/* The acquires, first to last, then how the holds before the last one ended. witness: the judgement's, of
- * which there are witness_count. Returns how many lines. */
+/* The acquires, first to last, then how the holds before the last one ended. witness: the
+ * judgement's, of which there are witness_count. Returns how many lines. */
 int history_explain(const struct history_rules *rules, const struct judgement *judgement,
                     const struct hold *witness, struct history_line lines[EXPLAIN_LINES]);
 

@@ -33,7 +33,8 @@ struct history_writer {
 
 /* A write that falls short leaves no part of a record. */
 static void give_up(struct history_writer *writer, const char *why) {
-    off_t end = (off_t)(sizeof(struct history_header) + writer->written * sizeof(struct history_record));
+    off_t end =
+        (off_t)(sizeof(struct history_header) + writer->written * sizeof(struct history_record));
     if (ftruncate(writer->fd, end) != 0) writer->written = 0; /* a reader could not tell */
     err_set(&writer->err, LB_EXIT_MACHINE, "the history ends early: %s: %s", writer->path, why);
 }
@@ -92,7 +93,8 @@ static void *writer_main(void *arg) {
 
 static int write_header(struct history_writer *writer, const struct history_header *header) {
     if (pwrite(writer->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header) return 0;
-    return err_set(&writer->err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path, strerror(errno));
+    return err_set(&writer->err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path,
+                   strerror(errno));
 }
 
 static struct history_header header_of(const struct history *history) {
@@ -101,11 +103,13 @@ static struct history_header header_of(const struct history *history) {
                                     .byte_order = BYTE_ORDER_MARK,
                                     .header_bytes = sizeof header,
                                     .record_bytes = sizeof(struct history_record)};
-    for (int i = 0; i <= history->threads; i++) header.dropped += atomic_load(&history->rings[i].dropped);
+    for (int i = 0; i <= history->threads; i++)
+        header.dropped += atomic_load(&history->rings[i].dropped);
     return header;
 }
 
-struct history_writer *history_writer_start(struct history *history, const char *path, struct lb_err *err) {
+struct history_writer *history_writer_start(struct history *history, const char *path,
+                                            struct lb_err *err) {
     struct history_writer *writer = calloc(1, sizeof *writer);
     if (!writer) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -142,8 +146,8 @@ failed:
     return NULL;
 }
 
-void history_writer_stop(struct history_writer *writer, const struct history_rules *rules, const char *lock,
-                         struct lb_err *err) {
+void history_writer_stop(struct history_writer *writer, const struct history_rules *rules,
+                         const char *lock, struct lb_err *err) {
     atomic_store(&writer->ends, true);
     if (writer->running) pthread_join(writer->thread, NULL);
     writer->running = false;
@@ -187,17 +191,18 @@ static int map_file(struct history_file *file, int fd, const char *path, struct 
         return err_set(err, LB_EXIT_USAGE, "%s is not a history of lockbench", path);
     }
     if (header->version != 1 || header->byte_order != BYTE_ORDER_MARK ||
-        header->header_bytes != sizeof *header || header->record_bytes != sizeof(struct history_record) ||
-        !is_sound(&header->rules)) {
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s was written by another version of lockbench, or on another kind of machine", path);
+        header->header_bytes != sizeof *header ||
+        header->record_bytes != sizeof(struct history_record) || !is_sound(&header->rules)) {
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s was written by another version of lockbench, or on another kind of machine", path);
     }
     header->lock[sizeof header->lock - 1] = '\0';
     file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct history_record);
     /* Memory is taken for each client: a short file has no crowd. */
     if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
-        return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients", path,
-                       file->count, header->rules.clients);
+        return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients",
+                       path, file->count, header->rules.clients);
     file->map_bytes = (size_t)stat.st_size;
     file->map = mmap(NULL, file->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (file->map == MAP_FAILED) {
@@ -218,7 +223,8 @@ int history_open(struct history_file *file, const char *path, struct lb_err *err
     return failed;
 }
 
-int history_reopen(struct history_file *file, const struct history_writer *writer, struct lb_err *err) {
+int history_reopen(struct history_file *file, const struct history_writer *writer,
+                   struct lb_err *err) {
     *file = (struct history_file){0};
     return map_file(file, writer->fd, writer->path, err);
 }

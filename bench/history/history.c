@@ -42,7 +42,8 @@ static uint64_t free_room(const struct history_ring *ring) {
 }
 
 static void drop(struct history_ring *ring) {
-    atomic_store_explicit(&ring->dropped, atomic_load_explicit(&ring->dropped, memory_order_relaxed) + 1,
+    atomic_store_explicit(&ring->dropped,
+                          atomic_load_explicit(&ring->dropped, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
@@ -76,8 +77,8 @@ void history_note(struct history_ring *ring, const struct history_record *record
     }
 }
 
-static void supervise(struct history *history, enum history_kind kind, uint32_t first, uint32_t count,
-                      int64_t begin_ns, int64_t end_ns) {
+static void supervise(struct history *history, enum history_kind kind, uint32_t first,
+                      uint32_t count, int64_t begin_ns, int64_t end_ns) {
     struct history_record record = {.kind = (uint8_t)kind,
                                     .client = first,
                                     .clients = count,
@@ -87,11 +88,13 @@ static void supervise(struct history *history, enum history_kind kind, uint32_t 
     history_note(&history->rings[history->threads], &record);
 }
 
-void history_stall(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns) {
+void history_stall(struct history *history, uint32_t first, uint32_t count, int64_t from_ns,
+                   int64_t to_ns) {
     supervise(history, HISTORY_STALL, first, count, from_ns, to_ns);
 }
 
-void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns) {
+void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t from_ns,
+                 int64_t to_ns) {
     supervise(history, HISTORY_CUT, first, count, from_ns, to_ns);
 }
 
@@ -100,6 +103,7 @@ void history_death(struct history *history, uint32_t first, uint32_t count, int6
 }
 
 const char *history_outcome_name(enum history_outcome outcome) {
-    static const char *const names[] = {"ok", "busy", "timeout", "lost", "unknown", "refused", "broken"};
+    static const char *const names[] = {"ok",      "busy",    "timeout", "lost",
+                                        "unknown", "refused", "broken"};
     return outcome < HISTORY_OUTCOMES ? names[outcome] : "?";
 }

@@ -1,12 +1,12 @@
-/* history: a record of each operation of a stage, from all its worker threads and processes, to be judged
- * when the stage is over (judge.h).
+/* history: a record of each operation of a stage, from all its worker threads and processes, to be
+ * judged when the stage is over (judge.h).
  *
- * Each thread writes into a ring of its own in the stage's shared mapping, so that nothing is lost when its
- * process is killed; one writer (writer.h) carries the rings to a file. Memory is bounded: what finds no room
- * is dropped and counted, and never half a grant: who may record an acquire has room for its release.
+ * Each thread writes into a ring of its own in the stage's shared mapping, so that nothing is lost
+ * when its process is killed; one writer (writer.h) carries the rings to a file. Memory is bounded:
+ * what finds no room is dropped and counted, and never half a grant: who may record an acquire has
+ * room for its release.
  *
- * Times are by lb_now(). The format of a record is the file's too: results/README.md has it.
- */
+ * Times are by lb_now(). The format of a record is the file's too: results/README.md has it. */
 #ifndef BENCH_HISTORY_HISTORY_H
 #define BENCH_HISTORY_HISTORY_H
 
@@ -20,11 +20,14 @@
 enum history_kind {
     HISTORY_ACQUIRE = 1, /* called at begin_ns, returned at end_ns */
     HISTORY_RELEASE,     /* the same; the holder's belief ends at begin_ns */
-    HISTORY_RENEWAL,     /* returned at end_ns; lease_end_ns is the new one of all that the client holds */
-    HISTORY_TOLD,        /* the holder learned at begin_ns that its grants are lost (outcome), or in doubt */
-    HISTORY_STALL,       /* a thread or process stood still from begin_ns to end_ns */
-    HISTORY_CUT,         /* connections were ended or cut off by a fault from begin_ns to end_ns */
-    HISTORY_DEATH        /* a process was killed at begin_ns; its clients' last stamps are their ends */
+    /* returned at end_ns; lease_end_ns is the new one of all that the client holds */
+    HISTORY_RENEWAL,
+    /* the holder learned at begin_ns that its grants are lost (outcome), or in doubt */
+    HISTORY_TOLD,
+    HISTORY_STALL, /* a thread or process stood still from begin_ns to end_ns */
+    HISTORY_CUT,   /* connections were ended or cut off by a fault from begin_ns to end_ns */
+    /* a process was killed at begin_ns; its clients' last stamps are their ends */
+    HISTORY_DEATH
 };
 
 /* In the order of enum lb_outcome, as drivers give it. */
@@ -39,13 +42,16 @@ enum history_outcome {
     HISTORY_OUTCOMES
 };
 
-#define HISTORY_SHARED 1   /* flags: as a reader */
-#define HISTORY_UNCALLED 2 /* a release that was not called: the holder could do no more for its grant */
-#define HISTORY_LEARNED 4  /* ... since it knew that it was lost: it left without writing, at begin_ns */
+#define HISTORY_SHARED 1 /* flags: as a reader */
+#define HISTORY_UNCALLED                                                                           \
+    2 /* a release that was not called: the holder could do no more for its grant */
+#define HISTORY_LEARNED                                                                            \
+    4 /* ... since it knew that it was lost: it left without writing, at begin_ns */
 
 struct history_record {
     uint8_t kind, outcome, flags;
-    uint8_t depth;   /* acquire: how often the client held it already; release: how often it still holds it
+    uint8_t
+        depth; /* acquire: how often the client held it already; release: how often it still holds it
                         afterwards; at most 255 */
     uint32_t client; /* stall, cut, death: the first of several neighbours */
     union {
@@ -75,14 +81,15 @@ struct history {
     struct history_ring rings[]; /* threads + 1 */
 };
 
-/* The memory that a history of so many threads wants, and its beginning in zeroed memory of that size, at an
- * address that all processes see it at. */
+/* The memory that a history of so many threads wants, and its beginning in zeroed memory of that
+ * size, at an address that all processes see it at. */
 size_t history_bytes(int threads);
 struct history *history_init(void *memory, int threads);
 
 /* ---- by a worker thread, into its own ring ---- */
 
-/* An acquire that was granted. False: dropped, and then nothing more of this grant may be recorded. */
+/* An acquire that was granted. False: dropped, and then nothing more of this grant may be
+ * recorded. */
 bool history_granted(struct history_ring *ring, const struct history_record *record);
 /* Its end: a release, also one that was not called. Always finds its room. */
 void history_released(struct history_ring *ring, const struct history_record *record);
@@ -91,13 +98,15 @@ void history_note(struct history_ring *ring, const struct history_record *record
 
 /* ---- by the supervisor's thread; of clients first .. first + count - 1 ---- */
 
-/* They stood still (SIGSTOP, or their thread did). May be said while it lasts: to_ns = LB_NEVER, and again
- * when it is over. */
-void history_stall(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
-/* Their connections were ended, or cut off, or their server stood still or went away: from then on their
- * sessions live on borrowed time, and so do those that begin until to_ns. To be said again when it is over,
- * as of a stall. */
-void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
+/* They stood still (SIGSTOP, or their thread did). May be said while it lasts: to_ns = LB_NEVER,
+ * and again when it is over. */
+void history_stall(struct history *history, uint32_t first, uint32_t count, int64_t from_ns,
+                   int64_t to_ns);
+/* Their connections were ended, or cut off, or their server stood still or went away: from then on
+ * their sessions live on borrowed time, and so do those that begin until to_ns. To be said again
+ * when it is over, as of a stall. */
+void history_cut(struct history *history, uint32_t first, uint32_t count, int64_t from_ns,
+                 int64_t to_ns);
 /* Their process was killed. */
 void history_death(struct history *history, uint32_t first, uint32_t count, int64_t at_ns);
 

@@ -31,13 +31,15 @@ struct pool {
     uint64_t sum;
 };
 
-bool judge_is_first(const struct judgement *judgement, enum history_verdict gravity, int64_t at_ns) {
+bool judge_is_first(const struct judgement *judgement, enum history_verdict gravity,
+                    int64_t at_ns) {
     if (judgement->clash == CLASH_NONE || gravity > judgement->verdict) return true;
     return gravity == judgement->verdict && at_ns < judgement->clash_ns;
 }
 
-static void note_clash(struct judgement *judgement, const struct book *book, enum history_clash clash,
-                       enum history_verdict gravity, uint32_t holder, uint32_t intruder) {
+static void note_clash(struct judgement *judgement, const struct book *book,
+                       enum history_clash clash, enum history_verdict gravity, uint32_t holder,
+                       uint32_t intruder) {
     int64_t at_ns = book->holds[intruder].from_ns;
     if (judge_is_first(judgement, gravity, at_ns)) {
         judgement->clash = clash;
@@ -49,12 +51,12 @@ static void note_clash(struct judgement *judgement, const struct book *book, enu
     if (gravity > judgement->verdict) judgement->verdict = gravity;
 }
 
-static void note_overlap(struct judgement *judgement, const struct book *book, bool violated, uint32_t holder,
-                         uint32_t intruder) {
+static void note_overlap(struct judgement *judgement, const struct book *book, bool violated,
+                         uint32_t holder, uint32_t intruder) {
     judgement->violations += violated;
     judgement->expired += !violated;
-    note_clash(judgement, book, CLASH_OVERLAP, violated ? HISTORY_VIOLATED : HISTORY_EXPIRED, holder,
-               intruder);
+    note_clash(judgement, book, CLASH_OVERLAP, violated ? HISTORY_VIOLATED : HISTORY_EXPIRED,
+               holder, intruder);
 }
 
 static void raise(struct latest *latest, int64_t ns, uint32_t hold) {
@@ -65,8 +67,8 @@ static const struct latest *later(const struct latest *a, const struct latest *b
     return a->ns >= b->ns ? a : b;
 }
 
-/* Tokens grow in the order of holds that did not meet. One that came back late, or was lost, may have been
- * granted long before it was seen. */
+/* Tokens grow in the order of holds that did not meet. One that came back late, or was lost, may
+ * have been granted long before it was seen. */
 static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, bool met,
                         struct judgement *judgement) {
     struct hold *hold = &book->holds[index];
@@ -92,7 +94,8 @@ static void sweep_order(struct sweep *sweep, const struct hold *hold, struct jud
 }
 
 /* One at a time, or readers together. */
-static void sweep_mutex(struct book *book, const uint32_t *order, size_t count, struct judgement *judgement) {
+static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
+                        struct judgement *judgement) {
     const struct latest never = {INT64_MIN, 0};
     struct sweep sweep = {{never, never}, {never, never}, 0, 0, INT64_MIN};
     for (size_t i = 0; i < count; i++) {
@@ -100,8 +103,10 @@ static void sweep_mutex(struct book *book, const uint32_t *order, size_t count, 
         const struct hold *hold = &book->holds[index];
         if (hold->flags & HOLD_GHOST) continue;
         bool shared = book->rules.model == HISTORY_RWLOCK && (hold->flags & HOLD_SHARED);
-        const struct latest *met = shared ? sweep.certain : later(&sweep.certain[0], &sweep.certain[1]);
-        const struct latest *inside = shared ? sweep.inside : later(&sweep.inside[0], &sweep.inside[1]);
+        const struct latest *met =
+            shared ? sweep.certain : later(&sweep.certain[0], &sweep.certain[1]);
+        const struct latest *inside =
+            shared ? sweep.inside : later(&sweep.inside[0], &sweep.inside[1]);
         bool meets = hold->from_ns < met->ns;
         if (meets) {
             bool violated = !(hold->flags & HOLD_OUTSIDE) && hold->from_ns < inside->ns;
@@ -132,7 +137,8 @@ static void pool_pass(struct pool *pool, int64_t now_ns) {
         for (;;) {
             size_t child = 2 * at + 1;
             if (child >= pool->count) break;
-            if (child + 1 < pool->count && pool->heap[child + 1].end_ns < pool->heap[child].end_ns) child++;
+            if (child + 1 < pool->count && pool->heap[child + 1].end_ns < pool->heap[child].end_ns)
+                child++;
             if (pool->heap[child].end_ns >= last.end_ns) break;
             pool->heap[at] = pool->heap[child];
             at = child;
@@ -142,8 +148,8 @@ static void pool_pass(struct pool *pool, int64_t now_ns) {
 }
 
 /* Up to a bound. */
-static void sweep_permits(struct book *book, const uint32_t *order, size_t count, struct pool *certain,
-                          struct pool *inside, struct judgement *judgement) {
+static void sweep_permits(struct book *book, const uint32_t *order, size_t count,
+                          struct pool *certain, struct pool *inside, struct judgement *judgement) {
     struct sweep sweep = {.called_ns = INT64_MIN};
     certain->count = inside->count = 0;
     certain->sum = inside->sum = 0;
@@ -154,7 +160,8 @@ static void sweep_permits(struct book *book, const uint32_t *order, size_t count
         pool_pass(certain, hold->from_ns);
         pool_pass(inside, hold->from_ns);
         if (certain->sum + hold->permits > book->rules.bound) {
-            bool violated = !(hold->flags & HOLD_OUTSIDE) && inside->sum + hold->permits > book->rules.bound;
+            bool violated =
+                !(hold->flags & HOLD_OUTSIDE) && inside->sum + hold->permits > book->rules.bound;
             note_overlap(judgement, book, violated, index, index); /* whom it met is found later */
         }
         sweep_order(&sweep, hold, judgement);
@@ -208,16 +215,18 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
     return 0;
 }
 
-int history_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err) {
+int history_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
+                  struct lb_err *err) {
     struct judgement judgement = {0};
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
     bool permits = book->rules.model == HISTORY_SEMAPHORE && !book->rules.by_slot;
     int failed = sweep_all(book, order, &judgement, err);
     if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
-    /* Where operations are missing, or one stands for several keys, nobody knows what made a try busy. */
-    judgement.busy_judged =
-        book->dropped == 0 && book->whole && !book->rules.many_keys && book->rules.model != HISTORY_SEMAPHORE;
+    /* Where operations are missing, or one stands for several keys, nobody knows what made a try
+     * busy. */
+    judgement.busy_judged = book->dropped == 0 && book->whole && !book->rules.many_keys &&
+                            book->rules.model != HISTORY_SEMAPHORE;
     if (!failed && judgement.busy_judged) failed = judge_busy(book, &judgement, err);
     if (failed || !ret_order) {
         free(order);

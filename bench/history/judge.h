@@ -1,10 +1,11 @@
-/* judge: whether a history is one of a lock, in n log n; what it shows that does not, as few operations.
+/* judge: whether a history is one of a lock, in n log n; what it shows that does not, as few
+ * operations.
  *
- * It takes each acquire at its return and each release at its call, which are inside of what the client
- * believes: if two such holds that exclude each other overlap, no order of the operations explains them, and
- * if none do, that very order does. So grants need no search. A try that was busy without anybody who may
- * have held it, and a grant that somebody who asked later got before, are counted and accuse nobody.
- */
+ * It takes each acquire at its return and each release at its call, which are inside of what the
+ * client believes: if two such holds that exclude each other overlap, no order of the operations
+ * explains them, and if none do, that very order does. So grants need no search. A try that was
+ * busy without anybody who may have held it, and a grant that somebody who asked later got before,
+ * are counted and accuse nobody. */
 #ifndef BENCH_HISTORY_JUDGE_H
 #define BENCH_HISTORY_JUDGE_H
 
@@ -27,16 +28,18 @@ struct judgement {
     uint64_t token_errors;        /* grants whose token is not greater than one's before them */
     uint64_t spurious_busy, inversions;
     bool busy_judged; /* spurious_busy is known */
-    /* The earliest: the grant that came in last, behind those that it met. Indices of the book's holds. */
+    /* The earliest: the grant that came in last, behind those that it met. Indices of the book's
+     * holds. */
     enum history_clash clash;
     uint32_t witness[HISTORY_WITNESSES];
     int witness_count;
     int64_t clash_ns; /* when it came in */
 };
 
-/* Judges a book that has ended. ret_order: the holds by key and begin (order.h), to be freed; may be NULL.
- * 0, or -1 with err when out of memory. */
-int history_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
+/* Judges a book that has ended. ret_order: the holds by key and begin (order.h), to be freed; may
+ * be NULL. 0, or -1 with err when out of memory. */
+int history_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
+                  struct lb_err *err);
 
 /* ---- its parts ---- */
 

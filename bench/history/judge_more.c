@@ -1,4 +1,5 @@
-/* judge_more: tokens against the order of calls, and tries that were busy for no reason; see judge.h. */
+/* judge_more: tokens against the order of calls, and tries that were busy for no reason; see
+ * judge.h. */
 #include <stdlib.h>
 
 #include "bench/history/judge.h"
@@ -16,7 +17,8 @@ static bool tells(const struct hold *hold) {
     return hold->token && !(hold->flags & (HOLD_LATE | HOLD_PIECE | HOLD_SHARED));
 }
 
-static void note(struct judgement *judgement, const struct book *book, uint32_t first, uint32_t second) {
+static void note(struct judgement *judgement, const struct book *book, uint32_t first,
+                 uint32_t second) {
     judgement->token_errors++;
     int64_t at_ns = book->holds[second].from_ns;
     if (judge_is_first(judgement, HISTORY_VIOLATED, at_ns)) {
@@ -29,7 +31,8 @@ static void note(struct judgement *judgement, const struct book *book, uint32_t 
     judgement->verdict = HISTORY_VIOLATED;
 }
 
-/* A grant that had returned before another was called has the smaller token, whatever became of both. */
+/* A grant that had returned before another was called has the smaller token, whatever became of
+ * both. */
 int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement *judgement,
                  struct lb_err *err) {
     if (!has_tokens(book)) return 0;
@@ -101,8 +104,8 @@ int judge_busy(const struct book *book, struct judgement *judgement, struct lb_e
         }
         if (try->outcome != HISTORY_BUSY) continue;
         const struct latest_two *in_the_way = try->shared ? &writer : &any;
-        /* A client may well be in its own way, with what it did not get rid of; but not with what it holds.
-         */
+        /* A client may well be in its own way, with what it did not get rid of; but not with what
+         * it holds. */
         int64_t latest_ns = try->inner ? latest_of_others(in_the_way, try->client) : in_the_way->ns;
         if (latest_ns < try->called_ns) judgement->spurious_busy++;
     }

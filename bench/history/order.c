@@ -1,5 +1,5 @@
-/* order: see order.h. A radix sort, least digit first, of (time, index) pairs and then by key: it reads and
- * writes in streams, where comparing sorts of ten million would wander. */
+/* order: see order.h. A radix sort, least digit first, of (time, index) pairs and then by key: it
+ * reads and writes in streams, where comparing sorts of ten million would wander. */
 #include "bench/history/order.h"
 
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static uint64_t digit_of(const struct pair *pair, bool by_key, int shift) {
 }
 
 /* One pass; from and to change roles by it. */
-static void sort_digit(const struct pair *from, struct pair *to, size_t count, bool by_key, int shift) {
+static void sort_digit(const struct pair *from, struct pair *to, size_t count, bool by_key,
+                       int shift) {
     size_t at[DIGITS] = {0}, sum = 0;
     for (size_t i = 0; i < count; i++) at[digit_of(&from[i], by_key, shift)]++;
     for (int digit = 0; digit < DIGITS; digit++) {
@@ -91,7 +92,8 @@ static void sort_ties(const struct book *book, uint32_t *order) {
         size_t at = i;
         for (; at > 0; at--) {
             const struct hold *other = &book->holds[order[at - 1]];
-            if (other->key != hold->key || other->from_ns != hold->from_ns || !before(hold, other)) break;
+            if (other->key != hold->key || other->from_ns != hold->from_ns || !before(hold, other))
+                break;
             order[at] = order[at - 1];
         }
         order[at] = moving;

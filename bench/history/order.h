@@ -4,9 +4,10 @@
 
 #include "bench/history/book.h"
 
-/* Indices of all holds (or tries), by key and then by a time; those alike in both in the order of the array.
- * To be freed. NULL with err when out of memory. */
-uint32_t *order_holds_from(const struct book *book, struct lb_err *err); /* then to_ns, then the token */
+/* Indices of all holds (or tries), by key and then by a time; those alike in both in the order of
+ * the array. To be freed. NULL with err when out of memory. */
+/* then to_ns, then the token */
+uint32_t *order_holds_from(const struct book *book, struct lb_err *err);
 uint32_t *order_holds_called(const struct book *book, struct lb_err *err);
 uint32_t *order_tries_returned(const struct book *book, struct lb_err *err);
 

@@ -1,8 +1,8 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
-/* Whether the client's session had ended by a cut when it was met. Cuts that are being written say nothing.
- */
+/* Whether the client's session had ended by a cut when it was met. Cuts that are being written say
+ * nothing. */
 static bool was_cut(const struct findings *findings, const struct holding *who, int64_t when_ns) {
     const struct found *found = &findings->holders[who->client];
     for (int i = 0; i < FOUND_CUTS; i++) {
@@ -15,7 +15,8 @@ static bool was_cut(const struct findings *findings, const struct holding *who, 
 
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
-    /* Whoever comes in late, long after its stamp, is the intruder, and met the holder when that one came. */
+    /* Whoever comes in late, long after its stamp, is the intruder, and met the holder when that
+     * one came. */
     int64_t when_ns =
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* Also when its own lease was over before it came in. */
@@ -52,12 +53,13 @@ void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_
     for (int i = 0; i < FOUND_CUTS; i++) {
         struct cut *cut = &findings->holders[client].cuts[i];
         int64_t lasts = LB_NEVER;
-        if (atomic_load(&cut->from_ns) == from_ns) atomic_compare_exchange_strong(&cut->to_ns, &lasts, to_ns);
+        if (atomic_load(&cut->from_ns) == from_ns)
+            atomic_compare_exchange_strong(&cut->to_ns, &lasts, to_ns);
     }
 }
 
-void findings_note(struct findings *findings, enum how how, uint32_t key, const struct holding *holder,
-                   const struct holding *intruder) {
+void findings_note(struct findings *findings, enum how how, uint32_t key,
+                   const struct holding *holder, const struct holding *intruder) {
     bool expired = how != FOUND_DOUBLED;
     atomic_fetch_add(expired ? &findings->expired_holders : &findings->double_holders, 1);
     if (findings->holders) {
@@ -92,7 +94,8 @@ void cell_abandon(struct cell *cell, uint32_t client) {
     atomic_compare_exchange_strong(&cell->owner, &mine, 0);
 }
 
-void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled, uint32_t count) {
+void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled,
+                       uint32_t count) {
     struct found *found = &findings->holders[client];
     atomic_fetch_add(&findings->detected, count);
     uint32_t since = atomic_load(&found->doubled) - doubled;
@@ -118,7 +121,8 @@ enum verdict exclusion_verdict(const struct exclusion *x) {
     return x->expired_holders ? VERDICT_EXPIRED : VERDICT_CLEAN;
 }
 
-struct exclusion cells_judge(const struct cell *cells, uint32_t count, const struct findings *findings) {
+struct exclusion cells_judge(const struct cell *cells, uint32_t count,
+                             const struct findings *findings) {
     struct exclusion result = {
         .double_holders = atomic_load(&findings->double_holders),
         .expired_holders = atomic_load(&findings->expired_holders),

@@ -25,7 +25,8 @@ static struct seen look(struct presence *presence) {
 }
 
 static bool is_gone(const struct findings *findings, uint32_t client) {
-    return findings->holders && atomic_load_explicit(&findings->holders[client].gone, memory_order_relaxed);
+    return findings->holders &&
+           atomic_load_explicit(&findings->holders[client].gone, memory_order_relaxed);
 }
 
 /* What the others had inside at one moment. */
@@ -38,8 +39,8 @@ struct weight {
     enum how how;          /* ... which one */
 };
 
-static struct weight weigh(const struct crowds *crowds, const struct findings *findings, uint32_t key,
-                           uint32_t units, uint32_t me, int64_t when_ns) {
+static struct weight weigh(const struct crowds *crowds, const struct findings *findings,
+                           uint32_t key, uint32_t units, uint32_t me, int64_t when_ns) {
     struct weight weight = {0};
     for (uint32_t i = 0; i < crowds->clients; i++) {
         if (i == me || is_gone(findings, i)) continue;
@@ -65,18 +66,22 @@ static struct weight weigh(const struct crowds *crowds, const struct findings *f
 }
 
 /* True if there were too many at that moment, and it has been noted. */
-static bool too_many(const struct weight *weight, struct findings *findings, uint32_t key, uint32_t units,
-                     uint32_t bound, const struct holding *me, int64_t when_ns) {
+static bool too_many(const struct weight *weight, struct findings *findings, uint32_t key,
+                     uint32_t units, uint32_t bound, const struct holding *me, int64_t when_ns) {
     if ((!weight->any_good && !weight->any_late) || weight->units + units <= bound) return false;
     bool late = when_ns >= me->lease_end_ns, doubled = !late && weight->good + units > bound;
     /* One that stood still among others that did not: it is the one too many. */
     const struct holding *holder = weight->any_late && !doubled ? &weight->late : &weight->holder;
-    findings_note(findings, doubled ? FOUND_DOUBLED : late ? FOUND_EXPIRED : weight->how, key, holder, me);
+    findings_note(findings,
+                  doubled ? FOUND_DOUBLED
+                  : late  ? FOUND_EXPIRED
+                          : weight->how,
+                  key, holder, me);
     return true;
 }
 
-static void suspect(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
-                    uint32_t bound, const struct holding *me) {
+static void suspect(const struct crowds *crowds, struct findings *findings, uint32_t key,
+                    uint32_t units, uint32_t bound, const struct holding *me) {
     struct weight weight = weigh(crowds, findings, key, units, me->client, me->acquired_ns);
     if (too_many(&weight, findings, key, units, bound, me, me->acquired_ns)) return;
     int64_t latest_ns = weight.latest_ns;
@@ -86,8 +91,8 @@ static void suspect(const struct crowds *crowds, struct findings *findings, uint
     too_many(&weight, findings, key, units, bound, me, latest_ns);
 }
 
-void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
-                 uint32_t bound, const struct holding *me) {
+void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_t key,
+                 uint32_t units, uint32_t bound, const struct holding *me) {
     struct presence *mine = &crowds->presence[me->client];
     struct crowd *crowd = &crowds->crowd[key];
     uint32_t version = atomic_load_explicit(&mine->version, memory_order_relaxed);
@@ -124,7 +129,8 @@ void crowd_abandon(const struct crowds *crowds, uint32_t client, int64_t now_ns)
 }
 
 void crowd_renewed(const struct crowds *crowds, uint32_t client, int64_t lease_end_ns) {
-    atomic_store_explicit(&crowds->presence[client].lease_end_ns, lease_end_ns, memory_order_release);
+    atomic_store_explicit(&crowds->presence[client].lease_end_ns, lease_end_ns,
+                          memory_order_release);
 }
 
 void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns) {

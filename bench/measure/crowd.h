@@ -1,10 +1,10 @@
 /* crowd: the check for locks that let several in: readers beside readers, permits up to a bound.
  *
- * Each grant has units: a permit one, a writer all of them, a reader one. A sum of what is inside tells, with
- * one addition, that there may be too many. Then all clients' presences are looked through, and only what
- * they say together counts: the units whose holders were inside for certain at one and the same moment. So a
- * sum that is off (a client killed between two stores) costs time, but accuses nobody.
- */
+ * Each grant has units: a permit one, a writer all of them, a reader one. A sum of what is inside
+ * tells, with one addition, that there may be too many. Then all clients' presences are looked
+ * through, and only what they say together counts: the units whose holders were inside for certain
+ * at one and the same moment. So a sum that is off (a client killed between two stores) costs time,
+ * but accuses nobody. */
 #ifndef BENCH_MEASURE_CROWD_H
 #define BENCH_MEASURE_CROWD_H
 
@@ -34,10 +34,10 @@ struct crowds {
     uint32_t clients;
 };
 
-/* The holder comes in, right after its acquire returned. bound: CROWD_ALL for readers and writers. Two
- * writers are the cell's business and not counted here. */
-void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_t key, uint32_t units,
-                 uint32_t bound, const struct holding *me);
+/* The holder comes in, right after its acquire returned. bound: CROWD_ALL for readers and writers.
+ * Two writers are the cell's business and not counted here. */
+void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_t key,
+                 uint32_t units, uint32_t bound, const struct holding *me);
 
 /* The holder goes, right before it calls release at releasing_ns. */
 void crowd_leave(const struct crowds *crowds, uint32_t client, int64_t releasing_ns);

@@ -1,10 +1,11 @@
-/* recorder: the histograms of one worker thread, written without locks and looked at without stopping.
+/* recorder: the histograms of one worker thread, written without locks and looked at without
+ * stopping.
  *
- * The thread is the only writer. There are two sides; a reader that wants what was recorded so far asks, and
- * the writer turns to the other side between two records. From then on the closed side is the reader's, until
- * it asks again. So a record costs no atomic operation, and nothing is counted twice or lost. All of it lies
- * in memory that worker processes share, so a killed worker's records survive it.
- */
+ * The thread is the only writer. There are two sides; a reader that wants what was recorded so far
+ * asks, and the writer turns to the other side between two records. From then on the closed side is
+ * the reader's, until it asks again. So a record costs no atomic operation, and nothing is counted
+ * twice or lost. All of it lies in memory that worker processes share, so a killed worker's records
+ * survive it. */
 #ifndef BENCH_MEASURE_RECORDER_H
 #define BENCH_MEASURE_RECORDER_H
 
@@ -20,7 +21,8 @@ enum metric {
     METRIC_ACQUIRE_DUE, /* due to acquired */
     METRIC_RELEASE,     /* releasing to released */
     METRIC_HOLD,        /* acquired to releasing */
-    METRIC_HANDOFF,     /* the previous holder's releasing to this acquired, for one who waited then */
+    /* the previous holder's releasing to this acquired, for one who waited then */
+    METRIC_HANDOFF,
     METRIC_LAG,         /* due to started */
     METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */
     METRIC_PING,        /* an empty round trip */
@@ -62,8 +64,8 @@ static inline void recorder_turn(struct recorder *recorder) {
 /* Reader: asks for what was recorded so far; one ask at a time. */
 void recorder_ask(struct recorder *recorder);
 
-/* Reader: the closed side once the writer turned, else NULL. It must be emptied (hist_reset) before the next
- * ask. */
+/* Reader: the closed side once the writer turned, else NULL. It must be emptied (hist_reset) before
+ * the next ask. */
 struct hist *const *recorder_taken(const struct recorder *recorder);
 
 /* After the writer has ended: both sides, the active one first. */

@@ -1,5 +1,5 @@
-/* stock: what a lock guards in a flash sale: goods that are counted down by plain reads and writes, so that
- * two sellers at once sell the same piece. What is sold is counted atomically beside it. */
+/* stock: what a lock guards in a flash sale: goods that are counted down by plain reads and writes,
+ * so that two sellers at once sell the same piece. What is sold is counted atomically beside it. */
 #ifndef BENCH_MEASURE_STOCK_H
 #define BENCH_MEASURE_STOCK_H
 

@@ -128,7 +128,8 @@ void store_count(struct guarded *key, struct store_counts *counts, const struct 
     if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&key->fenced_writes, 1, memory_order_relaxed);
     }
-    /* Who came in so late that a newer holder had come and gone is stale too, though nobody came after it. */
+    /* Who came in so late that a newer holder had come and gone is stale too, though nobody came
+     * after it. */
     if (!visit->overtaken && visit->fence != FENCE_REJECTED) return;
     atomic_fetch_add_explicit(&counts->stale, 1, memory_order_relaxed);
     if (visit->fence == FENCE_REJECTED) {
@@ -138,8 +139,8 @@ void store_count(struct guarded *key, struct store_counts *counts, const struct 
     }
 }
 
-struct store_sum store_judge(struct guarded *keys, uint32_t count, const struct store_counts *counts,
-                             const uint64_t *fenced_values) {
+struct store_sum store_judge(struct guarded *keys, uint32_t count,
+                             const struct store_counts *counts, const uint64_t *fenced_values) {
     uint64_t stale = atomic_load(&counts->stale);
     struct store_sum sum = {.stale_attempted = stale,
                             .stale_accepted_unfenced = stale,
@@ -150,8 +151,8 @@ struct store_sum store_judge(struct guarded *keys, uint32_t count, const struct 
         uint64_t unfenced = atomic_load(&keys[i].unfenced);
         uint64_t fenced = fenced_values ? fenced_values[i] : fenced_read(&keys[i]);
         sum.writes += writes;
-        /* A write that was not counted may have been done: of a killed client, or one whose answer was lost.
-         */
+        /* A write that was not counted may have been done: of a killed client, or one whose answer
+         * was lost. */
         if (writes > unfenced) sum.lost_updates_unfenced += writes - unfenced;
         if (taken > fenced) sum.lost_updates_fenced += taken - fenced;
     }

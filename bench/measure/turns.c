@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* What one key's turns add: its whole windows, and the holders in them that clients could not count. */
+/* What one key's turns add: its whole windows, and the holders in them that clients could not
+ * count. */
 struct sum {
     uint64_t windows, most, most_holders;
     int64_t holders;
@@ -39,7 +40,8 @@ static void add_key(struct sum *sum, const void *turns, int clients, uint32_t ke
     }
 }
 
-struct turns_sum turns_sum(const void *turns, int clients, uint32_t keys, const struct hist *between) {
+struct turns_sum turns_sum(const void *turns, int clients, uint32_t keys,
+                           const struct hist *between) {
     struct sum sum = {0};
     struct turns_sum result = {.lwss = NAN, .mttr = NAN};
     for (uint32_t key = 0; key < keys; key++) add_key(&sum, turns, clients, keys, key);

@@ -1,13 +1,13 @@
-/* turns: short-term fairness: how soon a client gets a key again, and how many different ones do meanwhile.
+/* turns: short-term fairness: how soon a client gets a key again, and how many different ones do
+ * meanwhile.
  *
- * A key's grants are numbered (its turns, from the cell). Each client keeps its first and last turn of a
- * key; at its next one the distance is a sample, and a change of window one more holder. So a grant costs a
- * subtraction, a division by a constant and a record in a histogram, after its release; no line of memory is
- * shared. Turns count on through the warm-up, so the first and the last window of a key may be cut: those are
- * left out. Only the first TURNS_KEYS keys are looked at: with very many, none is fought for.
- * Source: D. Dice, "Measuring short-term fairness for locks" (2017), and Dice, "Malthusian Locks", EuroSys
- * 2017.
- */
+ * A key's grants are numbered (its turns, from the cell). Each client keeps its first and last turn
+ * of a key; at its next one the distance is a sample, and a change of window one more holder. So a
+ * grant costs a subtraction, a division by a constant and a record in a histogram, after its
+ * release; no line of memory is shared. Turns count on through the warm-up, so the first and the
+ * last window of a key may be cut: those are left out. Only the first TURNS_KEYS keys are looked
+ * at: with very many, none is fought for. Source: D. Dice, "Measuring short-term fairness for
+ * locks" (2017), and Dice, "Malthusian Locks", EuroSys 2017. */
 #ifndef BENCH_MEASURE_TURNS_H
 #define BENCH_MEASURE_TURNS_H
 
@@ -27,7 +27,8 @@ struct turns_key {
 
 /* One client's; it is the only writer. In zeroed memory. */
 struct turns {
-    uint64_t windows; /* that it held in, over all keys; the window of each key's last turn not yet counted */
+    /* that it held in, over all keys; the window of each key's last turn not yet counted */
+    uint64_t windows;
     struct turns_key key[];
 };
 
@@ -36,14 +37,16 @@ static inline size_t turns_bytes(uint32_t keys) {
     return (sizeof(struct turns) + keys * sizeof(struct turns_key) + 63) & ~(size_t)63;
 }
 
-/* Bytes of the histogram of distances (hist_init(h, HIST_DIGITS, TURNS_HIGHEST)): one for each thread. */
+/* Bytes of the histogram of distances (hist_init(h, HIST_DIGITS, TURNS_HIGHEST)): one for each
+ * thread. */
 static inline size_t turns_hist_bytes(void) {
     return (hist_bytes(HIST_DIGITS, TURNS_HIGHEST) + 63) & ~(size_t)63;
 }
 
-/* The client was granted this turn of the key; key is below the number of keys. between: grants to others
- * since its last. */
-static inline void turns_note(struct turns *turns, struct hist *between, uint32_t key, uint64_t turn) {
+/* The client was granted this turn of the key; key is below the number of keys. between: grants to
+ * others since its last. */
+static inline void turns_note(struct turns *turns, struct hist *between, uint32_t key,
+                              uint64_t turn) {
     struct turns_key *mine = &turns->key[key];
     uint64_t last = mine->last;
     if (__builtin_expect(last == 0, 0)) mine->first = turn + 1;
@@ -55,14 +58,17 @@ static inline void turns_note(struct turns *turns, struct hist *between, uint32_
 }
 
 struct turns_sum {
-    double lwss;     /* mean number of distinct holders in a window: the lock's working set size */
-    uint64_t window; /* of so many grants of one key: TURNS_WINDOW, or as many as the most granted key had
+    double lwss; /* mean number of distinct holders in a window: the lock's working set size */
+    uint64_t
+        window; /* of so many grants of one key: TURNS_WINDOW, or as many as the most granted key had
                         when no key had a whole window; 0 = nothing was granted, and lwss is NAN */
-    double mttr;     /* median of the grants to others until a client got a key again; NAN: nobody did */
+    /* median of the grants to others until a client got a key again; NAN: nobody did */
+    double mttr;
 };
 
-/* Of all clients' turns, turns_bytes(keys) apart, when nobody writes any more; between: all threads'
- * together. */
-struct turns_sum turns_sum(const void *turns, int clients, uint32_t keys, const struct hist *between);
+/* Of all clients' turns, turns_bytes(keys) apart, when nobody writes any more; between: all
+ * threads' together. */
+struct turns_sum turns_sum(const void *turns, int clients, uint32_t keys,
+                           const struct hist *between);
 
 #endif

@@ -8,7 +8,8 @@ void versions_add(struct versions *versions, uint64_t version) {
     while ((least == 0 || version < least) &&
            !atomic_compare_exchange_weak(&versions->least, &least, version)) {
     }
-    while (version > greatest && !atomic_compare_exchange_weak(&versions->greatest, &greatest, version)) {
+    while (version > greatest &&
+           !atomic_compare_exchange_weak(&versions->greatest, &greatest, version)) {
     }
 }
 

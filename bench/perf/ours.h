@@ -10,8 +10,8 @@ struct ours {
     struct place *place;
 };
 
-/* Reads the smoke workload for one lock with these settings (NULL-terminated), and starts its server. 0, or
- * -1 with err. */
+/* Reads the smoke workload for one lock with these settings (NULL-terminated), and starts its
+ * server. 0, or -1 with err. */
 int ours_open(struct ours *ours, const char *lock, const char *const *sets, struct lb_err *err);
 void ours_close(struct ours *ours);
 

@@ -1,5 +1,5 @@
-/* perf: what the tool itself costs, as ratios taken in alternating runs, since machines drift: `make bench`.
- * It judges nothing: the goals are printed beside what was measured. */
+/* perf: what the tool itself costs, as ratios taken in alternating runs, since machines drift:
+ * `make bench`. It judges nothing: the goals are printed beside what was measured. */
 #include "bench/perf/perf.h"
 
 #include <stdio.h>
@@ -22,8 +22,9 @@ void perf_print(const char *what, const char *goal, double *ratios, int count) {
 static const struct {
     const char *name;
     int (*run)(struct lb_err *err);
-} subjects[] = {{"null", perf_null},   {"redis", perf_redis}, {"pg", perf_pg},          {"ping", perf_ping},
-                {"crowd", perf_crowd}, {"wire", perf_wire},   {"history", perf_history}};
+} subjects[] = {{"null", perf_null},      {"redis", perf_redis}, {"pg", perf_pg},
+                {"ping", perf_ping},      {"crowd", perf_crowd}, {"wire", perf_wire},
+                {"history", perf_history}};
 
 int main(int argc, char **argv) {
     int code = 0;

@@ -1,13 +1,15 @@
-/* perf: the subjects of `make bench`. Each prints its ratios; -1 with err when it could not measure. */
+/* perf: the subjects of `make bench`. Each prints its ratios; -1 with err when it could not
+ * measure. */
 #ifndef BENCH_PERF_PERF_H
 #define BENCH_PERF_PERF_H
 
 #include "bench/base/err.h"
 
-#define PERF_ROUNDS                                                                                          \
+#define PERF_ROUNDS                                                                                \
     7 /* pairs A B A B ...; the middle one's ratio is quoted, with the least and the greatest */
 
-/* One line: what, the goal in words, and the ratio's median and range over the rounds. Sorts ratios. */
+/* One line: what, the goal in words, and the ratio's median and range over the rounds. Sorts
+ * ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
 int perf_null(struct lb_err *err);    /* our cycle against four clock reads */

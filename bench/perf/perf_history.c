@@ -1,4 +1,5 @@
-/* perf_history: how long the judge of histories takes for ten million operations, and how much memory. */
+/* perf_history: how long the judge of histories takes for ten million operations, and how much
+ * memory. */
 #include <stdio.h>
 
 #include "bench/base/rng.h"
@@ -80,7 +81,8 @@ int perf_history(struct lb_err *err) {
     book_done(&book);
     history_close(&file);
     if (failed) return -1;
-    printf("history of %d operations: %s in %.1f s, %ld MB at most   goal: within 60 s and 2,000 MB\n",
-           OPERATIONS, history_verdict_name(judgement.verdict), took_s, peak_kb() / 1024);
+    printf(
+        "history of %d operations: %s in %.1f s, %ld MB at most   goal: within 60 s and 2,000 MB\n",
+        OPERATIONS, history_verdict_name(judgement.verdict), took_s, peak_kb() / 1024);
     return 0;
 }

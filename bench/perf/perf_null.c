@@ -1,5 +1,5 @@
-/* perf_null: a whole acquire and release cycle of `null`, everything recorded and checked, against the four
- * clock reads that it can't do without. */
+/* perf_null: a whole acquire and release cycle of `null`, everything recorded and checked, against
+ * the four clock reads that it can't do without. */
 #include <stdio.h>
 
 #include "bench/perf/ours.h"
@@ -18,7 +18,8 @@ static double four_reads_ns(void) {
 }
 
 int perf_null(struct lb_err *err) {
-    static const char *const sets[] = {"run.duration=500ms", "run.warmup=50ms", "load.threads=1", NULL};
+    static const char *const sets[] = {"run.duration=500ms", "run.warmup=50ms", "load.threads=1",
+                                       NULL};
     struct ours ours;
     double ratios[PERF_ROUNDS], cycle_ns = 0, reads_ns = 0;
     int failed = ours_open(&ours, "null", sets, err);

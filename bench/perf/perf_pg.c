@@ -1,5 +1,6 @@
-/* perf_pg: pg-advisory on a key a client against pgbench with a script of the same two statements, prepared,
- * over as many connections, both on one thread, on one server of ours. A transaction is a cycle. */
+/* perf_pg: pg-advisory on a key a client against pgbench with a script of the same two statements,
+ * prepared, over as many connections, both on one thread, on one server of ours. A transaction is a
+ * cycle. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,12 @@
 #include "bench/perf/theirs.h"
 #include "drivers/url.h"
 
-/* By number and not by time: pgbench's clock runs while it connects. Enough of them that its connecting,
- * which is in its processor time and not in ours, weighs little. */
+/* By number and not by time: pgbench's clock runs while it connects. Enough of them that its
+ * connecting, which is in its processor time and not in ours, weighs little. */
 #define TRANSACTIONS 100000
 
-static const char script[] = "SELECT pg_advisory_lock(:client_id);\nSELECT pg_advisory_unlock(:client_id);\n";
+static const char script[] =
+    "SELECT pg_advisory_lock(:client_id);\nSELECT pg_advisory_unlock(:client_id);\n";
 
 static int their_figures(const struct url *url, const char *file, int clients, double *ret_rate,
                          double *ret_cpu_ns, struct lb_err *err) {
@@ -44,7 +46,8 @@ static int their_figures(const struct url *url, const char *file, int clients, d
                                 NULL};
     static struct theirs theirs;
     if (theirs_run(&theirs, argv, err) != 0) return -1;
-    const char *tps = strstr(theirs.text, "tps = "), *done = strstr(theirs.text, "actually processed: ");
+    const char *tps = strstr(theirs.text, "tps = "),
+               *done = strstr(theirs.text, "actually processed: ");
     if (theirs.code != 0 || !tps || !done)
         return err_set(err, LB_EXIT_MACHINE, "pgbench: %.300s", theirs.text);
     *ret_rate = strtod(tps + 6, NULL);
@@ -67,9 +70,10 @@ static int compare(const struct ours *ours, const struct url *url, const char *f
         rates[i] = rate / their_rate;
         cpus[i] = cpu_ns / their_cpu_ns;
         if (i == PERF_ROUNDS - 1) {
-            printf("    last pair, %d connections: %.0f against %.0f cycles/s, %.1f against %.1f us of "
-                   "client CPU a cycle\n",
-                   clients, rate, their_rate, cpu_ns / 1e3, their_cpu_ns / 1e3);
+            printf(
+                "    last pair, %d connections: %.0f against %.0f cycles/s, %.1f against %.1f us of "
+                "client CPU a cycle\n",
+                clients, rate, their_rate, cpu_ns / 1e3, their_cpu_ns / 1e3);
         }
     }
     snprintf(what, sizeof what, "pg-advisory / pgbench, cycles/s, %d conn.", clients);

@@ -1,12 +1,13 @@
-/* perf_ping: what a lock's acquire costs above an empty round trip on the same connection, uncontended: its
- * p50 against the ping's, for the locks that need one round trip. */
+/* perf_ping: what a lock's acquire costs above an empty round trip on the same connection,
+ * uncontended: its p50 against the ping's, for the locks that need one round trip. */
 #include <stdio.h>
 
 #include "bench/perf/ours.h"
 #include "bench/perf/perf.h"
 
 static int one(const char *lock, struct lb_err *err) {
-    static const char *const sets[] = {"run.duration=1s", "run.warmup=200ms", "load.threads=1", NULL};
+    static const char *const sets[] = {"run.duration=1s", "run.warmup=200ms", "load.threads=1",
+                                       NULL};
     struct ours ours;
     double ratios[PERF_ROUNDS], acquire_us = 0, ping_us = 0;
     char what[80];
@@ -29,8 +30,10 @@ static int one(const char *lock, struct lb_err *err) {
 }
 
 int perf_ping(struct lb_err *err) {
-    static const char *const locks[] = {"redis-setnx", "pg-advisory", "mysql-getlock", "memcached-add"};
+    static const char *const locks[] = {"redis-setnx", "pg-advisory", "mysql-getlock",
+                                        "memcached-add"};
     int failed = 0;
-    for (size_t i = 0; i < sizeof locks / sizeof *locks && !failed; i++) failed = one(locks[i], err);
+    for (size_t i = 0; i < sizeof locks / sizeof *locks && !failed; i++)
+        failed = one(locks[i], err);
     return failed;
 }

@@ -1,5 +1,6 @@
-/* perf_redis: redis-setnx on a key a client against redis-benchmark doing the same SET and the same EVALSHA
- * over as many connections, both on one thread, on one server of ours. A cycle is two commands. */
+/* perf_redis: redis-setnx on a key a client against redis-benchmark doing the same SET and the same
+ * EVALSHA over as many connections, both on one thread, on one server of ours. A cycle is two
+ * commands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,14 @@ static int their_figures(const char *port, const char *connections, const char *
     int64_t cpu_ns = 0;
     if (their_command(port, connections, set, &seconds, &cpu_ns, err) != 0) return -1;
     if (their_command(port, connections, evalsha, &seconds, &cpu_ns, err) != 0) return -1;
-    *ret_figures = (struct figures){2 * REQUESTS_NUMBER / seconds, (double)cpu_ns / (2 * REQUESTS_NUMBER)};
+    *ret_figures =
+        (struct figures){2 * REQUESTS_NUMBER / seconds, (double)cpu_ns / (2 * REQUESTS_NUMBER)};
     return 0;
 }
 
 static int load_script(const char *port, char sha1[41], struct lb_err *err) {
-    const char *const argv[] = {"redis-cli", "-h", "127.0.0.1", "-p", port, "SCRIPT", "LOAD", script, NULL};
+    const char *const argv[] = {"redis-cli", "-h",   "127.0.0.1", "-p", port,
+                                "SCRIPT",    "LOAD", script,      NULL};
     static struct theirs theirs;
     if (theirs_run(&theirs, argv, err) != 0) return -1;
     if (theirs.code != 0 || strlen(theirs.text) < 40) {
@@ -87,10 +90,11 @@ static int compare(const struct ours *ours, const char *port, const char *sha1, 
         rates[i] = rate / theirs.rate_per_s;
         cpus[i] = cpu_ns / theirs.cpu_ns;
         if (i == PERF_ROUNDS - 1) {
-            printf("    last pair, %d connections: %.0f against %.0f commands/s, %.1f against %.1f us of "
-                   "client CPU a "
-                   "command\n",
-                   clients, rate, theirs.rate_per_s, cpu_ns / 1e3, theirs.cpu_ns / 1e3);
+            printf(
+                "    last pair, %d connections: %.0f against %.0f commands/s, %.1f against %.1f us of "
+                "client CPU a "
+                "command\n",
+                clients, rate, theirs.rate_per_s, cpu_ns / 1e3, theirs.cpu_ns / 1e3);
         }
     }
     snprintf(what, sizeof what, "redis-setnx / redis-benchmark, commands/s, %d conn.", clients);

@@ -1,6 +1,6 @@
-/* perf_wire: what the wire costs: a message of 64 bytes there and back through it against directly, to an
- * echo in a process of its own, one connection. So much is added to each round trip of a run whose clients
- * are led through. */
+/* perf_wire: what the wire costs: a message of 64 bytes there and back through it against directly,
+ * to an echo in a process of its own, one connection. So much is added to each round trip of a run
+ * whose clients are led through. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -47,7 +47,8 @@ static pid_t fork_echo(int listen_fd) {
     for (;;) {
         char data[MESSAGE_BYTES];
         int fd = no_delay(accept(listen_fd, NULL, NULL));
-        for (ssize_t len; (len = recv(fd, data, sizeof data, 0)) > 0;) (void)!send(fd, data, (size_t)len, 0);
+        for (ssize_t len; (len = recv(fd, data, sizeof data, 0)) > 0;)
+            (void)!send(fd, data, (size_t)len, 0);
         close(fd);
     }
 }
@@ -92,7 +93,8 @@ int perf_wire(struct lb_err *err) {
         wired_ns = trip_ns(wire_port(wire, 0));
         direct_ns = trip_ns(end.server_port);
         ratios[i] = (double)wired_ns / (double)direct_ns;
-        if (wired_ns <= 0 || direct_ns <= 0) failed = err_set(err, LB_EXIT_MACHINE, "the echo broke");
+        if (wired_ns <= 0 || direct_ns <= 0)
+            failed = err_set(err, LB_EXIT_MACHINE, "the echo broke");
     }
     wire_stop(wire);
     if (echo > 0) {
@@ -101,7 +103,9 @@ int perf_wire(struct lb_err *err) {
     }
     if (listen_fd >= 0) close(listen_fd);
     if (failed) return -1;
-    perf_print("64 bytes there and back, p50: through the wire / directly", "stated", ratios, PERF_ROUNDS);
-    printf("    last pair: %.1f us against %.1f us\n", (double)wired_ns / 1e3, (double)direct_ns / 1e3);
+    perf_print("64 bytes there and back, p50: through the wire / directly", "stated", ratios,
+               PERF_ROUNDS);
+    printf("    last pair: %.1f us against %.1f us\n", (double)wired_ns / 1e3,
+           (double)direct_ns / 1e3);
     return 0;
 }

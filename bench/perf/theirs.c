@@ -27,7 +27,8 @@ static void read_all(struct theirs *theirs, int fd) {
 
 int theirs_run(struct theirs *theirs, const char *const *argv, struct lb_err *err) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return err_set(err, LB_EXIT_MACHINE, "pipe: %s", strerror(errno));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
         dup2(ends[1], STDOUT_FILENO);

@@ -14,7 +14,8 @@ struct theirs {
     int64_t peak_kb;  /* largest resident set */
 };
 
-/* Runs argv (NULL-terminated) by PATH and waits. 0 whatever its code, -1 with err if it can't be started. */
+/* Runs argv (NULL-terminated) by PATH and waits. 0 whatever its code, -1 with err if it can't be
+ * started. */
 int theirs_run(struct theirs *theirs, const char *const *argv, struct lb_err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* apply: puts one setting where it belongs: into the plan, or into the options of a lock or backend. */
+/* apply: puts one setting where it belongs: into the plan, or into the options of a lock or
+ * backend. */
 #include <string.h>
 
 #include "bench/base/nearest.h"
@@ -12,7 +13,8 @@ static int options_of_all(struct draft *draft, struct lb_err *err) {
     const struct lb_lock *const *locks = registry_locks();
     const struct lb_backend *const *backends = registry_backends();
     for (int i = 0; locks[i]; i++) {
-        draft->lock_options[i] = options_new(locks[i]->options, locks[i]->options_bytes, draft->arena, err);
+        draft->lock_options[i] =
+            options_new(locks[i]->options, locks[i]->options_bytes, draft->arena, err);
         if (!draft->lock_options[i]) {
             err_prefix(err, "%s", locks[i]->name);
             return -1;
@@ -83,7 +85,8 @@ static int apply_field(struct draft *draft, const struct field *field, int fault
 }
 
 /* A key that its section doesn't have: the nearest that it has, or the section where the key is. */
-static int unknown_key(const struct setting *setting, const struct nearest *nearest, struct lb_err *err) {
+static int unknown_key(const struct setting *setting, const struct nearest *nearest,
+                       struct lb_err *err) {
     char place[256], hint[120];
     nearest_hint(nearest, hint, sizeof hint);
     for (const struct field *field = fields(); !*hint && field->section; field++) {
@@ -103,12 +106,14 @@ static int unknown_section(const struct setting *setting, struct lb_err *err) {
     for (const struct field *field = fields(); field->section; field++)
         nearest_offer(&nearest, field->section);
     for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
-    for (int i = 0; registry_backends()[i]; i++) nearest_offer(&nearest, registry_backends()[i]->name);
-    return err_set(err, LB_EXIT_USAGE,
-                   "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, check, fault, "
-                   "fault.2 to fault.8, servers, or a lock's or backend's name",
-                   setting_place(setting, place, sizeof place), setting->section,
-                   nearest_hint(&nearest, hint, sizeof hint));
+    for (int i = 0; registry_backends()[i]; i++)
+        nearest_offer(&nearest, registry_backends()[i]->name);
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, check, fault, "
+        "fault.2 to fault.8, servers, or a lock's or backend's name",
+        setting_place(setting, place, sizeof place), setting->section,
+        nearest_hint(&nearest, hint, sizeof hint));
 }
 
 /* Locks and backends may share a name ("sim"): their keys then share the section. */
@@ -137,8 +142,8 @@ static int apply_option(struct draft *draft, const struct setting *setting, stru
         options_offer(backends[i]->options, &nearest);
     }
     if (!known) return unknown_section(setting, err);
-    /* A driver that was built without its library may lack its options too. Its lock will be left out, so a
-     * workload that sets them still runs here. */
+    /* A driver that was built without its library may lack its options too. Its lock will be left
+     * out, so a workload that sets them still runs here. */
     if (!option && missing) return 0;
     if (!option) return unknown_key(setting, &nearest, err);
     struct lb_err why = {0};

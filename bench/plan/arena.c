@@ -1,4 +1,5 @@
-/* arena: see arena.h. One malloc a piece: plans are small and made once, so pooling would win nothing. */
+/* arena: see arena.h. One malloc a piece: plans are small and made once, so pooling would win
+ * nothing. */
 #include "bench/plan/arena.h"
 
 #include <stdalign.h>

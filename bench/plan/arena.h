@@ -1,4 +1,5 @@
-/* arena: memory that is given piece by piece and freed at once; what a plan's texts and options live in. */
+/* arena: memory that is given piece by piece and freed at once; what a plan's texts and options
+ * live in. */
 #ifndef BENCH_PLAN_ARENA_H
 #define BENCH_PLAN_ARENA_H
 

@@ -1,5 +1,5 @@
-/* check: what a plan's values must be to each other. An error names the key that should change; what is
- * allowed but perhaps not meant becomes a warning. */
+/* check: what a plan's values must be to each other. An error names the key that should change;
+ * what is allowed but perhaps not meant becomes a warning. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -43,12 +43,13 @@ static int wrong_at(const struct draft *draft, struct lb_err *err, const struct 
         snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, section, field->key);
     }
     return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place,
-                   field_text(field, draft->plan, value, sizeof value), from ? "" : " (the default)", why);
+                   field_text(field, draft->plan, value, sizeof value),
+                   from ? "" : " (the default)", why);
 }
 
-__attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft, struct lb_err *err,
-                                                       const char *section, const char *key,
-                                                       const char *format, ...) {
+__attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft,
+                                                       struct lb_err *err, const char *section,
+                                                       const char *key, const char *format, ...) {
     const struct field *field = field_find(section, key);
     char why[300];
     va_list args;
@@ -68,7 +69,8 @@ static int wrong_fault(const struct draft *draft, struct lb_err *err, int number
                     fault_section_text(number, section, sizeof section), why);
 }
 
-__attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format,
+                                                       ...) {
     char text[300];
     va_list args;
     va_start(args, format);
@@ -101,15 +103,17 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
         return wrong(draft, err, "load", "threads", "more threads than clients (%d at most)", most);
     }
     if (plan->processes > most) {
-        return wrong(draft, err, "load", "processes", "more processes than clients (%d at most)", most);
+        return wrong(draft, err, "load", "processes", "more processes than clients (%d at most)",
+                     most);
     }
     if (plan->threads > 0 && plan->processes > plan->threads) {
         return wrong(draft, err, "load", "processes",
-                     "more processes than load.threads = %d, which counts all processes'", plan->threads);
+                     "more processes than load.threads = %d, which counts all processes'",
+                     plan->threads);
     }
     if (plan->clients_per_session > most) {
-        return wrong(draft, err, "load", "clients_per_session", "more than there are clients (%d at most)",
-                     most);
+        return wrong(draft, err, "load", "clients_per_session",
+                     "more than there are clients (%d at most)", most);
     }
     if (plan->churn && plan->clients_per_session > 1) {
         return wrong(draft, err, "load", "session",
@@ -121,7 +125,8 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
                      "acquire.readers = 0");
     }
     if (plan->permits > plan->bound) {
-        return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has", plan->bound);
+        return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has",
+                     plan->bound);
     }
     if (plan->keys_at_once > 1 &&
         (plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once)) {
@@ -129,7 +134,8 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
     }
     if (check_faults(draft, err)) return -1;
     if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
-        return wrong(draft, err, "acquire", "timeout", "acquire.mode = timed needs one: timeout = 50ms, say");
+        return wrong(draft, err, "acquire", "timeout",
+                     "acquire.mode = timed needs one: timeout = 50ms, say");
     }
     if (plan->rates_count > 0 && plan->arrival.kind == ARRIVAL_CLOSED) {
         return wrong(
@@ -145,8 +151,9 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
                      "that takes ten seconds to tell at the least: set run.duration = 60s, say");
     }
     if (plan->arrival.kind != ARRIVAL_CLOSED && plan->think.mean_ns > 0) {
-        return wrong(draft, err, "load", "think",
-                     "with open arrival the schedule alone says when a client goes on; set think = 0");
+        return wrong(
+            draft, err, "load", "think",
+            "with open arrival the schedule alone says when a client goes on; set think = 0");
     }
     return 0;
 }
@@ -162,9 +169,10 @@ static void warn_overload(struct draft *draft) {
     }
     double busy = rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
     if (busy >= 1) {
-        warn(draft,
-             "%.6g/s and load.hold ask for %.2g times the time that the keys have: the queue only grows",
-             rate_per_s, busy);
+        warn(
+            draft,
+            "%.6g/s and load.hold ask for %.2g times the time that the keys have: the queue only grows",
+            rate_per_s, busy);
     }
 }
 
@@ -179,21 +187,27 @@ static void warn_odd(struct draft *draft) {
         warn(draft, "load.sweep has no effect: neither load.rates nor load.clients is a ladder");
     }
     if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
-        warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed", mode_text(plan->mode));
+        warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed",
+             mode_text(plan->mode));
     }
-    if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED && plan->think.mean_ns == 0) {
-        warn(draft, "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
+    if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED &&
+        plan->think.mean_ns == 0) {
+        warn(
+            draft,
+            "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
     }
     if (leased && !plan->renew && plan->hold.mean_ns >= plan->lease_ns) {
-        warn(draft,
-             "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
+        warn(
+            draft,
+            "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
     }
     if (plan->renew && !leased && any) {
         warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         char section[16];
-        if (plan->faults[i].kind == FAULT_NONE || plan->faults[i].first.from_ns < plan->duration_ns) continue;
+        if (plan->faults[i].kind == FAULT_NONE || plan->faults[i].first.from_ns < plan->duration_ns)
+            continue;
         warn(draft, "%s.first is no earlier than run.duration: nothing will happen",
              fault_section_text(i, section, sizeof section));
     }

@@ -1,5 +1,5 @@
-/* choose: which locks a plan runs: those that were named, or all (of a backend, of a primitive) that can run
- * here. */
+/* choose: which locks a plan runs: those that were named, or all (of a backend, of a primitive)
+ * that can run here. */
 #include <string.h>
 
 #include "bench/base/nearest.h"
@@ -17,18 +17,21 @@ struct obstacle {
 /* What a latch can't do in this plan, or NULL. Its clients wait for each other, in rounds. */
 static const char *latch_unfit(const struct plan *plan) {
     int most = 0;
-    for (int i = 0; i < plan->clients_count; i++) most = plan->clients[i] > most ? plan->clients[i] : most;
+    for (int i = 0; i < plan->clients_count; i++)
+        most = plan->clients[i] > most ? plan->clients[i] : most;
     if (plan->arrival.kind != ARRIVAL_CLOSED)
         return "is a latch: its clients go in rounds (load.arrival must be closed)";
     if (most < 2) return "is a latch: one client would wait for itself (load.clients)";
-    if (plan->keys.pick == KEYS_OWN) return "is a latch: its clients must share a key (load.keys = own)";
+    if (plan->keys.pick == KEYS_OWN)
+        return "is a latch: its clients must share a key (load.keys = own)";
     if (plan->churn) return "is a latch: its clients keep their sessions (load.session = each)";
     return NULL;
 }
 
 /* What the plan asks of a lock that this one can't do, or NULL. */
 static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
-    bool guards = lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK || (lock->caps & LB_CAP_SLOTS);
+    bool guards =
+        lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK || (lock->caps & LB_CAP_SLOTS);
     bool shared = false;
     for (int i = 0; i < plan->readers_count; i++) shared |= plan->readers[i] > 0;
     const struct {
@@ -37,7 +40,8 @@ static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
     } needs[] = {
         {plan->mode == MODE_TRY && !(lock->caps & LB_CAP_TRY),
          "can't be tried without waiting (acquire.mode = try)"},
-        {plan->mode != MODE_TRY && !(lock->caps & LB_CAP_WAIT), "can't wait; use acquire.mode = try"},
+        {plan->mode != MODE_TRY && !(lock->caps & LB_CAP_WAIT),
+         "can't wait; use acquire.mode = try"},
         {plan->renew && (lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW),
          "can't renew its lease (acquire.renew = yes)"},
         {shared && !(lock->caps & LB_CAP_SHARED),
@@ -67,13 +71,14 @@ static struct obstacle machine_obstacle(const struct plan *plan, const struct lb
                                         const struct plan_wish *wish) {
     struct obstacle obstacle = {0};
     if (lock->backend->unavailable) {
-        return (struct obstacle){LB_EXIT_MACHINE, lock->backend->unavailable, lock->backend->install};
+        return (struct obstacle){LB_EXIT_MACHINE, lock->backend->unavailable,
+                                 lock->backend->install};
     }
     for (int i = 0; wish->why_not && !obstacle.reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
         if (!topology && i > 0) break;
-        obstacle.reason =
-            wish->why_not(wish->why_not_context, lock, topology, plan->durability, &obstacle.install);
+        obstacle.reason = wish->why_not(wish->why_not_context, lock, topology, plan->durability,
+                                        &obstacle.install);
         if (obstacle.reason) obstacle.code = LB_EXIT_MACHINE;
     }
     return obstacle;
@@ -90,16 +95,17 @@ static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock
 
 static int skip(struct plan *plan, const struct lb_lock *lock, const struct obstacle *obstacle,
                 struct lb_err *err) {
-    json_t *entry = json_pack("{s:s, s:s, s:s, s:s?}", "lock", lock->name, "backend", lock->backend->name,
-                              "reason", obstacle->reason, "install", obstacle->install);
+    json_t *entry =
+        json_pack("{s:s, s:s, s:s, s:s?}", "lock", lock->name, "backend", lock->backend->name,
+                  "reason", obstacle->reason, "install", obstacle->install);
     if (json_array_append_new(plan->skipped, entry) == 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-/* A control as "all" brings it in: one that any contention exposes runs with the others; another one only
- * with run.controls = exposed, by a plan of its own. */
-static int add_control(struct draft *draft, const struct lb_lock *lock, const struct plan_wish *wish,
-                       struct lb_err *err) {
+/* A control as "all" brings it in: one that any contention exposes runs with the others; another
+ * one only with run.controls = exposed, by a plan of its own. */
+static int add_control(struct draft *draft, const struct lb_lock *lock,
+                       const struct plan_wish *wish, struct lb_err *err) {
     struct plan *plan = draft->plan;
     if (!plan->controls_exposed) return 0;
     for (int i = 0; i < plan->lock_count; i++) {
@@ -147,7 +153,8 @@ static int add(struct draft *draft, int index, bool chosen, const struct plan_wi
     struct obstacle obstacle = obstacle_of(plan, lock, wish);
     if (obstacle.code && chosen) {
         return err_set(err, obstacle.code, "%s can't run: %s%s%s", lock->name, obstacle.reason,
-                       obstacle.install ? "; install: " : "", obstacle.install ? obstacle.install : "");
+                       obstacle.install ? "; install: " : "",
+                       obstacle.install ? obstacle.install : "");
     }
     if (obstacle.code) return skip(plan, lock, &obstacle, err);
     const void *backend_options = NULL;
@@ -161,7 +168,8 @@ static int add(struct draft *draft, int index, bool chosen, const struct plan_wi
     return 0;
 }
 
-/* The first of its backend in the list; and what any contention exposes, so that the checks are tried. */
+/* The first of its backend in the list; and what any contention exposes, so that the checks are
+ * tried. */
 static bool is_one_of_each(int index) {
     const struct lb_lock *lock = registry_locks()[index];
     if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
@@ -185,8 +193,8 @@ static bool is_group(const char *word) {
     for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
         if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
     }
-    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 || strcmp(word, "controls") == 0 ||
-           registry_backend(word);
+    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 ||
+           strcmp(word, "controls") == 0 || registry_backend(word);
 }
 
 static int unknown_name(const char *name, struct lb_err *err) {
@@ -224,18 +232,21 @@ int word_check(const char *word, struct lb_err *err) {
 }
 
 /* One lock as "all" brings it in. */
-static int add_unasked(struct draft *draft, int index, const struct plan_wish *wish, struct lb_err *err) {
+static int add_unasked(struct draft *draft, int index, const struct plan_wish *wish,
+                       struct lb_err *err) {
     const struct lb_lock *lock = registry_locks()[index];
     bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
     return elsewhere ? add_control(draft, lock, wish, err) : add(draft, index, false, wish, err);
 }
 
 /* A name, a name with a "?" behind (only if it can run here), or a group. */
-static int add_word(struct draft *draft, char *word, const struct plan_wish *wish, struct lb_err *err) {
+static int add_word(struct draft *draft, char *word, const struct plan_wish *wish,
+                    struct lb_err *err) {
     size_t len = strlen(word);
     bool perhaps = len > 1 && word[len - 1] == '?';
     if (perhaps) word[len - 1] = '\0';
-    if (*word == '\0') return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
+    if (*word == '\0')
+        return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
     for (int i = 0; registry_locks()[i]; i++) {
         if (strcmp(registry_locks()[i]->name, word) == 0) return add(draft, i, !perhaps, wish, err);
     }
@@ -267,9 +278,10 @@ int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_er
         const json_t *first = json_array_get(plan->skipped, 0);
         const char *name = "", *reason = "";
         json_unpack((json_t *)first, "{s:s, s:s}", "lock", &name, "reason", &reason);
-        return err_set(err, LB_EXIT_MACHINE,
-                       "no lock can run here; the first of them, %s: %s ('lockbench doctor' tells more)",
-                       name, reason);
+        return err_set(
+            err, LB_EXIT_MACHINE,
+            "no lock can run here; the first of them, %s: %s ('lockbench doctor' tells more)", name,
+            reason);
     }
     return 0;
 }

@@ -11,15 +11,18 @@
 struct draft {
     struct plan *plan;
     struct arena *arena;
-    const struct setting *from[DRAFT_FIELDS_MAX]; /* who set the fields()[i]; NULL = its default stands */
-    const struct setting *from_fault[PLAN_FAULTS_MAX][DRAFT_FIELDS_MAX]; /* the same of each fault section */
+    /* who set the fields()[i]; NULL = its default stands */
+    const struct setting *from[DRAFT_FIELDS_MAX];
+    /* the same of each fault section */
+    const struct setting *from_fault[PLAN_FAULTS_MAX][DRAFT_FIELDS_MAX];
     void **lock_options; /* of each lock of the registry, in its order */
     void **backend_options;
 };
 
 /* apply.c: fills every option struct with defaults. 0, or -1 with err. */
 int draft_defaults(struct draft *draft, struct lb_err *err);
-/* apply.c: one setting of the file or the command line. 0, or -1 with err: place, reason, what is allowed. */
+/* apply.c: one setting of the file or the command line. 0, or -1 with err: place, reason, what is
+ * allowed. */
 int draft_apply(struct draft *draft, const struct setting *setting, struct lb_err *err);
 
 /* choose.c: plan->locks and plan->skipped, from plan->wished. 0, or -1 with err. */

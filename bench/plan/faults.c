@@ -12,9 +12,9 @@
 
 /* Sets of enum fault_target. */
 #define CLIENTS (1 << TARGET_ANY | 1 << TARGET_HOLDER | 1 << TARGET_WAITER)
-#define SERVERS                                                                                              \
-    (1 << TARGET_ANY | 1 << TARGET_ALL | 1 << TARGET_LEADER | 1 << TARGET_PRIMARY | 1 << TARGET_ONE |        \
-     1 << TARGET_MINORITY | 1 << TARGET_MAJORITY | 1 << TARGET_NODE)
+#define SERVERS                                                                                    \
+    (1 << TARGET_ANY | 1 << TARGET_ALL | 1 << TARGET_LEADER | 1 << TARGET_PRIMARY |                \
+     1 << TARGET_ONE | 1 << TARGET_MINORITY | 1 << TARGET_MAJORITY | 1 << TARGET_NODE)
 #define WIRES (CLIENTS | 1 << TARGET_ALL)
 #define BETWEEN (WIRES | 1 << TARGET_REPLICATION)
 
@@ -58,7 +58,8 @@ char *fault_section_text(int number, char *text, size_t size) {
     return text;
 }
 
-int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret, struct lb_err *err) {
+int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret,
+               struct lb_err *err) {
     static const char random[] = "random:";
     struct span span = {0};
     if (min_ns > 0 && (strcmp(text, "none") == 0 || strcmp(text, "0") == 0)) {
@@ -164,7 +165,8 @@ bool fault_needs_processes(const struct plan_fault *fault) {
 
 bool plan_acts_on(const struct plan *plan, enum fault_on on) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind != FAULT_NONE && fault_acts_on(plan->faults[i].kind) == on) return true;
+        if (plan->faults[i].kind != FAULT_NONE && fault_acts_on(plan->faults[i].kind) == on)
+            return true;
     }
     return false;
 }
@@ -202,7 +204,8 @@ int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_
         return err_set(err, LB_EXIT_USAGE, "%s hits none of these; allowed: %s", name,
                        targets_text(kind, targets, sizeof targets));
     }
-    if (fault->for_ns == 0 && (kind == FAULT_PAUSE || kind == FAULT_STARVE || kind == FAULT_SERVER_PAUSE)) {
+    if (fault->for_ns == 0 &&
+        (kind == FAULT_PAUSE || kind == FAULT_STARVE || kind == FAULT_SERVER_PAUSE)) {
         *ret_key = "for";
         return err_set(err, LB_EXIT_USAGE, "%s ends: say for how long it lasts", name);
     }
@@ -216,7 +219,8 @@ int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_
     }
     if (kind == FAULT_WIRE_DELAY && (fault->by_ns < 0 || fault->by_ns + fault->jitter_ns == 0)) {
         *ret_key = "by";
-        return err_set(err, LB_EXIT_USAGE, "say how much later each byte comes: by = 50ms, or jitter, say");
+        return err_set(err, LB_EXIT_USAGE,
+                       "say how much later each byte comes: by = 50ms, or jitter, say");
     }
     return 0;
 }

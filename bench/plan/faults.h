@@ -1,9 +1,8 @@
-/* faults: the values of fault sections that have a grammar of their own, from text, and what a section's
- * values must be to each other. plan.h has the way back to text.
+/* faults: the values of fault sections that have a grammar of their own, from text, and what a
+ * section's values must be to each other. plan.h has the way back to text.
  *
- * Readers: 0, or -1 with err (LB_EXIT_USAGE) and the result untouched. The error says what is wrong with the
- * value, not where it stands.
- */
+ * Readers: 0, or -1 with err (LB_EXIT_USAGE) and the result untouched. The error says what is wrong
+ * with the value, not where it stands. */
 #ifndef BENCH_PLAN_FAULTS_H
 #define BENCH_PLAN_FAULTS_H
 
@@ -20,7 +19,8 @@ int fault_section(const char *name);
 char *fault_section_text(int number, char *text, size_t size);
 
 /* "2s", "random:2s..5s"; where min_ns is above 0 also "none" and "0". */
-int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret, struct lb_err *err);
+int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret,
+               struct lb_err *err);
 static inline bool span_is_none(const struct span *span) {
     return span->to_ns == 0;
 }
@@ -50,8 +50,8 @@ bool plan_acts_on(const struct plan *plan, enum fault_on on);
 /* Whether it steps servers' clocks. */
 bool plan_steps_clocks(const struct plan *plan);
 
-/* What is wrong with a section's values together, as an error without its place: *ret_key is the key that
- * should change. 0, or -1 with err. */
+/* What is wrong with a section's values together, as an error without its place: *ret_key is the
+ * key that should change. 0, or -1 with err. */
 int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err);
 
 #endif

@@ -72,7 +72,8 @@ static const struct field table[] = {
      .offset = offsetof(struct plan, arrival),
      .def = "closed",
      .allowed = "closed, constant:500/s, or poisson:500/s",
-     .help = "closed: the next attempt when the last is done; else a schedule, rate of all clients"},
+     .help =
+         "closed: the next attempt when the last is done; else a schedule, rate of all clients"},
     {.section = "load",
      .key = "rates",
      .type = FIELD_RATES,
@@ -127,7 +128,8 @@ static const struct field table[] = {
      .offset = offsetof(struct plan, churn),
      .def = "keep",
      .choices = "keep,each",
-     .help = "keep: a client connects once; each: it connects for each attempt and closes behind it"},
+     .help =
+         "keep: a client connects once; each: it connects for each attempt and closes behind it"},
     {.section = "load",
      .key = "stock",
      .type = FIELD_COUNT,
@@ -135,7 +137,8 @@ static const struct field table[] = {
      .def = "0",
      .min = 0,
      .max = 1e12,
-     .help = "goods of each key: each holder sells one, sold-out keys are left alone; 0 = no selling"},
+     .help =
+         "goods of each key: each holder sells one, sold-out keys are left alone; 0 = no selling"},
 
     {.section = "acquire",
      .key = "mode",
@@ -251,15 +254,17 @@ static const struct field table[] = {
      .min = 0.001,
      .max = 100,
      .allowed = "no, or per cent: 0.5%",
-     .help = "a stage ends before run.duration when it changes by less than this from second to second"},
+     .help =
+         "a stage ends before run.duration when it changes by less than this from second to second"},
     {.section = "run",
      .key = "controls",
      .type = FIELD_EITHER,
      .offset = offsetof(struct plan, controls_exposed),
      .def = "here",
      .choices = "here,exposed",
-     .help = "with locks = all, here: only unsafe-none; exposed: each broken lock in the workload that "
-             "exposes it"},
+     .help =
+         "with locks = all, here: only unsafe-none; exposed: each broken lock in the workload that "
+         "exposes it"},
 
     {.section = "check",
      .key = "gap",
@@ -273,16 +278,18 @@ static const struct field table[] = {
      .offset = offsetof(struct plan, store),
      .def = "none",
      .choices = "none,memory,backend",
-     .help = "a value that holders write with and without a check of their tokens; backend: kept there, of "
-             "locks that can (else in memory)"},
+     .help =
+         "a value that holders write with and without a check of their tokens; backend: kept there, of "
+         "locks that can (else in memory)"},
     {.section = "check",
      .key = "careful",
      .type = FIELD_BOOL,
      .offset = offsetof(struct plan, careful),
      .def = "no",
      .allowed = "yes or no",
-     .help = "yes: a holder looks at its clock before it writes, and does not write if its lease or session "
-             "may be over"},
+     .help =
+         "yes: a holder looks at its clock before it writes, and does not write if its lease or session "
+         "may be over"},
     {.section = "check",
      .key = "history",
      .type = FIELD_BOOL,
@@ -303,8 +310,9 @@ static const struct field table[] = {
      .type = FIELD_TARGET,
      .offset = offsetof(struct plan, faults[0].target),
      .def = "any",
-     .allowed = "any, holder, waiter, all, replication, leader, primary, one, minority, majority, or a "
-                "node's number",
+     .allowed =
+         "any, holder, waiter, all, replication, leader, primary, one, minority, majority, or a "
+         "node's number",
      .help = "whom it hits: which client, whose wires, which server"},
     {.section = "fault",
      .key = "first",
@@ -414,8 +422,10 @@ static const struct field table[] = {
      .key = "topology",
      .type = FIELD_TOPOLOGY,
      .def = "default",
-     .allowed = "default, or names of topologies with commas between ('lockbench list LOCK' shows a lock's)",
-     .help = "which servers to start: locks run on each of these that they can, else on their default"},
+     .allowed =
+         "default, or names of topologies with commas between ('lockbench list LOCK' shows a lock's)",
+     .help =
+         "which servers to start: locks run on each of these that they can, else on their default"},
     {.section = "servers",
      .key = "durability",
      .type = FIELD_CHOICE_TEXT,

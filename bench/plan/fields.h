@@ -1,9 +1,9 @@
-/* fields: every key of a workload file, in one table. It drives reading, defaults, --set, printing, run.json
- * and help, so a key is one entry here, one member of struct plan, and nothing else.
+/* fields: every key of a workload file, in one table. It drives reading, defaults, --set, printing,
+ * run.json and help, so a key is one entry here, one member of struct plan, and nothing else.
  *
- * A workload has several fault sections; the table has the keys of the first, and field_of_fault the others'.
- * The keys of locks and backends are not here: they are in the drivers' option tables.
- */
+ * A workload has several fault sections; the table has the keys of the first, and field_of_fault
+ * the others'. The keys of locks and backends are not here: they are in the drivers' option
+ * tables. */
 #ifndef BENCH_PLAN_FIELDS_H
 #define BENCH_PLAN_FIELDS_H
 
@@ -58,7 +58,8 @@ const struct field *field_find(const char *section, const char *key);
 /* The same key in the number-th fault section, from 0. */
 struct field field_of_fault(const struct field *field, int number);
 
-/* Reads text into the plan. 0, or -1 with err: what is wrong with the value, not where it stands. */
+/* Reads text into the plan. 0, or -1 with err: what is wrong with the value, not where it
+ * stands. */
 int field_read(const struct field *field, const char *text, struct plan *plan, struct arena *arena,
                struct lb_err *err);
 

@@ -9,7 +9,8 @@
 
 #define NAME_MAX_BYTES 40
 
-static int read_percent(const struct field *field, const char *text, double *ret, struct lb_err *err) {
+static int read_percent(const struct field *field, const char *text, double *ret,
+                        struct lb_err *err) {
     char number[32];
     size_t length = strlen(text);
     if (strcmp(text, "no") == 0) {
@@ -34,7 +35,8 @@ static int count_of(const struct field *field, const struct plan *plan) {
 static int read_text(const char *text, size_t max_bytes, const char **ret, struct arena *arena,
                      struct lb_err *err) {
     size_t len = strlen(text);
-    if (len > max_bytes) return err_set(err, LB_EXIT_USAGE, "longer than %zu characters", max_bytes);
+    if (len > max_bytes)
+        return err_set(err, LB_EXIT_USAGE, "longer than %zu characters", max_bytes);
     const char *copy = arena_text(arena, text);
     if (!copy) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     *ret = copy;
@@ -47,7 +49,8 @@ static int read_name(const char *text, const char **ret, struct arena *arena, st
     if (*text == '\0') return err_set(err, LB_EXIT_USAGE, "the name is empty");
     if (*text == '.' || *text == '-') return err_set(err, LB_EXIT_USAGE, "begins with '%c'", *text);
     if (text[good])
-        return err_set(err, LB_EXIT_USAGE, "'%.40s' has a character that a folder's name can't", text);
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' has a character that a folder's name can't",
+                       text);
     return read_text(text, NAME_MAX_BYTES, ret, arena, err);
 }
 
@@ -56,7 +59,8 @@ static int read_choice(const struct field *field, const char *text, void *at, st
     int index = 0;
     if (text_choice(text, field->choices, &index, err)) return -1;
     if (field->type == FIELD_CHOICE_TEXT) return read_text(text, strlen(text), at, arena, err);
-    memcpy(at, &(unsigned){(unsigned)index}, sizeof(unsigned)); /* an enum without negative values */
+    /* an enum without negative values */
+    memcpy(at, &(unsigned){(unsigned)index}, sizeof(unsigned));
     return 0;
 }
 
@@ -204,7 +208,8 @@ char *field_allowed(const struct field *field, char *text, size_t size) {
     } else if (field->choices) {
         text_choices(field->choices, text, size);
     } else if (field->type == FIELD_DURATION) {
-        snprintf(text, size, "a duration, %s to %s", duration_text((int64_t)field->min, low, sizeof low),
+        snprintf(text, size, "a duration, %s to %s",
+                 duration_text((int64_t)field->min, low, sizeof low),
                  duration_text((int64_t)field->max, high, sizeof high));
     } else {
         snprintf(text, size, "a whole number, %.0f to %.0f", field->min, field->max);

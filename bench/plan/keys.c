@@ -1,11 +1,10 @@
-/* keys: see keys.h. Rejection-inversion with the hat h(x) = x^-s, whose integral H is inverted in closed
- * form.
+/* keys: see keys.h. Rejection-inversion with the hat h(x) = x^-s, whose integral H is inverted in
+ * closed form.
  *
- * Key k (1 .. count) owns the stretch [H(k+1/2) - h(k), H(k+1/2)) of length h(k), its exact weight. A uniform
- * draw u from (H(1/2)', H(count+1/2)) is inverted to x, rounded to k, and accepted if it falls into k's
- * stretch. Since h is convex, the stretches don't overlap and lie under H: so the result is exact, and the
- * chance of rejection is small for every s.
- */
+ * Key k (1 .. count) owns the stretch [H(k+1/2) - h(k), H(k+1/2)) of length h(k), its exact weight.
+ * A uniform draw u from (H(1/2)', H(count+1/2)) is inverted to x, rounded to k, and accepted if it
+ * falls into k's stretch. Since h is convex, the stretches don't overlap and lie under H: so the
+ * result is exact, and the chance of rejection is small for every s. */
 #include "bench/plan/keys.h"
 
 #include <math.h>
@@ -54,10 +53,12 @@ static uint32_t pick_zipf(const struct keypicker *picker, struct lb_rng *rng) {
     for (;;) {
         double u = picker->high + rng_unit(rng) * (picker->low - picker->high);
         double x = area_inverse(s, u);
-        /* Rounding may carry x just beyond an end. Written so that a NaN would end up at the first key. */
+        /* Rounding may carry x just beyond an end. Written so that a NaN would end up at the first
+         * key. */
         double k = x > 1 ? floor(x + 0.5) : 1;
         if (k > picker->count) k = picker->count;
-        if (k - x <= picker->accepted || u >= area(s, k + 0.5) - weight(s, k)) return (uint32_t)k - 1;
+        if (k - x <= picker->accepted || u >= area(s, k + 0.5) - weight(s, k))
+            return (uint32_t)k - 1;
     }
 }
 

@@ -1,9 +1,9 @@
 /* keys: which key a client takes next: its own, any alike, or a few hot ones (Zipf).
  *
- * Zipf: key i (from 0, the hottest) has a share proportional to 1 / (i + 1)^s. Drawn exactly and in constant
- * time by rejection-inversion: W. Hoermann and G. Derflinger, "Rejection-inversion to generate variates from
- * monotone discrete distributions", ACM TOMACS 6(3), 1996. No tables, so ten million keys cost no memory.
- */
+ * Zipf: key i (from 0, the hottest) has a share proportional to 1 / (i + 1)^s. Drawn exactly and in
+ * constant time by rejection-inversion: W. Hoermann and G. Derflinger, "Rejection-inversion to
+ * generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996. No tables, so ten
+ * million keys cost no memory. */
 #ifndef BENCH_PLAN_KEYS_H
 #define BENCH_PLAN_KEYS_H
 

@@ -15,7 +15,8 @@ struct ladder {
 static int add(struct ladder *ladder, int64_t step, struct lb_err *err) {
     for (int i = 0; i < ladder->count; i++) {
         if (ladder->steps[i] == step) {
-            return err_set(err, LB_EXIT_USAGE, "%lld is there twice; run.repeat measures a stage again",
+            return err_set(err, LB_EXIT_USAGE,
+                           "%lld is there twice; run.repeat measures a stage again",
                            (long long)step);
         }
     }
@@ -27,13 +28,15 @@ static int add(struct ladder *ladder, int64_t step, struct lb_err *err) {
 }
 
 /* "1..64 x2" or "10..50 +10"; dots is where its ".." stands. */
-static int add_range(struct ladder *ladder, const char *text, const char *dots, struct lb_err *err) {
+static int add_range(struct ladder *ladder, const char *text, const char *dots,
+                     struct lb_err *err) {
     char low_word[24], high_word[24];
     const char *how = dots + 2 + strcspn(dots + 2, "x*+");
     int64_t low, high, by;
     if (*how == '\0') {
-        return err_set(err, LB_EXIT_USAGE, "'%.60s' lacks its step: %.60s x2 doubles, %.60s +1 adds one",
-                       text, text, text);
+        return err_set(err, LB_EXIT_USAGE,
+                       "'%.60s' lacks its step: %.60s x2 doubles, %.60s +1 adds one", text, text,
+                       text);
     }
     if (text_trim(text, (size_t)(dots - text), low_word, sizeof low_word) ||
         text_trim(dots + 2, (size_t)(how - dots - 2), high_word, sizeof high_word)) {
@@ -47,7 +50,8 @@ static int add_range(struct ladder *ladder, const char *text, const char *dots, 
         err_prefix(err, "the step after '%c'", *how);
         return -1;
     }
-    if (times && low == 0) return err_set(err, LB_EXIT_USAGE, "'%.60s': 0 times anything stays 0", text);
+    if (times && low == 0)
+        return err_set(err, LB_EXIT_USAGE, "'%.60s': 0 times anything stays 0", text);
     for (int64_t at = low; at < high; at = times ? at * by : at + by) {
         if (add(ladder, at, err)) return -1;
     }
@@ -62,7 +66,8 @@ int ladder_parse(const char *text, int min, int max, int steps[PLAN_LADDER_MAX],
         char word[64];
         size_t len = strcspn(at, ",");
         if (text_trim(at, len, word, sizeof word)) {
-            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a number or a ladder like 1..64 x2", at);
+            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a number or a ladder like 1..64 x2",
+                           at);
         }
         const char *dots = strstr(word, "..");
         int64_t step = 0;

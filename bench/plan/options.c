@@ -31,8 +31,8 @@ static int64_t whole_limit(double limit) {
     return limit <= -0x1p63 ? INT64_MIN : (int64_t)limit;
 }
 
-int option_read(const struct lb_option *option, void *options, const char *text, struct arena *arena,
-                struct lb_err *err) {
+int option_read(const struct lb_option *option, void *options, const char *text,
+                struct arena *arena, struct lb_err *err) {
     int64_t whole = 0, min = whole_limit(option->min), max = whole_limit(option->max);
     bool yes = false;
     int index = 0;
@@ -46,7 +46,8 @@ int option_read(const struct lb_option *option, void *options, const char *text,
         *whole_at(option, options) = whole;
         return 0;
     case LB_OPT_REAL:
-        return text_real(text, option->min, option->max, (double *)((char *)options + option->offset), err);
+        return text_real(text, option->min, option->max,
+                         (double *)((char *)options + option->offset), err);
     case LB_OPT_BOOL:
         if (text_bool(text, &yes, err)) return -1;
         *whole_at(option, options) = yes;
@@ -65,7 +66,8 @@ int option_read(const struct lb_option *option, void *options, const char *text,
     return err_set(err, LB_EXIT_USAGE, "the driver's option table is wrong");
 }
 
-void *options_new(const struct lb_option *table, size_t bytes, struct arena *arena, struct lb_err *err) {
+void *options_new(const struct lb_option *table, size_t bytes, struct arena *arena,
+                  struct lb_err *err) {
     void *options = arena_alloc(arena, bytes);
     if (!options) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -102,7 +104,8 @@ char *option_allowed(const struct lb_option *option, char *text, size_t size) {
                  (long long)whole_limit(option->max));
         break;
     case LB_OPT_DURATION:
-        snprintf(text, size, "a duration, %s to %s", duration_text(whole_limit(option->min), low, sizeof low),
+        snprintf(text, size, "a duration, %s to %s",
+                 duration_text(whole_limit(option->min), low, sizeof low),
                  duration_text(whole_limit(option->max), high, sizeof high));
         break;
     case LB_OPT_REAL:
@@ -172,7 +175,8 @@ static json_t *option_json(const struct lb_option *option, const void *options) 
 int options_json(const struct lb_option *table, const void *options, json_t *object) {
     for (const struct lb_option *option = table; option && option->name; option++) {
         char name[80];
-        snprintf(name, sizeof name, "%s%s", option->name, option->type == LB_OPT_DURATION ? "_ns" : "");
+        snprintf(name, sizeof name, "%s%s", option->name,
+                 option->type == LB_OPT_DURATION ? "_ns" : "");
         if (json_object_set_new(object, name, option_json(option, options))) return -1;
     }
     return 0;
@@ -182,9 +186,10 @@ json_t *options_table_json(const struct lb_option *table) {
     json_t *array = json_array();
     for (const struct lb_option *option = table; array && option && option->name; option++) {
         char allowed[256];
-        json_t *entry = json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "name", option->name, "type",
-                                  option_type(option), "default", option->def, "allowed",
-                                  option_allowed(option, allowed, sizeof allowed), "help", option->help);
+        json_t *entry =
+            json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "name", option->name, "type",
+                      option_type(option), "default", option->def, "allowed",
+                      option_allowed(option, allowed, sizeof allowed), "help", option->help);
         if (json_array_append_new(array, entry)) {
             json_decref(array);
             return NULL;

@@ -1,8 +1,7 @@
-/* options: the drivers' own options (drivers/option.h): structs filled from tables, then from what people
- * wrote.
+/* options: the drivers' own options (drivers/option.h): structs filled from tables, then from what
+ * people wrote.
  *
- * All functions take a table that ends with a NULL name; a NULL table is an empty one.
- */
+ * All functions take a table that ends with a NULL name; a NULL table is an empty one. */
 #ifndef BENCH_PLAN_OPTIONS_H
 #define BENCH_PLAN_OPTIONS_H
 
@@ -13,9 +12,10 @@
 #include "bench/plan/arena.h"
 #include "drivers/option.h"
 
-/* A zeroed struct of `bytes` filled with the defaults; the arena's. NULL with err: no memory, or a default
- * that its own table refuses, which is an error in the driver. */
-void *options_new(const struct lb_option *table, size_t bytes, struct arena *arena, struct lb_err *err);
+/* A zeroed struct of `bytes` filled with the defaults; the arena's. NULL with err: no memory, or a
+ * default that its own table refuses, which is an error in the driver. */
+void *options_new(const struct lb_option *table, size_t bytes, struct arena *arena,
+                  struct lb_err *err);
 
 /* The entry of a name; NULL if there is none. */
 const struct lb_option *options_find(const struct lb_option *table, const char *name);
@@ -23,10 +23,10 @@ const struct lb_option *options_find(const struct lb_option *table, const char *
 /* Shows all names. */
 void options_offer(const struct lb_option *table, struct nearest *nearest);
 
-/* Reads text into the entry's place. 0, or -1 with err: what is wrong with the value. Texts become the
- * arena's. */
-int option_read(const struct lb_option *option, void *options, const char *text, struct arena *arena,
-                struct lb_err *err);
+/* Reads text into the entry's place. 0, or -1 with err: what is wrong with the value. Texts become
+ * the arena's. */
+int option_read(const struct lb_option *option, void *options, const char *text,
+                struct arena *arena, struct lb_err *err);
 
 /* What may be written: "a whole number, 1 to 100". Returns text. */
 char *option_allowed(const struct lb_option *option, char *text, size_t size);
@@ -37,10 +37,12 @@ const char *option_type(const struct lb_option *option);
 /* The value as text that option_read takes. Returns text. */
 char *option_text(const struct lb_option *option, const void *options, char *text, size_t size);
 
-/* Puts each value into object: numbers, durations in ns under "<name>_ns", texts. -1 when out of memory. */
+/* Puts each value into object: numbers, durations in ns under "<name>_ns", texts. -1 when out of
+ * memory. */
 int options_json(const struct lb_option *table, const void *options, json_t *object);
 
-/* The table as an array of {name, type, default, allowed, help}: new reference, NULL when out of memory. */
+/* The table as an array of {name, type, default, allowed, help}: new reference, NULL when out of
+ * memory. */
 json_t *options_table_json(const struct lb_option *table);
 
 #endif

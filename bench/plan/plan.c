@@ -21,14 +21,16 @@ static const char *stem(const char *path, struct arena *arena) {
     char *dot = strrchr(name, '.');
     if (dot && dot != name) *dot = '\0';
     for (char *c = name; *c; c++) {
-        bool fit = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *c) != NULL;
+        bool fit =
+            strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *c) != NULL;
         if (!fit || (c == name && *c == '-')) *c = '_';
     }
     return arena_text(arena, *name ? name : "workload");
 }
 
 /* "SECTION.KEY=VALUE" into its three parts. */
-static int read_set(const char *text, struct arena *arena, struct setting *ret, struct lb_err *err) {
+static int read_set(const char *text, struct arena *arena, struct setting *ret,
+                    struct lb_err *err) {
     const char *equals = strchr(text, '=');
     /* The last one: "fault.2" has one of its own. */
     const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
@@ -38,7 +40,8 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret, 
         text_trim(text, strcspn(text, "="), name, sizeof name);
         for (const struct field *field = fields(); equals && field->section; field++) {
             if (strcmp(field->key, name) != 0) continue;
-            return err_set(err, LB_EXIT_USAGE, "--set %.80s: lacks the section; write --set %s.%.80s", text,
+            return err_set(err, LB_EXIT_USAGE,
+                           "--set %.80s: lacks the section; write --set %s.%.80s", text,
                            field->section, text);
         }
         return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
@@ -52,10 +55,11 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret, 
     if (strpbrk(value, "\n\r") || *value == ';' || *value == '#' || strstr(value, " ;") ||
         strstr(value, " #") || strstr(value, "\t;") || strstr(value, "\t#")) {
         return err_set(err, LB_EXIT_USAGE,
-                       "--set %.80s: a value has no line break, and no ; or # behind a blank", text);
+                       "--set %.80s: a value has no line break, and no ; or # behind a blank",
+                       text);
     }
-    struct setting setting = {arena_text(arena, section), arena_text(arena, key), arena_text(arena, value),
-                              NULL, 0};
+    struct setting setting = {arena_text(arena, section), arena_text(arena, key),
+                              arena_text(arena, value), NULL, 0};
     if (!setting.section || !setting.key || !setting.value)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     *ret = setting;

@@ -1,8 +1,7 @@
-/* plan: what a run will do, read from a workload file and the command line, checked, with every default
- * filled in. Immutable once made; printable; the same plan and seed give the same schedule.
+/* plan: what a run will do, read from a workload file and the command line, checked, with every
+ * default filled in. Immutable once made; printable; the same plan and seed give the same schedule.
  *
- * It knows the tables of locks and options, but starts nothing and asks no server.
- */
+ * It knows the tables of locks and options, but starts nothing and asks no server. */
 #ifndef BENCH_PLAN_PLAN_H
 #define BENCH_PLAN_PLAN_H
 
@@ -29,7 +28,8 @@ struct arrival {
 
 enum dist_kind { DIST_CONSTANT, DIST_EXPONENTIAL, DIST_LOGNORMAL };
 
-/* A distribution of durations, by its mean. Text: "0", "5ms", "exponential:5ms", "lognormal:5ms:0.7". */
+/* A distribution of durations, by its mean. Text: "0", "5ms", "exponential:5ms",
+ * "lognormal:5ms:0.7". */
 struct dist {
     enum dist_kind kind;
     int64_t mean_ns;
@@ -55,7 +55,8 @@ enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
 #define PLAN_FAULTS_MAX 8
 
-/* What is done to clients, servers and the wires between them while they load: "[fault]", "[fault.2]", ... */
+/* What is done to clients, servers and the wires between them while they load: "[fault]",
+ * "[fault.2]", ... */
 enum fault_kind {
     FAULT_NONE,
     /* To a client's worker process, and so to all clients that it carries. */
@@ -80,8 +81,9 @@ enum fault_kind {
     FAULT_KINDS
 };
 
-/* Whom it hits. Clients: any, holder, waiter. Wires and terminate: whose connections: also all; wires between
- * servers: replication. Servers: any (of several the leader or primary, if it has one), one and so on. */
+/* Whom it hits. Clients: any, holder, waiter. Wires and terminate: whose connections: also all;
+ * wires between servers: replication. Servers: any (of several the leader or primary, if it has
+ * one), one and so on. */
 enum fault_target {
     TARGET_ANY,
     TARGET_HOLDER,
@@ -112,11 +114,12 @@ struct plan_fault {
     enum fault_kind kind;
     enum fault_target target;
     int node;
-    struct span first;      /* from the window's begin to the first */
-    struct span every;      /* from one to the next; 0 = just one */
-    int64_t for_ns;         /* 0 = to the load's end */
-    int times;              /* at most so often; 0 = no limit */
-    enum fault_after after; /* waits up to 2 s until somebody holds since the section before it acted */
+    struct span first; /* from the window's begin to the first */
+    struct span every; /* from one to the next; 0 = just one */
+    int64_t for_ns;    /* 0 = to the load's end */
+    int times;         /* at most so often; 0 = no limit */
+    /* waits up to 2 s until somebody holds since the section before it acted */
+    enum fault_after after;
     int64_t by_ns, jitter_ns;
     uint64_t rate; /* bytes a second */
     enum fault_way way;
@@ -130,8 +133,10 @@ struct plan_lock {
     const struct lb_lock *lock;
     const void *options;         /* lock->options_bytes, owned by the plan */
     const void *backend_options; /* backend->options_bytes, owned by the plan */
-    bool chosen; /* named by the user, not brought in by "all": a control is then judged like any lock */
-    const struct plan *plan; /* run.controls = exposed: the workload that shows this control, owned by the
+    bool
+        chosen; /* named by the user, not brought in by "all": a control is then judged like any lock */
+    const struct plan
+        *plan; /* run.controls = exposed: the workload that shows this control, owned by the
                                 outer plan; NULL = this plan */
 };
 
@@ -144,7 +149,8 @@ struct plan {
     int clients[PLAN_LADDER_MAX]; /* one stage each */
     int clients_count;
     int processes; /* at most the largest of clients; a stage with fewer clients uses fewer */
-    int threads; /* over all processes; 0 = one for each two processors. A stage uses at most one a client */
+    /* over all processes; 0 = one for each two processors. A stage uses at most one a client */
+    int threads;
     struct keyspace keys;
     struct arrival arrival;
     int rates[PLAN_LADDER_MAX]; /* arrivals a second in place of load.arrival's, one stage each */
@@ -154,12 +160,15 @@ struct plan {
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE */
     bool churn;              /* a session for each attempt: connect, acquire, release, close */
-    uint64_t stock; /* of each key: a holder sells one, and a key that is sold out is left; 0 = no selling */
+    /* of each key: a holder sells one, and a key that is sold out is left; 0 = no selling */
+    uint64_t stock;
 
-    int readers[PLAN_LADDER_MAX]; /* per cent of attempts that are shared; one stage each; {0} = none */
+    /* per cent of attempts that are shared; one stage each; {0} = none */
+    int readers[PLAN_LADDER_MAX];
     int readers_count;
     uint32_t permits; /* of a semaphore, that an attempt wants */
-    uint32_t bound;   /* of a semaphore, that there are; the count of a latch; slots of a segmented lock */
+    /* of a semaphore, that there are; the count of a latch; slots of a segmented lock */
+    uint32_t bound;
     int depth;        /* how often a client takes the key, one inside the other; at least 1 */
     int keys_at_once; /* at least 1 */
 
@@ -170,7 +179,8 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
-    double steady_percent; /* a stage ends when it changes by less from second to second; 0 = not asked */
+    /* a stage ends when it changes by less from second to second; 0 = not asked */
+    double steady_percent;
 
     enum check_gap gap;
     int64_t gap_ns;
@@ -181,10 +191,10 @@ struct plan {
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are FAULT_NONE do nothing */
 
     bool controls_exposed; /* "all" brings each control in its own workload, not just unsafe-none */
-    const char
-        *topologies[PLAN_LADDER_MAX]; /* run each backend's locks on those of these that they can; ... */
-    int topology_count;               /* ... a lock that can on none runs on its default */
-    const char *durability;           /* "default", "none", "sync": handed to the topology scripts */
+    const char *topologies
+        [PLAN_LADDER_MAX];  /* run each backend's locks on those of these that they can; ... */
+    int topology_count;     /* ... a lock that can on none runs on its default */
+    const char *durability; /* "default", "none", "sync": handed to the topology scripts */
 
     struct plan_lock *locks;
     int lock_count;
@@ -199,29 +209,31 @@ struct plan_set {
 };
 
 struct plan_wish {
-    const char *workload; /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
-    const char *folder;   /* where the shipped workloads are: home_path("workloads", ...) */
-    const char *locks;    /* with commas between: names of locks (with a "?": only if it can run here), of
+    const char
+        *workload;      /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
+    const char *folder; /* where the shipped workloads are: home_path("workloads", ...) */
+    const char
+        *locks; /* with commas between: names of locks (with a "?": only if it can run here), of
                              backends, of primitives; "all"; "one-of-each" (the first of each backend);
                              "controls". NULL: what the workload says, else all */
     const char *const *sets;
     int set_count;
-    /* Why a lock can't run here on this topology (NULL = embedded) with this durability (missing server), or
-     * NULL if it can. Given by the caller, since a plan asks no server; may be NULL. ret_install: what to
-     * install, or NULL. Both are copied. */
+    /* Why a lock can't run here on this topology (NULL = embedded) with this durability (missing
+     * server), or NULL if it can. Given by the caller, since a plan asks no server; may be NULL.
+     * ret_install: what to install, or NULL. Both are copied. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
                            const char *durability, const char **ret_install);
     void *why_not_context;
 };
 
-/* Reads, fills, checks. NULL with err: file, line, key and what is allowed; the nearest name for an unknown
- * one. A lock named by the user that can't run is an error (LB_EXIT_MACHINE); one that "all" brought is
- * skipped. */
+/* Reads, fills, checks. NULL with err: file, line, key and what is allowed; the nearest name for an
+ * unknown one. A lock named by the user that can't run is an error (LB_EXIT_MACHINE); one that
+ * "all" brought is skipped. */
 struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err);
 void plan_free(struct plan *plan);
 
-/* Stages (stages.h has them one by one), and the time that their warm-up and window take together; connecting
- * and draining come on top. */
+/* Stages (stages.h has them one by one), and the time that their warm-up and window take together;
+ * connecting and draining come on top. */
 int plan_stages(const struct plan *plan);
 int64_t plan_time_ns(const struct plan *plan);
 
@@ -231,8 +243,8 @@ json_t *plan_json(const struct plan *plan);
 /* The plan as a workload file that gives it again, every key filled; for --dry-run. */
 void plan_print(const struct plan *plan, FILE *out);
 
-/* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99"; "5ms".
- * Each writes at most size bytes and returns text. */
+/* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99";
+ * "5ms". Each writes at most size bytes and returns text. */
 char *arrival_text(const struct arrival *arrival, char *text, size_t size);
 char *dist_text(const struct dist *dist, char *text, size_t size);
 char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
@@ -240,7 +252,8 @@ char *duration_text(int64_t ns, char *text, size_t size);
 char *span_text(const struct span *span, char *text, size_t size);
 const char *mode_text(enum acquire_mode mode);
 
-/* "server-kill", "holder", as the keys have them. The first writes at most size bytes and returns text. */
+/* "server-kill", "holder", as the keys have them. The first writes at most size bytes and returns
+ * text. */
 char *fault_target_text(const struct plan_fault *fault, char *text, size_t size);
 const char *fault_kind_text(enum fault_kind kind);
 /* The kinds of all sections, with a "+" between; "none". Returns text. */

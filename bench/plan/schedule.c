@@ -7,8 +7,8 @@
 /* Keeps the arrivals' draws apart from the clients' own streams of the same seed. */
 #define STREAM (UINT64_C(1) << 40)
 
-/* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A double holds
- * a moment exactly to the nanosecond for 104 days. */
+/* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A
+ * double holds a moment exactly to the nanosecond for 104 days. */
 static void next_constant(struct schedule *s) {
     uint64_t number = s->taken / s->count * s->total + s->first + s->taken % s->count;
     s->next_ns = s->start_ns + llround((double)number * s->gap_ns);
@@ -24,8 +24,8 @@ static void next(struct schedule *s) {
     if (s->kind == ARRIVAL_POISSON) next_poisson(s);
 }
 
-void schedule_init(struct schedule *schedule, const struct arrival *arrival, uint32_t first, uint32_t count,
-                   uint32_t total, int64_t start_ns, uint64_t seed) {
+void schedule_init(struct schedule *schedule, const struct arrival *arrival, uint32_t first,
+                   uint32_t count, uint32_t total, int64_t start_ns, uint64_t seed) {
     *schedule = (struct schedule){.kind = arrival->kind,
                                   .first = first,
                                   .count = count,

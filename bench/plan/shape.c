@@ -14,8 +14,8 @@
 #define ZIPF_MAX 5.0
 #define RATE_MIN 0.001
 
-/* Splits "a:b:c" at colons into trimmed words. Returns how many, -1 when there are too many or too long ones.
- */
+/* Splits "a:b:c" at colons into trimmed words. Returns how many, -1 when there are too many or too
+ * long ones. */
 static int split(const char *text, char words[3][48]) {
     for (int count = 0; count < 3; count++) {
         size_t len = strcspn(text, ":");
@@ -30,7 +30,8 @@ int dist_parse(const char *text, struct dist *ret, struct lb_err *err) {
     static const char names[] = "constant,exponential,lognormal";
     char words[3][48];
     int count = split(text, words), kind = DIST_CONSTANT;
-    if (count < 0) return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
+    if (count < 0)
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
     if (count > 1 && text_choice(words[0], names, &kind, err)) return -1;
     struct dist dist = {.kind = (enum dist_kind)kind};
     if (count == 1 && strspn(words[0], "abcdefghijklmnopqrstuvwxyz") == strlen(words[0])) {
@@ -41,8 +42,8 @@ int dist_parse(const char *text, struct dist *ret, struct lb_err *err) {
     if (text_duration(words[count > 1], 0, SHAPE_TIME_MAX_NS, &dist.mean_ns, err)) return -1;
     if (kind == DIST_LOGNORMAL) {
         if (count < 3) {
-            return err_set(err, LB_EXIT_USAGE, "'%.60s' lacks the sigma of the logarithm: %.60s:0.7, say",
-                           text, text);
+            return err_set(err, LB_EXIT_USAGE,
+                           "'%.60s' lacks the sigma of the logarithm: %.60s:0.7, say", text, text);
         }
         if (text_real(words[2], SIGMA_MIN, SIGMA_MAX, &dist.sigma, err)) {
             err_prefix(err, "sigma");
@@ -81,7 +82,8 @@ int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
         drawn = -mean * log1p(-rng_unit(rng));
         break;
     case DIST_LOGNORMAL: {
-        /* Box and Muller (1958); the second normal is not kept, so that a draw leaves no state behind. */
+        /* Box and Muller (1958); the second normal is not kept, so that a draw leaves no state
+         * behind. */
         double radius = sqrt(-2 * log1p(-rng_unit(rng)));
         double normal = radius * cos(2 * M_PI * rng_unit(rng));
         /* exp(mu) is the median; the mean of a lognormal is exp(mu + sigma^2 / 2). */
@@ -103,8 +105,8 @@ int arrival_parse(const char *text, struct arrival *ret, struct lb_err *err) {
     } else {
         if (count != 2) {
             return err_set(err, LB_EXIT_USAGE,
-                           "%s arrival needs a rate for all clients together: %s:500/s, say", words[0],
-                           words[0]);
+                           "%s arrival needs a rate for all clients together: %s:500/s, say",
+                           words[0], words[0]);
         }
         size_t len = strlen(words[1]);
         if (len > 2 && strcmp(words[1] + len - 2, "/s") == 0) words[1][len - 2] = '\0';
@@ -150,11 +152,12 @@ int keyspace_parse(const char *text, struct keyspace *ret, struct lb_err *err) {
     if (*pick_word && strcmp(pick_word, "uniform") != 0) {
         char words[3][48];
         int kind, parts = split(pick_word, words);
-        if (parts < 0) return err_set(err, LB_EXIT_USAGE, "'%s' is not uniform or zipf:0.99", pick_word);
+        if (parts < 0)
+            return err_set(err, LB_EXIT_USAGE, "'%s' is not uniform or zipf:0.99", pick_word);
         if (text_choice(words[0], "uniform,zipf", &kind, err)) return -1;
         if (kind == 0 || parts != 2) {
-            return err_set(err, LB_EXIT_USAGE, "'%s' is not uniform or, with its exponent, zipf:0.99",
-                           pick_word);
+            return err_set(err, LB_EXIT_USAGE,
+                           "'%s' is not uniform or, with its exponent, zipf:0.99", pick_word);
         }
         if (text_real(words[1], ZIPF_MIN, ZIPF_MAX, &keys.zipf_s, err)) {
             err_prefix(err, "zipf's exponent");
@@ -177,7 +180,8 @@ char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
         snprintf(text, size, keys->count == 1 ? "%u" : "%u uniform", (unsigned)keys->count);
         break;
     case KEYS_ZIPF:
-        snprintf(text, size, "%u zipf:%s", (unsigned)keys->count, real_text(keys->zipf_s, s, sizeof s));
+        snprintf(text, size, "%u zipf:%s", (unsigned)keys->count,
+                 real_text(keys->zipf_s, s, sizeof s));
         break;
     }
     return text;

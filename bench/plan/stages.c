@@ -28,14 +28,15 @@ static void add_lock(struct building *building, const struct plan_lock *lock, co
         for (int r = 0; r < plan->readers_count; r++) {
             if (!makes_sense(lock->lock, rungs[i].clients)) continue;
             if (building->stage) {
-                building->stage[building->count] = (struct plan_stage){.plan = plan,
-                                                                       .lock = lock,
-                                                                       .topology = topology,
-                                                                       .clients = rungs[i].clients,
-                                                                       .readers = plan->readers[r],
-                                                                       .repeat = repeat,
-                                                                       .rate_per_s = rungs[i].rate_per_s,
-                                                                       .sweep = rungs[i].at};
+                building->stage[building->count] =
+                    (struct plan_stage){.plan = plan,
+                                        .lock = lock,
+                                        .topology = topology,
+                                        .clients = rungs[i].clients,
+                                        .readers = plan->readers[r],
+                                        .repeat = repeat,
+                                        .rate_per_s = rungs[i].rate_per_s,
+                                        .sweep = rungs[i].at};
             }
             building->count++;
         }
@@ -46,15 +47,16 @@ static bool same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The index-th place that a lock runs at: true with its topology, NULL for the one of an embedded lock. */
+/* The index-th place that a lock runs at: true with its topology, NULL for the one of an embedded
+ * lock. */
 static bool place_of(const struct plan *plan, const struct plan_lock *lock, int index,
                      const char **ret_topology) {
     *ret_topology = topologies_of(lock->plan ? lock->plan : plan, lock->lock, index);
     return *ret_topology || (index == 0 && !lb_topologies(lock->lock));
 }
 
-static bool runs_at(const struct plan *plan, const struct plan_lock *lock, const struct lb_backend *backend,
-                    const char *topology) {
+static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
+                    const struct lb_backend *backend, const char *topology) {
     const char *own;
     if (lock->lock->backend != backend) return false;
     for (int i = 0; place_of(plan, lock, i, &own); i++) {
@@ -64,7 +66,8 @@ static bool runs_at(const struct plan *plan, const struct plan_lock *lock, const
 }
 
 /* All stages at one place. */
-static void add_place(struct building *building, const struct lb_backend *backend, const char *topology) {
+static void add_place(struct building *building, const struct lb_backend *backend,
+                      const char *topology) {
     const struct plan *plan = building->plan;
     for (int repeat = 0; repeat < plan->repeat; repeat++) {
         for (int i = 0; i < plan->lock_count; i++) {
@@ -112,12 +115,14 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
 char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     const struct plan *plan = stage->plan;
     char where[48] = "", shared[16] = "", rate[24] = "";
-    if (topologies_of(plan, stage->lock->lock, 1)) snprintf(where, sizeof where, "-%.46s", stage->topology);
+    if (topologies_of(plan, stage->lock->lock, 1))
+        snprintf(where, sizeof where, "-%.46s", stage->topology);
     if (plan->readers_count > 1) snprintf(shared, sizeof shared, "-rd%d", stage->readers);
     if (stage->rate_per_s > 0)
-        snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps", stage->rate_per_s);
-    snprintf(text, size, "%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, stage->clients, shared, rate,
-             stage->repeat);
+        snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps",
+                 stage->rate_per_s);
+    snprintf(text, size, "%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, stage->clients, shared,
+             rate, stage->repeat);
     return text;
 }
 

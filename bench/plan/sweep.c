@@ -35,7 +35,8 @@ static int list(const struct plan *plan, struct rung *rungs) {
         rungs[i] = (struct rung){.clients = plan->clients[0], .rate_per_s = plan->rates[i]};
     }
     if (plan->rates_count > 0) return plan->rates_count;
-    for (int i = 0; i < plan->clients_count; i++) rungs[i] = (struct rung){.clients = plan->clients[i]};
+    for (int i = 0; i < plan->clients_count; i++)
+        rungs[i] = (struct rung){.clients = plan->clients[i]};
     return plan->clients_count;
 }
 
@@ -53,12 +54,13 @@ int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUN
         for (int i = count - 2; i >= 0; i--) rungs[count++] = rungs[i];
     }
     for (int i = 0; i < count; i++) {
-        rungs[i].at = (struct sweep_at){.by = plan->rates_count > 0 ? "rate" : "clients",
-                                        .order = orders[plan->sweep],
-                                        .leg = plan->sweep == SWEEP_SHUFFLED ? orders[SWEEP_SHUFFLED]
-                                               : i < up                      ? orders[SWEEP_UP]
-                                                                             : orders[SWEEP_DOWN],
-                                        .step = i};
+        rungs[i].at =
+            (struct sweep_at){.by = plan->rates_count > 0 ? "rate" : "clients",
+                              .order = orders[plan->sweep],
+                              .leg = plan->sweep == SWEEP_SHUFFLED ? orders[SWEEP_SHUFFLED]
+                                     : i < up                      ? orders[SWEEP_UP]
+                                                                   : orders[SWEEP_DOWN],
+                              .step = i};
     }
     return count;
 }

@@ -1,9 +1,9 @@
 /* sweep: in which order a ladder of loads (of rates, or else of clients) is climbed.
  *
- * A load may do other things on the way up than on the way down: queues that never emptied, caches, leases of
- * those who gave up. So a sweep can go up, down, both ways (mirror), or in a shuffled order, in which no load
- * has the same neighbours each time; each repeat shuffles anew, from the plan's seed.
- */
+ * A load may do other things on the way up than on the way down: queues that never emptied, caches,
+ * leases of those who gave up. So a sweep can go up, down, both ways (mirror), or in a shuffled
+ * order, in which no load has the same neighbours each time; each repeat shuffles anew, from the
+ * plan's seed. */
 #ifndef BENCH_PLAN_SWEEP_H
 #define BENCH_PLAN_SWEEP_H
 

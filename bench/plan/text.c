@@ -21,8 +21,8 @@ int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb
     int64_t value = len > 18 ? INT64_MAX : strtoll(digits, NULL, 10);
     if (*text == '-') value = -value;
     if (value < min || value > max) {
-        return err_set(err, LB_EXIT_USAGE, "%.40s is not between %lld and %lld", text, (long long)min,
-                       (long long)max);
+        return err_set(err, LB_EXIT_USAGE, "%.40s is not between %lld and %lld", text,
+                       (long long)min, (long long)max);
     }
     *ret = value;
     return 0;
@@ -66,7 +66,8 @@ static const struct unit *find_unit(const char *name) {
     return NULL;
 }
 
-int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret_ns, struct lb_err *err) {
+int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret_ns,
+                  struct lb_err *err) {
     /* The number as mantissa / 10^decimals, so that "0.1ms" is exact. */
     const char *at = text;
     int64_t mantissa = 0, scale = 1;
@@ -82,28 +83,31 @@ int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret
         if (++digits > 15) return err_set(err, LB_EXIT_USAGE, "'%.40s' has too many digits", text);
     }
     if (digits == 0) {
-        return err_set(err, LB_EXIT_USAGE,
-                       "'%.40s' is not a duration; write a number and ns, us, ms, s, m or h, like 250us",
-                       text);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "'%.40s' is not a duration; write a number and ns, us, ms, s, m or h, like 250us",
+            text);
     }
     while (*at == ' ') at++;
     const struct unit *unit = find_unit(at);
     if (!unit && *at == '\0' && mantissa == 0) unit = &units[0];
     if (!unit && *at == '\0') {
-        return err_set(err, LB_EXIT_USAGE, "'%.40s' lacks its unit; write %.40sms or %.40ss, say", text, text,
-                       text);
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' lacks its unit; write %.40sms or %.40ss, say",
+                       text, text, text);
     }
     if (!unit) {
         return err_set(err, LB_EXIT_USAGE, "'%.40s' has no unit of ns, us, ms, s, m or h", text);
     }
     __int128 scaled = (__int128)mantissa * unit->ns;
-    if (scaled % scale) return err_set(err, LB_EXIT_USAGE, "'%.40s' is finer than a nanosecond", text);
+    if (scaled % scale)
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is finer than a nanosecond", text);
     scaled /= scale;
     if (negative) scaled = -scaled;
     if (scaled < min_ns || scaled > max_ns) {
         char low[32], high[32];
         return err_set(err, LB_EXIT_USAGE, "%.40s is not between %s and %s", text,
-                       duration_text(min_ns, low, sizeof low), duration_text(max_ns, high, sizeof high));
+                       duration_text(min_ns, low, sizeof low),
+                       duration_text(max_ns, high, sizeof high));
     }
     *ret_ns = (int64_t)scaled;
     return 0;
@@ -127,15 +131,16 @@ char *duration_text(int64_t ns, char *text, size_t size) {
             int len = snprintf(decimals, sizeof decimals, ".%03d", (int)thousandths);
             while (decimals[len - 1] == '0') decimals[--len] = '\0';
         }
-        snprintf(text, size, "%s%lld%s%s", ns < 0 ? "-" : "", (long long)(magnitude / unit), decimals,
-                 units[i].name);
+        snprintf(text, size, "%s%lld%s%s", ns < 0 ? "-" : "", (long long)(magnitude / unit),
+                 decimals, units[i].name);
         return text;
     }
     return text;
 }
 
 int text_bool(const char *text, bool *ret, struct lb_err *err) {
-    static const char *const words[][2] = {{"yes", "no"}, {"true", "false"}, {"on", "off"}, {"1", "0"}};
+    static const char *const words[][2] = {
+        {"yes", "no"}, {"true", "false"}, {"on", "off"}, {"1", "0"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         for (int no = 0; no < 2; no++) {
             if (strcmp(text, words[i][no]) == 0) {
@@ -177,7 +182,8 @@ int text_choice(const char *text, const char *choices, int *ret_index, struct lb
     }
     char list[200], hint[100];
     return err_set(err, LB_EXIT_USAGE, "'%.40s' is not one of %s%s", text,
-                   text_choices(choices, list, sizeof list), nearest_hint(&nearest, hint, sizeof hint));
+                   text_choices(choices, list, sizeof list),
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 char *text_choice_name(const char *choices, int index, char *name, size_t size) {

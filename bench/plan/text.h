@@ -1,9 +1,10 @@
-/* text: the values that people write, read strictly: numbers, durations, yes and no, one of several.
+/* text: the values that people write, read strictly: numbers, durations, yes and no, one of
+ * several.
  *
- * Nothing is guessed and nothing cut off: "10x", "1e3" for a whole number, " 5", "nan" are refused, and a
- * number outside its range is refused with the range. Errors say what is wrong with the value; the caller
- * adds where it stands. All readers: 0, or -1 with err (LB_EXIT_USAGE) and the result untouched.
- */
+ * Nothing is guessed and nothing cut off: "10x", "1e3" for a whole number, " 5", "nan" are refused,
+ * and a number outside its range is refused with the range. Errors say what is wrong with the
+ * value; the caller adds where it stands. All readers: 0, or -1 with err (LB_EXIT_USAGE) and the
+ * result untouched. */
 #ifndef BENCH_PLAN_TEXT_H
 #define BENCH_PLAN_TEXT_H
 
@@ -20,7 +21,8 @@ int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb
 int text_real(const char *text, double min, double max, double *ret, struct lb_err *err);
 
 /* "250us", "1.5s", "2 ms", "3m", "1h", "0"; exact to the nanosecond or refused. */
-int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret_ns, struct lb_err *err);
+int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret_ns,
+                  struct lb_err *err);
 
 /* yes/no, true/false, on/off, 1/0. */
 int text_bool(const char *text, bool *ret, struct lb_err *err);

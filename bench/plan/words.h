@@ -1,5 +1,5 @@
-/* words: what the words of --lock mean: a lock's name, a backend's, a primitive's, "all", "one-of-each",
- * "controls". */
+/* words: what the words of --lock mean: a lock's name, a backend's, a primitive's, "all",
+ * "one-of-each", "controls". */
 #ifndef BENCH_PLAN_WORDS_H
 #define BENCH_PLAN_WORDS_H
 

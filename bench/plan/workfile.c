@@ -24,7 +24,8 @@ struct reading {
     struct lb_err *err;
 };
 
-/* Ends the reading with an error; NULL, which is how a reader tells libinih that there is no more. */
+/* Ends the reading with an error; NULL, which is how a reader tells libinih that there is no
+ * more. */
 static char *stop(struct reading *reading, const char *why) {
     err_set(reading->err, LB_EXIT_USAGE, "%s:%d: %s", reading->path, reading->line_number, why);
     reading->stopped = true;
@@ -46,8 +47,8 @@ static void clean(char *line) {
     text_trim(from, strlen(from), line, strlen(from) + 1);
 }
 
-/* The next line as it is, without its end. Not getline: a device may have no line's end at all. 0 at the end
- * of the file, -1 when the reading was stopped. */
+/* The next line as it is, without its end. Not getline: a device may have no line's end at all. 0
+ * at the end of the file, -1 when the reading was stopped. */
 static int raw_line(struct reading *reading) {
     size_t len = 0;
     int c = getc(reading->file);
@@ -68,14 +69,15 @@ static int raw_line(struct reading *reading) {
     return 1;
 }
 
-/* libinih's reader: one line a call, never more than it has room for. When a line is too long it is given the
- * key alone; the handler takes the value from our own copy in any case. */
+/* libinih's reader: one line a call, never more than it has room for. When a line is too long it is
+ * given the key alone; the handler takes the value from our own copy in any case. */
 static char *next_line(char *out, int size, void *context) {
     struct reading *reading = context;
     if (reading->stopped) return NULL;
     errno = 0;
     int got = raw_line(reading);
-    if (ferror(reading->file)) err_set(reading->err, LB_EXIT_USAGE, "%s: %s", reading->path, strerror(errno));
+    if (ferror(reading->file))
+        err_set(reading->err, LB_EXIT_USAGE, "%s: %s", reading->path, strerror(errno));
     if (got <= 0 || reading->err->code) {
         reading->stopped = true;
         return NULL;
@@ -122,11 +124,13 @@ static int take(void *context, const char *section, const char *key, const char 
     char whole[LINE_MAX_BYTES + 1];
     text_trim(rest + 1, strlen(rest + 1), whole, sizeof whole);
     struct setting setting = {section, key, whole, reading->path, reading->line_number};
-    if (settings_add(reading->settings, reading->arena, &setting, reading->err)) reading->stopped = true;
+    if (settings_add(reading->settings, reading->arena, &setting, reading->err))
+        reading->stopped = true;
     return 1;
 }
 
-int workfile_read(const char *path, struct arena *arena, struct settings *settings, struct lb_err *err) {
+int workfile_read(const char *path, struct arena *arena, struct settings *settings,
+                  struct lb_err *err) {
     struct reading reading = {.path = path, .arena = arena, .settings = settings, .err = err};
     int wrong_line = 0;
     reading.file = fopen(path, "re");
@@ -138,7 +142,8 @@ int workfile_read(const char *path, struct arena *arena, struct settings *settin
     /* libinih goes on after a line that it can't read, so an error of ours may lie further down. */
     if (wrong_line > 0 && (!err->code || wrong_line < reading.line_number)) {
         err->code = 0;
-        err_set(err, LB_EXIT_USAGE, "%s:%d: expected [section], key = value, or a comment after ; or #", path,
+        err_set(err, LB_EXIT_USAGE,
+                "%s:%d: expected [section], key = value, or a comment after ; or #", path,
                 wrong_line);
     }
     if (wrong_line < 0) err_set(err, LB_EXIT_MACHINE, "%s: out of memory", path);
@@ -175,8 +180,8 @@ char *setting_place(const struct setting *setting, char *text, size_t size) {
     if (setting->line == 0) {
         snprintf(text, size, "--set %.48s.%.48s", setting->section, setting->key);
     } else {
-        snprintf(text, size, "%.120s:%d: %.48s.%.48s", setting->file, setting->line, setting->section,
-                 setting->key);
+        snprintf(text, size, "%.120s:%d: %.48s.%.48s", setting->file, setting->line,
+                 setting->section, setting->key);
     }
     return text;
 }

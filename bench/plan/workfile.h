@@ -1,11 +1,10 @@
 /* workfile: a workload file as a list of settings, each with its line.
  *
- * The format is INI, read by libinih, whose limits are met here: its lines end at 200 characters without a
- * word, it takes an indented line for the value before it, and some builds read "#" behind a value as text.
- * Here a long line is read whole, indentation means nothing, and a comment starts with ; or # at the line's
- * start or behind a blank. A key that stands twice in a section is an error.
- * It knows no section or key: fields.h does.
- */
+ * The format is INI, read by libinih, whose limits are met here: its lines end at 200 characters
+ * without a word, it takes an indented line for the value before it, and some builds read "#"
+ * behind a value as text. Here a long line is read whole, indentation means nothing, and a comment
+ * starts with ; or # at the line's start or behind a blank. A key that stands twice in a section is
+ * an error. It knows no section or key: fields.h does. */
 #ifndef BENCH_PLAN_WORKFILE_H
 #define BENCH_PLAN_WORKFILE_H
 
@@ -25,7 +24,8 @@ struct settings {
 };
 
 /* Adds the file's settings. 0, or -1 with err (LB_EXIT_USAGE): file, line and what is wrong. */
-int workfile_read(const char *path, struct arena *arena, struct settings *settings, struct lb_err *err);
+int workfile_read(const char *path, struct arena *arena, struct settings *settings,
+                  struct lb_err *err);
 
 /* Adds one; copies the texts. 0, or -1 with err when out of memory. */
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,

@@ -1,4 +1,5 @@
-/* workloads: see workloads.h. It reads names and summaries only; plan_load says whether a file is right. */
+/* workloads: see workloads.h. It reads names and summaries only; plan_load says whether a file is
+ * right. */
 #include "bench/plan/workloads.h"
 
 #include <dirent.h>
@@ -34,12 +35,14 @@ static int describe(struct workload_file *file, struct arena *arena, struct lb_e
     }
     for (int i = 0; i < settings.count; i++) {
         const struct setting *s = &settings.item[i];
-        if (strcmp(s->section, "workload") == 0 && strcmp(s->key, "summary") == 0) file->summary = s->value;
+        if (strcmp(s->section, "workload") == 0 && strcmp(s->key, "summary") == 0)
+            file->summary = s->value;
     }
     return 0;
 }
 
-/* Adds those of one folder; prefix: what their names begin with. A folder that is not there has none. */
+/* Adds those of one folder; prefix: what their names begin with. A folder that is not there has
+ * none. */
 static int add_folder(const char *folder, const char *prefix, struct workload_list *list,
                       struct lb_err *err) {
     struct dirent **entries = NULL;
@@ -88,8 +91,10 @@ void workloads_done(struct workload_list *list) {
     arena_done(&list->arena);
 }
 
-int workload_path(const char *folder, const char *wish, char *ret_path, size_t size, struct lb_err *err) {
-    bool is_path = ends_in_ini(wish) || (strchr(wish, '/') && strncmp(wish, CHECK, sizeof CHECK - 1) != 0);
+int workload_path(const char *folder, const char *wish, char *ret_path, size_t size,
+                  struct lb_err *err) {
+    bool is_path =
+        ends_in_ini(wish) || (strchr(wish, '/') && strncmp(wish, CHECK, sizeof CHECK - 1) != 0);
     if (strlen(folder) + strlen(wish) + sizeof "/" ENDING > size) {
         return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", wish);
     }
@@ -113,8 +118,9 @@ int workload_path(const char *folder, const char *wish, char *ret_path, size_t s
     if (result == 0 && found) {
         snprintf(ret_path, size, "%s/%s%s", folder, wish, ENDING);
     } else if (result == 0) {
-        result = err_set(err, LB_EXIT_USAGE, "no workload '%.60s'%s (there are: %s; or give a file's path)",
-                         wish, nearest_hint(&nearest, hint, sizeof hint), names);
+        result = err_set(err, LB_EXIT_USAGE,
+                         "no workload '%.60s'%s (there are: %s; or give a file's path)", wish,
+                         nearest_hint(&nearest, hint, sizeof hint), names);
     }
     workloads_done(&list);
     return result;

@@ -10,7 +10,8 @@
 static bool first_of_backend(const struct plan *plan, int index) {
     for (int i = 0; i < index; i++) {
         bool printed = !plan->locks[i].plan;
-        if (printed && plan->locks[i].lock->backend == plan->locks[index].lock->backend) return false;
+        if (printed && plan->locks[i].lock->backend == plan->locks[index].lock->backend)
+            return false;
     }
     return true;
 }
@@ -29,7 +30,8 @@ static bool any(const struct lb_option *table) {
 static void print_lock(const struct plan *plan, int index, FILE *out) {
     const struct plan_lock *entry = &plan->locks[index];
     const struct lb_lock *lock = entry->lock;
-    const struct lb_option *of_backend = first_of_backend(plan, index) ? lock->backend->options : NULL;
+    const struct lb_option *of_backend =
+        first_of_backend(plan, index) ? lock->backend->options : NULL;
     bool shared = strcmp(lock->name, lock->backend->name) == 0;
     if (any(of_backend) && !shared) {
         fprintf(out, "\n[%s]\n", lock->backend->name);
@@ -59,18 +61,21 @@ static void print_faults(const struct plan *plan, FILE *out) {
 void plan_print(const struct plan *plan, FILE *out) {
     char text[4096];
     const char *section = "";
-    fprintf(out,
-            "; stages: %d (locks: %d, client counts: %d, repeat: %d); warm-ups and windows take %.1f s\n",
-            plan_stages(plan), plan->lock_count, plan->clients_count, plan->repeat,
-            (double)plan_time_ns(plan) / 1e9);
+    fprintf(
+        out,
+        "; stages: %d (locks: %d, client counts: %d, repeat: %d); warm-ups and windows take %.1f s\n",
+        plan_stages(plan), plan->lock_count, plan->clients_count, plan->repeat,
+        (double)plan_time_ns(plan) / 1e9);
     fprintf(out, "; locks:");
-    for (int i = 0; i < plan->lock_count; i++) fprintf(out, "%s %s", i ? "," : "", plan->locks[i].lock->name);
+    for (int i = 0; i < plan->lock_count; i++)
+        fprintf(out, "%s %s", i ? "," : "", plan->locks[i].lock->name);
     fprintf(out, "\n");
     size_t index;
     json_t *entry;
     json_array_foreach(plan->skipped, index, entry) {
         const char *lock = "", *reason = "", *install = NULL;
-        json_unpack(entry, "{s:s, s:s, s?:s?}", "lock", &lock, "reason", &reason, "install", &install);
+        json_unpack(entry, "{s:s, s:s, s?:s?}", "lock", &lock, "reason", &reason, "install",
+                    &install);
         fprintf(out, "; left out: %s: %s%s%s\n", lock, reason, install ? "; install: " : "",
                 install ? install : "");
     }
@@ -79,7 +84,8 @@ void plan_print(const struct plan *plan, FILE *out) {
     }
     for (int i = 0; i < plan->lock_count; i++) {
         const struct plan_lock *lock = &plan->locks[i];
-        if (lock->plan) fprintf(out, "; control: %s by workload %s\n", lock->lock->name, lock->plan->name);
+        if (lock->plan)
+            fprintf(out, "; control: %s by workload %s\n", lock->lock->name, lock->plan->name);
     }
     for (const struct field *field = fields(); field->section; field++) {
         if (strcmp(section, field->section) != 0) fprintf(out, "\n[%s]\n", field->section);

@@ -77,8 +77,8 @@ void client_choose(struct client *client) {
         choose_several(client);
         return;
     }
-    uint32_t index =
-        client->sold_out ? pick_unsold(client) : keys_pick(&shared->keys, client->index, &client->rng);
+    uint32_t index = client->sold_out ? pick_unsold(client)
+                                      : keys_pick(&shared->keys, client->index, &client->rng);
     if (index != client->key_index) {
         use_key(client, index);
     } else if (client->sold_out) {

@@ -1,9 +1,8 @@
-/* client: see client.h. The hot path is `attempt`: from due to released it has no allocation, no lock, no
- * printing, and no system call but the lock's own waits.
+/* client: see client.h. The hot path is `attempt`: from due to released it has no allocation, no
+ * lock, no printing, and no system call but the lock's own waits.
  *
- * Attempts in the window are accounted so: attempts = ok + busy + timeout + lost + unknown + refused +
- * broken.
- */
+ * Attempts in the window are accounted so: attempts = ok + busy + timeout + lost + unknown +
+ * refused + broken. */
 #include "bench/run/client.h"
 
 #include <stdlib.h>
@@ -22,7 +21,8 @@
 #define PING_WAIT_NS (5 * LB_S_NS)
 #define FIRST_LOOK_NS LB_MS_NS /* while another client opens the session that it shares */
 
-int client_init(struct client *client, struct worker *worker, struct session *session, uint32_t index) {
+int client_init(struct client *client, struct worker *worker, struct session *session,
+                uint32_t index) {
     struct shared *shared = worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
     const struct plan *plan = shared->plan;
@@ -116,10 +116,13 @@ void client_mend(struct client *client, enum lb_outcome outcome) {
 
 int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
     const struct plan *plan = client->worker->shared->plan;
-    return plan->mode == MODE_WAIT ? LB_NEVER : plan->mode == MODE_TRY ? 0 : started_ns + plan->timeout_ns;
+    return plan->mode == MODE_WAIT  ? LB_NEVER
+           : plan->mode == MODE_TRY ? 0
+                                    : started_ns + plan->timeout_ns;
 }
 
-/* From now on it waits for its key, unless it did so already: a run of tries of one key is one wait. */
+/* From now on it waits for its key, unless it did so already: a run of tries of one key is one
+ * wait. */
 static void begin_waiting(struct client *client, int64_t started_ns) {
     _Atomic int64_t *waiting_ns = &client->stats->waiting_ns;
     if (atomic_load_explicit(waiting_ns, memory_order_relaxed) == 0) {
@@ -131,7 +134,8 @@ static void end_waiting(struct client *client) {
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
 }
 
-/* A try brought nothing: until the next one it rests, and nobody knows whether it would get the key. */
+/* A try brought nothing: until the next one it rests, and nobody knows whether it would get the
+ * key. */
 static void rest_waiting(struct client *client, int64_t now_ns) {
     atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
 }
@@ -141,12 +145,14 @@ static void leave_lost(struct client *client) {
     bool leased = client->grant.lease_end_ns != LB_NEVER;
     int64_t end_ns = leased ? client->grant.lease_end_ns : client->session->lb.lasts_until_ns;
     int64_t late_ns = client->told_ns - end_ns;
-    if (end_ns != 0 && late_ns > client->stats->detect_max_ns) client->stats->detect_max_ns = late_ns;
+    if (end_ns != 0 && late_ns > client->stats->detect_max_ns)
+        client->stats->detect_max_ns = late_ns;
     guard_abandon(client);
     client->was_found = true;
 }
 
-/* Counts those that were overtaken, by their own clocks: somebody who started later was granted before. */
+/* Counts those that were overtaken, by their own clocks: somebody who started later was granted
+ * before. */
 static void note_order(struct client *client, int64_t started_ns) {
     _Atomic int64_t *latest = &client->worker->shared->latest_started[client->key_index];
     if (started_ns < atomic_load_explicit(latest, memory_order_relaxed)) {
@@ -156,8 +162,8 @@ static void note_order(struct client *client, int64_t started_ns) {
     }
 }
 
-/* Whether the holder knows that it lost the grant: then it does not write. A loss that nothing explains is no
- * excuse: then it does, and the damage shows. */
+/* Whether the holder knows that it lost the grant: then it does not write. A loss that nothing
+ * explains is no excuse: then it does, and the damage shows. */
 static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t now_ns) {
     if (client->told == LB_LOST) return true;
     if (outcome == LB_OK || now_ns < client->grant.lease_end_ns) return false;
@@ -168,25 +174,28 @@ static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t n
 /* What few plans ask for on the way in. */
 static void enter_more(struct client *client, int64_t started_ns, int64_t acquired_ns) {
     if (client->worker->shared->history) trace_granted(client, started_ns, acquired_ns);
-    if (client->worker->shared->latest_started && !client->request.shared) note_order(client, started_ns);
+    if (client->worker->shared->latest_started && !client->request.shared)
+        note_order(client, started_ns);
     if (client->sold_out) sell_look(client);
 }
 
-/* Who held the key when, for short-term fairness: by the moment of the grant, so that numbers follow upon
- * each other. */
+/* Who held the key when, for short-term fairness: by the moment of the grant, so that numbers
+ * follow upon each other. */
 static void note_turn(struct client *client, int64_t acquired_ns) {
     const struct shared *shared = client->worker->shared;
     if (client->key_index >= shared->turn_keys || client->request.shared) return;
     if (acquired_ns < stage_begin_ns(shared)) return;
-    turns_note(client->turns, client->worker->stats->between, client->key_index, client->entry.turn);
+    turns_note(client->turns, client->worker->stats->between, client->key_index,
+               client->entry.turn);
 }
 
 /* Granted: guard, hold, release, record. Returns how the attempt ended. */
-static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t started_ns, int64_t acquired_ns,
-                           bool measured) {
+static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t started_ns,
+                           int64_t acquired_ns, bool measured) {
     const struct shared *shared = client->worker->shared;
     struct session *session = client->session;
-    struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns, client->grant.token};
+    struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns,
+                         client->grant.token};
     client->told = LB_OK;
     guard_enter(client, &me);
     client->holding = true;
@@ -215,7 +224,8 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
     client_called(client);
     int64_t released_ns = lb_now();
     client->ended_ns = released_ns;
-    if (__builtin_expect(client->recorded, 0)) trace_released(client, releasing_ns, released_ns, outcome);
+    if (__builtin_expect(client->recorded, 0))
+        trace_released(client, releasing_ns, released_ns, outcome);
     if (client->turns) note_turn(client, acquired_ns);
     if (measured) {
         struct recorder *recorder = &client->worker->stats->recorder;
@@ -230,7 +240,8 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
         if (client->entry.releasing_ns > started_ns) {
             recorder_add(recorder, METRIC_HANDOFF, acquired_ns - client->entry.releasing_ns);
         }
-        if (client->entry.run > client->stats->longest_run) client->stats->longest_run = client->entry.run;
+        if (client->entry.run > client->stats->longest_run)
+            client->stats->longest_run = client->entry.run;
     }
     return outcome == LB_OK ? inner : outcome;
 }
@@ -302,7 +313,8 @@ static bool next(struct client *client, int64_t *ret_due_ns, int64_t *ret_starte
             lb_sleep_until(due_ns);
             now_ns = lb_now();
         } else {
-            worker->stats->queued += counted; /* a free client would have taken it before it was due */
+            /* a free client would have taken it before it was due */
+            worker->stats->queued += counted;
         }
         if (now_ns < stage_end_ns(shared) && !lb_stopping()) {
             worker->stats->started += counted;
@@ -327,7 +339,8 @@ static void load(struct client *client) {
     bool closed = !worker->schedule;
     bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
     int64_t due_ns, started_ns;
-    /* Also when the run was cut off: the schedule's slots that nobody came to are still to be counted. */
+    /* Also when the run was cut off: the schedule's slots that nobody came to are still to be
+     * counted. */
     while (next(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
@@ -338,7 +351,8 @@ static void load(struct client *client) {
             attempt(client, due_ns, started_ns, measured);
         }
         if (shared->churn && client->session->connected) session_close(client->session);
-        if (closed && think->mean_ns) client->next_ns = client->ended_ns + dist_draw(think, &client->rng);
+        if (closed && think->mean_ns)
+            client->next_ns = client->ended_ns + dist_draw(think, &client->rng);
         client_turn(client);
     }
 }
@@ -367,7 +381,8 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     const struct lb_store *store = shared->store_backend;
     if (lock->setup && lock->setup(session, err) != 0) return -1;
     if (store && store->setup && store->setup(session, err) != 0) return -1;
-    if (!lock->arm || lock->primitive == LB_LATCH) return 0; /* a latch: each round's key in its turn */
+    /* a latch: each round's key in its turn */
+    if (!lock->arm || lock->primitive == LB_LATCH) return 0;
     for (uint32_t i = 0; i < shared->key_count; i++) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, i, name);
@@ -387,7 +402,8 @@ static void open_first(struct client *client) {
         int64_t begin_ns = lb_now();
         session->failed = session_open(session, shared->connect_deadline_ns, &err) != 0;
         if (!session->failed) client->stats->connect_ns = lb_now() - begin_ns;
-        if (!session->failed && client->index == 0) session->failed = prepare_keys(client, &err) != 0;
+        if (!session->failed && client->index == 0)
+            session->failed = prepare_keys(client, &err) != 0;
         session->tried = true;
     }
     if (session->failed) {

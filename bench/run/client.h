@@ -1,9 +1,8 @@
 /* client: one simulated user of a lock: a fiber that connects, loads, drains and goes.
  *
- * client.c has its life and the attempt; session.c what it calls the lock through, guard.c what it enters
- * with a grant, hold.c what it does with it. Latches go in rounds (latch.c), optimistic locks in tries
- * (update.c).
- */
+ * client.c has its life and the attempt; session.c what it calls the lock through, guard.c what it
+ * enters with a grant, hold.c what it does with it. Latches go in rounds (latch.c), optimistic
+ * locks in tries (update.c). */
 #ifndef BENCH_RUN_CLIENT_H
 #define BENCH_RUN_CLIENT_H
 
@@ -21,7 +20,8 @@ struct worker {
     struct shared *shared;
     struct worker_stats *stats;
     int thread;
-    struct schedule *schedule; /* open loop: the next due slot, for whoever is free; NULL in closed loop */
+    /* open loop: the next due slot, for whoever is free; NULL in closed loop */
+    struct schedule *schedule;
 };
 
 /* What an attempt that takes several keys at once needs besides. */
@@ -49,13 +49,16 @@ struct client {
     bool asleep;          /* holding, and to be woken when told */
     enum lb_outcome told; /* LB_OK = nothing */
     int64_t told_ns;
-    struct gate gate;              /* its releases and renewals pass one at a time */
-    uint32_t found_at, stalled_at; /* findings.holders[].doubled and .stalled when its grant began */
-    bool was_found;                /* somebody came in while it was there */
-    uint8_t recorded;              /* of its grant's keys, those whose grant the history has: a bit each */
-    uint8_t went;                  /* how it went, for the history: HISTORY_UNCALLED ... */
+    struct gate gate; /* its releases and renewals pass one at a time */
+    /* findings.holders[].doubled and .stalled when its grant began */
+    uint32_t found_at, stalled_at;
+    bool was_found; /* somebody came in while it was there */
+    /* of its grant's keys, those whose grant the history has: a bit each */
+    uint8_t recorded;
+    uint8_t went; /* how it went, for the history: HISTORY_UNCALLED ... */
 
-    bool unsettled;             /* an attempt's outcome is unknown: something of it may still be held ... */
+    /* an attempt's outcome is unknown: something of it may still be held ... */
+    bool unsettled;
     int64_t unsettled_until_ns; /* ... until its lease ends at the latest */
     int64_t next_ns;            /* closed loop: when the next attempt is due; 0 = at once */
     int64_t ended_ns;           /* the last stamp taken */
@@ -63,21 +66,24 @@ struct client {
     uint32_t key_index;
     char key[KEY_TEXT_MAX];
     struct client_keys *keys; /* NULL = one at a time */
-    struct visit *visits;     /* of the guarded store, one a key of the grant; NULL = there is none */
-    uint64_t *sold_out;       /* selling: for each key the slots that it found empty, a bit each; or NULL */
-    uint32_t keys_left;       /* that it has not found sold out */
-    uint64_t left;            /* goods that it saw when it came in */
+    /* of the guarded store, one a key of the grant; NULL = there is none */
+    struct visit *visits;
+    /* selling: for each key the slots that it found empty, a bit each; or NULL */
+    uint64_t *sold_out;
+    uint32_t keys_left; /* that it has not found sold out */
+    uint64_t left;      /* goods that it saw when it came in */
 };
 
 /* Prepares client `index` of a session; fiber comes later. 0, or -1 when out of memory. */
-int client_init(struct client *client, struct worker *worker, struct session *session, uint32_t index);
+int client_init(struct client *client, struct worker *worker, struct session *session,
+                uint32_t index);
 void client_done(struct client *client);
 
 /* The fiber's body. */
 void client_run(void *client);
 
-/* Takes the thread's processor time at the window's two ends; now_ns: a fresh stamp. Costs two comparisons.
- */
+/* Takes the thread's processor time at the window's two ends; now_ns: a fresh stamp. Costs two
+ * comparisons. */
 void worker_mark(struct worker *worker, int64_t now_ns);
 
 /* ---- for the attempts of all kinds ---- */
@@ -120,8 +126,8 @@ static inline void client_granted(struct client *client, int64_t waited_ns) {
 
 void client_failed(struct client *client, int64_t waited_ns);
 
-/* What follows an attempt that ended otherwise than well: the error is kept, the session given up or the
- * client told to settle. */
+/* What follows an attempt that ended otherwise than well: the error is kept, the session given up
+ * or the client told to settle. */
 void client_mend(struct client *client, enum lb_outcome outcome);
 
 /* Between two attempts: lets the supervisor have its figures, and other fibers their turn. */

@@ -1,4 +1,5 @@
-/* environment: the machine that a run was measured on, as run.json has it. No name or path of the machine. */
+/* environment: the machine that a run was measured on, as run.json has it. No name or path of the
+ * machine. */
 #ifndef BENCH_RUN_ENVIRONMENT_H
 #define BENCH_RUN_ENVIRONMENT_H
 

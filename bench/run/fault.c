@@ -10,18 +10,20 @@
 /* A stream of its own: no client has this number. */
 #define SECTION_STREAM(section) (UINT64_MAX - 1 - (uint64_t)(section))
 
-void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed, int section,
-                       int64_t begin_ns) {
+void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
+                       int section, int64_t begin_ns) {
     rng_seed(&clock->rng, seed, SECTION_STREAM(section));
     clock->left = plan->times > 0 ? plan->times : -1;
-    clock->next_ns =
-        plan->kind == FAULT_NONE ? LB_NEVER : lb_after(begin_ns, span_draw(&plan->first, &clock->rng));
+    clock->next_ns = plan->kind == FAULT_NONE
+                         ? LB_NEVER
+                         : lb_after(begin_ns, span_draw(&plan->first, &clock->rng));
 }
 
 void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan) {
     if (clock->left > 0) clock->left--;
     bool more = !span_is_none(&plan->every) && clock->left != 0;
-    clock->next_ns = more ? lb_after(clock->next_ns, span_draw(&plan->every, &clock->rng)) : LB_NEVER;
+    clock->next_ns =
+        more ? lb_after(clock->next_ns, span_draw(&plan->every, &clock->rng)) : LB_NEVER;
 }
 
 void faults_begin(struct faults *faults, const struct stage_ask *ask, struct stage *stage,
@@ -54,7 +56,8 @@ struct fault_act *fault_lasting(struct faults *faults, const struct fault_sectio
         int64_t begin_ns = faults->stage->faults[faults->stage->fault_count - 1].begin_ns;
         *act = (struct fault_act){.plan = plan,
                                   .log = faults->stage->fault_count - 1,
-                                  .until_ns = plan->for_ns > 0 ? lb_after(begin_ns, plan->for_ns) : LB_NEVER,
+                                  .until_ns = plan->for_ns > 0 ? lb_after(begin_ns, plan->for_ns)
+                                                               : LB_NEVER,
                                   .process = -1,
                                   .node = -1};
         return act;
@@ -95,7 +98,8 @@ static void undo(struct faults *faults, struct fault_act *act) {
 
 /* Whether there is something to look at between its begin and its end. */
 static bool is_watched(const struct fault_act *act) {
-    return act->returning || act->plan->kind == FAULT_WIRE_MIDWAY || act->plan->kind == FAULT_WIRE_DROP;
+    return act->returning || act->plan->kind == FAULT_WIRE_MIDWAY ||
+           act->plan->kind == FAULT_WIRE_DROP;
 }
 
 /* What lasts: ends in its time. */
@@ -153,7 +157,8 @@ static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
     bool waits = section->plan->after == AFTER_HOLDER;
     for (int i = index + 1; waits && i < PLAN_FAULTS_MAX; i++) {
         struct fault_section *below = &faults->sections[i];
-        bool later = below->clock.next_ns < LB_NEVER && below->clock.next_ns >= section->clock.next_ns;
+        bool later =
+            below->clock.next_ns < LB_NEVER && below->clock.next_ns >= section->clock.next_ns;
         if (below->acted_ns == 0 && later) below->clock.next_ns += late_ns;
     }
     fault_clock_next(&section->clock, section->plan);

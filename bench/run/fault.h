@@ -1,11 +1,12 @@
-/* fault: what the supervisor does to clients, servers and wires while they load, by the plan's sections.
+/* fault: what the supervisor does to clients, servers and wires while they load, by the plan's
+ * sections.
  *
- * fault.c has the schedule; fault_clients.c, fault_servers.c and fault_wires.c what each kind does, and by
- * what sign it is known to have acted; fault_find.c whom it hits; fault_cut.c what a fault excuses; and
- * fault_log.c the log of it. Which victim comes first, and times that are drawn, come from the stage's seed;
- * the next victim is the next that can be hit. The last living worker process is never killed. Clients can
- * be paused, killed and told apart on their wires only where they have worker processes of their own.
- */
+ * fault.c has the schedule; fault_clients.c, fault_servers.c and fault_wires.c what each kind does,
+ * and by what sign it is known to have acted; fault_find.c whom it hits; fault_cut.c what a fault
+ * excuses; and fault_log.c the log of it. Which victim comes first, and times that are drawn, come
+ * from the stage's seed; the next victim is the next that can be hit. The last living worker
+ * process is never killed. Clients can be paused, killed and told apart on their wires only where
+ * they have worker processes of their own. */
 #ifndef BENCH_RUN_FAULT_H
 #define BENCH_RUN_FAULT_H
 
@@ -21,17 +22,19 @@ struct fault_clock {
     int left;        /* -1 = no limit */
 };
 
-/* The first time, from begin_ns on; and the one after. The same plan, seed and section: the same times. */
-void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed, int section,
-                       int64_t begin_ns);
+/* The first time, from begin_ns on; and the one after. The same plan, seed and section: the same
+ * times. */
+void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
+                       int section, int64_t begin_ns);
 void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan);
 
 /* A section at work. */
 struct fault_section {
     const struct plan_fault *plan;
     struct fault_clock clock;
-    int64_t acted_ns;       /* when it last acted; 0 = not yet */
-    int64_t patience_until; /* it waits for a holder, or a victim, no longer; 0 = it does not wait */
+    int64_t acted_ns; /* when it last acted; 0 = not yet */
+    /* it waits for a holder, or a victim, no longer; 0 = it does not wait */
+    int64_t patience_until;
 };
 
 /* Something that lasts. */
@@ -65,14 +68,15 @@ struct faults {
 void faults_begin(struct faults *faults, const struct stage_ask *ask, struct stage *stage,
                   struct shared *shared, struct workers *workers, int64_t begin_ns);
 
-/* Does what is due. True if anything was done; *ret_next_ns: when there is something to do again. */
+/* Does what is due. True if anything was done; *ret_next_ns: when there is something to do
+ * again. */
 bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns);
 
 /* Whether anything lasts now that keeps clients from their locks. */
 bool faults_acting(const struct faults *faults);
 
-/* The window is over: whatever lasts is undone. Servers that were started again may still be on their way: go
- * on with faults_turn. */
+/* The window is over: whatever lasts is undone. Servers that were started again may still be on
+ * their way: go on with faults_turn. */
 void faults_end(struct faults *faults);
 
 /* Whether a server that was started again is still on its way; it has 30 s. */

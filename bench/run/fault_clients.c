@@ -1,9 +1,9 @@
-/* fault_clients: worker processes that are stopped or killed, and renewals that are held back; see fault.h.
+/* fault_clients: worker processes that are stopped or killed, and renewals that are held back; see
+ * fault.h.
  *
- * A process that carries several clients takes all of them along. Renewals are held back where the suite
- * makes them (watchdog.c): a session that a helper of the driver's keeps alive (ZooKeeper's pings, an etcd
- * lease's keep-alive) is out of reach, and the log says so.
- */
+ * A process that carries several clients takes all of them along. Renewals are held back where the
+ * suite makes them (watchdog.c): a session that a helper of the driver's keeps alive (ZooKeeper's
+ * pings, an etcd lease's keep-alive) is out of reach, and the log says so. */
 #include <sys/wait.h>
 
 #include "bench/run/fault_inside.h"
@@ -28,7 +28,8 @@ static bool has_pulse(const struct shared *shared) {
 static enum fault_tried nobody(struct faults *faults, const struct fault_section *section) {
     if (section->plan->target != TARGET_ANY) return FAULT_LATER;
     const struct stage *stage = faults->stage;
-    const struct stage_fault *last = stage->fault_count ? &stage->faults[stage->fault_count - 1] : NULL;
+    const struct stage_fault *last =
+        stage->fault_count ? &stage->faults[stage->fault_count - 1] : NULL;
     bool said = last && last->section == (int)(section - faults->sections) && last->process < 0;
     if (!said) fault_log_not(faults, section, "no client is left that could be hit");
     return FAULT_DONE;
@@ -93,8 +94,8 @@ static enum fault_tried kill_one(struct faults *faults, struct fault_section *se
     if (!fault) return FAULT_DONE;
     fault_log_victim(fault, &victim);
     fault->end_ns = lb_now();
-    fault_sign(fault, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "its process ended by signal %d",
-               WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    fault_sign(fault, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+               "its process ended by signal %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     return FAULT_DONE;
 }
 
@@ -124,9 +125,10 @@ static enum fault_tried starve_one(struct faults *faults, struct fault_section *
     struct victim victim = {.process = -1, .end = (uint32_t)shared->clients};
     bool all = section->plan->target == TARGET_ALL;
     if (!shared->plan->renew || !shared->lock->lock->renew) {
-        fault_log_not(faults, section,
-                      "nothing renews here that could be held back: the lock has no renewals, or a helper of "
-                      "its own makes them");
+        fault_log_not(
+            faults, section,
+            "nothing renews here that could be held back: the lock has no renewals, or a helper of "
+            "its own makes them");
         return FAULT_DONE;
     }
     if (!all && !fault_find(faults, section->plan->target, &victim)) return FAULT_LATER;
@@ -156,7 +158,8 @@ static void end_starve(struct faults *faults, struct fault_act *act) {
     struct renewals now = count_renewals(faults, act);
     uint64_t held_back = now.held_back - act->held_back;
     fault->end_ns = lb_now();
-    fault_sign(fault, held_back > 0, "%llu renewals before it, %llu while it lasted, %llu held back",
+    fault_sign(fault, held_back > 0,
+               "%llu renewals before it, %llu while it lasted, %llu held back",
                (unsigned long long)act->renewals, (unsigned long long)(now.made - act->renewals),
                (unsigned long long)held_back);
 }
@@ -167,7 +170,8 @@ enum fault_tried fault_clients_hit(struct faults *faults, struct fault_section *
         fault_log_not(faults, section, "the clients run in one process, which is spared");
         return FAULT_DONE;
     }
-    return section->plan->kind == FAULT_KILL ? kill_one(faults, section) : pause_one(faults, section);
+    return section->plan->kind == FAULT_KILL ? kill_one(faults, section)
+                                             : pause_one(faults, section);
 }
 
 void fault_clients_undo(struct faults *faults, struct fault_act *act) {

@@ -1,8 +1,8 @@
 /* fault_find: whom a fault hits: any client, one that holds, one that waits; see fault_inside.h.
  *
- * What a client does is read from the memory that it shares while it runs, so it may be over at once: whoever
- * must be hit in the act is stopped first, looked at again, and let go if it has left meanwhile.
- */
+ * What a client does is read from the memory that it shares while it runs, so it may be over at
+ * once: whoever must be hit in the act is stopped first, looked at again, and let go if it has left
+ * meanwhile. */
 #include <time.h>
 
 #include "bench/run/fault_inside.h"
@@ -18,14 +18,16 @@ static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_
     *ret_key = key;
     if (shared->crowds.crowd) {
         const struct presence *presence = &shared->crowds.presence[client];
-        bool inside = atomic_load(&presence->counted) && atomic_load(&presence->left_ns) == LB_NEVER;
+        bool inside =
+            atomic_load(&presence->counted) && atomic_load(&presence->left_ns) == LB_NEVER;
         if (inside) *ret_key = atomic_load(&presence->key);
         return inside ? atomic_load(&presence->acquired_ns) : 0;
     }
     uint32_t first = shared->own_cells ? client : key * shared->slots;
     for (uint32_t i = first; i < first + shared->slots && i < shared->cell_count; i++) {
         const struct cell *cell = &shared->cells[i];
-        if (atomic_load(&cell->owner) == (uint64_t)client + 1) return atomic_load(&cell->acquired_ns);
+        if (atomic_load(&cell->owner) == (uint64_t)client + 1)
+            return atomic_load(&cell->acquired_ns);
     }
     return 0;
 }
@@ -89,8 +91,8 @@ static bool catch_any(struct faults *faults, struct victim *ret) {
 }
 
 /* Tries clients in turn, from the next one on. */
-static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process, uint32_t *skip,
-                         struct victim *ret) {
+static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process,
+                         uint32_t *skip, struct victim *ret) {
     const struct shared *shared = faults->shared;
     uint32_t clients = (uint32_t)shared->clients;
     for (; *skip < clients; ++*skip) {
@@ -106,7 +108,8 @@ static bool next_that_is(struct faults *faults, enum fault_target target, bool b
     return false;
 }
 
-bool fault_still(const struct faults *faults, enum fault_target target, const struct victim *victim) {
+bool fault_still(const struct faults *faults, enum fault_target target,
+                 const struct victim *victim) {
     uint32_t key;
     return is_since(faults->shared, target, victim->client, &key) != 0 && key == victim->key;
 }
@@ -117,7 +120,8 @@ bool fault_catch(struct faults *faults, enum fault_target target, bool spare, st
     if (alive == 0 || (spare && alive < 2)) return false;
     if (target == TARGET_ANY) return catch_any(faults, ret);
     uint32_t skip = 0;
-    for (int tries = 0; tries < TRIES_MAX && next_that_is(faults, target, true, &skip, ret); tries++) {
+    for (int tries = 0; tries < TRIES_MAX && next_that_is(faults, target, true, &skip, ret);
+         tries++) {
         if (workers_pause(faults->workers, ret->process, true) != 0) continue;
         stand(workers_pid(faults->workers, ret->process));
         if (fault_still(faults, target, ret)) {

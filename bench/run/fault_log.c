@@ -6,7 +6,8 @@
 
 #include "bench/run/fault_inside.h"
 
-struct stage_fault *fault_log(struct faults *faults, const struct fault_section *section, int64_t begin_ns) {
+struct stage_fault *fault_log(struct faults *faults, const struct fault_section *section,
+                              int64_t begin_ns) {
     struct stage *stage = faults->stage;
     struct stage_fault *grown =
         realloc(stage->faults, (size_t)(stage->fault_count + 1) * sizeof *stage->faults);
@@ -32,7 +33,8 @@ void fault_sign(struct stage_fault *fault, bool acted, const char *format, ...) 
     fault->acted = acted;
 }
 
-void fault_log_not(struct faults *faults, const struct fault_section *section, const char *format, ...) {
+void fault_log_not(struct faults *faults, const struct fault_section *section, const char *format,
+                   ...) {
     struct stage_fault *fault = fault_log(faults, section, lb_now());
     if (!fault) return;
     va_list args;
@@ -51,12 +53,13 @@ static json_t *fault_json(const struct stage *stage, const struct stage_fault *f
     double from_s = (double)(fault->begin_ns - stage->window_begin_ns) / 1e9;
     double to_s = (double)(fault->end_ns - stage->window_begin_ns) / 1e9;
     char section[16];
-    return json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}", "kind", fault_kind_text(fault->kind),
-        "section", fault_section_text(fault->section, section, sizeof section), "target", fault->target,
-        "process", number(fault->process), "client", number(fault->client), "node", number(fault->node),
-        "key", number(fault->key), "from_s", from_s, "to_s", fault->end_ns ? json_real(to_s) : json_null(),
-        "acted", fault->acted, "sign", fault->sign);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}", "kind",
+                     fault_kind_text(fault->kind), "section",
+                     fault_section_text(fault->section, section, sizeof section), "target",
+                     fault->target, "process", number(fault->process), "client",
+                     number(fault->client), "node", number(fault->node), "key", number(fault->key),
+                     "from_s", from_s, "to_s", fault->end_ns ? json_real(to_s) : json_null(),
+                     "acted", fault->acted, "sign", fault->sign);
 }
 
 json_t *faults_json(const struct stage *stage) {

@@ -1,7 +1,6 @@
-/* fault_servers: servers that stand still, end, come back with or without their data, step their clocks, end
- * connections, throw keys away, or become primaries; see fault.h. What a server does to itself its topology's
- * script does (topo_act). Only servers that lockbench started are touched.
- */
+/* fault_servers: servers that stand still, end, come back with or without their data, step their
+ * clocks, end connections, throw keys away, or become primaries; see fault.h. What a server does to
+ * itself its topology's script does (topo_act). Only servers that lockbench started are touched. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,8 @@ static void take(struct nodes *nodes, const struct topo *topo, int node) {
 static void take_some(struct faults *faults, struct nodes *nodes, int wanted) {
     const struct topo *topo = faults->ask->topo;
     int all = topo_about(topo)->nodes;
-    for (int i = 0; i < all && nodes->count < wanted; i++) take(nodes, topo, (faults->next_node + i) % all);
+    for (int i = 0; i < all && nodes->count < wanted; i++)
+        take(nodes, topo, (faults->next_node + i) % all);
     faults->next_node = (faults->next_node + wanted) % all;
 }
 
@@ -110,7 +110,8 @@ static void end_pause(struct faults *faults, struct fault_act *act) {
     if (!paused_twice(faults, act)) topo_signal(topo, act->node, SIGCONT);
     fault->end_ns = lb_now();
     fault_sign(fault, stood, "all threads of the server %s for %.3f s",
-               stood ? "stood still" : "did not stand still", (double)(now_ns - fault->begin_ns) / 1e9);
+               stood ? "stood still" : "did not stand still",
+               (double)(now_ns - fault->begin_ns) / 1e9);
     if (act->cut_open) {
         uint32_t clients = (uint32_t)faults->shared->clients;
         fault_cut_over(faults, 0, clients, fault->begin_ns, fault->end_ns);
@@ -135,7 +136,8 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     fault_history_cut(faults, 0, clients, fault->begin_ns, over_ns);
     if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;
     fault->acted = killed && (wiped || !empties);
-    fault_sign(fault, fault->acted, "%s%s", err.code ? err.text : "its process was killed and is gone",
+    fault_sign(fault, fault->acted, "%s%s",
+               err.code ? err.text : "its process was killed and is gone",
                wiped ? ", and its data" : "");
     faults->stage->servers_touched = true;
     if (pid <= 0 || !killed) {
@@ -197,7 +199,8 @@ static void step_clock(struct faults *faults, struct fault_section *section, int
 }
 
 /* An act of the script on a node. */
-static void act_on(struct faults *faults, struct fault_section *section, const char *act, int node) {
+static void act_on(struct faults *faults, struct fault_section *section, const char *act,
+                   int node) {
     struct stage_fault *fault = fault_log(faults, section, lb_now());
     struct lb_err err = {0};
     char arg[16], text[100] = "";
@@ -206,7 +209,10 @@ static void act_on(struct faults *faults, struct fault_section *section, const c
     snprintf(arg, sizeof arg, "%d", node);
     bool done = topo_act(faults->ask->topo, act, arg, text, sizeof text, &err) == 0;
     fault->end_ns = lb_now();
-    fault_sign(fault, done, "%s", !done ? err.text : *text ? text : "the server did as it was told");
+    fault_sign(fault, done, "%s",
+               !done   ? err.text
+               : *text ? text
+                       : "the server did as it was told");
     faults->stage->servers_touched = true;
 }
 
@@ -235,13 +241,15 @@ static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int
 }
 
 /* text: the last of its answers, one a connection. Returns how many ended. */
-static int end_connections(struct faults *faults, int process, char *text, size_t size, struct lb_err *err) {
+static int end_connections(struct faults *faults, int process, char *text, size_t size,
+                           struct lb_err *err) {
     struct topo *topo = faults->ask->topo;
     pid_t pid = workers_pid(faults->workers, process);
     int ports[FAULT_PORTS_MAX], count = fault_peer_ports(pid, topo, ports);
-    /* It stands still, and must not outlive its lease by that: the acts may take long. What hangs on the
-     * connection itself can wait, and is hit while it holds for sure. */
-    if (faults->shared->lock->lock->caps & LB_CAP_LEASE) workers_pause(faults->workers, process, false);
+    /* It stands still, and must not outlive its lease by that: the acts may take long. What hangs
+     * on the connection itself can wait, and is hit while it holds for sure. */
+    if (faults->shared->lock->lock->caps & LB_CAP_LEASE)
+        workers_pause(faults->workers, process, false);
     for (int i = 0; i < count; i++) {
         char arg[16];
         snprintf(arg, sizeof arg, "%d", ports[i]);
@@ -249,7 +257,8 @@ static int end_connections(struct faults *faults, int process, char *text, size_
     }
     /* A server may end them a moment after it has said so. */
     int ended = count_ended(pid, topo, ports, count);
-    for (int64_t limit_ns = lb_now() + END_NS; ended < count && !err->code && lb_now() < limit_ns;) {
+    for (int64_t limit_ns = lb_now() + END_NS;
+         ended < count && !err->code && lb_now() < limit_ns;) {
         nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS}, NULL);
         ended = count_ended(pid, topo, ports, count);
     }

@@ -1,6 +1,6 @@
-/* fault_wires: what happens to bytes between clients and servers, and between servers; see fault.h. The wire
- * itself is a process of its own (wire.h), and what it counted is the sign that a fault acted.
- */
+/* fault_wires: what happens to bytes between clients and servers, and between servers; see fault.h.
+ * The wire itself is a process of its own (wire.h), and what it counted is the sign that a fault
+ * acted. */
 #include <string.h>
 
 #include "bench/run/fault_inside.h"
@@ -9,8 +9,9 @@
 /* What the wire is told. */
 static struct wire_fault made_of(const struct faults *faults, const struct plan_fault *plan) {
     static const enum wire_way ways[] = {WIRE_BOTH, WIRE_REQUESTS, WIRE_ANSWERS};
-    struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION ? faults->ask->peer_ends
-                                                                          : faults->ask->client_ends,
+    struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION
+                                           ? faults->ask->peer_ends
+                                           : faults->ask->client_ends,
                                .by_ns = plan->by_ns,
                                .jitter_ns = plan->jitter_ns,
                                .seed = faults->shared->seed,
@@ -58,7 +59,8 @@ static bool ends_connections(const struct plan_fault *plan) {
 }
 
 /* lift: what went wrong when it was lifted. */
-static void sign(struct faults *faults, int number, struct stage_fault *fault, const struct lb_err *lift) {
+static void sign(struct faults *faults, int number, struct stage_fault *fault,
+                 const struct lb_err *lift) {
     struct wire_sign seen;
     wire_sign(faults->ask->wire, number, &seen);
     fault_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections%s%s",
@@ -82,11 +84,13 @@ static void set(struct faults *faults, struct fault_section *section, const stru
         wire_fault.pid_count = 1;
         fault_log_victim(fault, victim);
     }
-    bool ends = of_clients && ends_connections(plan), silent = of_clients && is_silent(faults, plan);
+    bool ends = of_clients && ends_connections(plan),
+         silent = of_clients && is_silent(faults, plan);
     if (ends) fault_cut_ended(faults, victim->first, count, fault->begin_ns, LB_NEVER);
     if (silent) silent = fault_cut_silent(faults, victim->first, count, fault->begin_ns);
     int number = wire_set(faults->ask->wire, &wire_fault, &err);
-    struct fault_act *act = number >= 0 && fault_lasts(plan->kind) ? fault_lasting(faults, section) : NULL;
+    struct fault_act *act =
+        number >= 0 && fault_lasts(plan->kind) ? fault_lasting(faults, section) : NULL;
     if (act) {
         act->wire_fault = number;
         act->process = victim->process;
@@ -97,7 +101,8 @@ static void set(struct faults *faults, struct fault_section *section, const stru
         return;
     }
     fault->end_ns = lb_now();
-    if (ends || silent) fault_cut_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
+    if (ends || silent)
+        fault_cut_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
     if (number < 0) {
         fault_sign(fault, false, "%s", err.text);
         return;
@@ -110,7 +115,8 @@ static void set(struct faults *faults, struct fault_section *section, const stru
 enum fault_tried fault_wires_hit(struct faults *faults, struct fault_section *section) {
     const struct plan_fault *plan = section->plan;
     struct victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
-    uint64_t ends = plan->target == TARGET_REPLICATION ? faults->ask->peer_ends : faults->ask->client_ends;
+    uint64_t ends =
+        plan->target == TARGET_REPLICATION ? faults->ask->peer_ends : faults->ask->client_ends;
     if (!faults->ask->wire || ends == 0) {
         fault_log_not(faults, section, "there is no such wire of lockbench's own");
         return FAULT_DONE;

@@ -11,7 +11,8 @@ enum guard guard_of(const struct plan *plan, const struct lb_lock *lock) {
     return plan->keys_at_once > 1 && (lock->caps & LB_CAP_MULTI) ? GUARD_CELLS : GUARD_CELL;
 }
 
-/* A reader of the stamps that those who were here before left; it shares, so it writes none of its own. */
+/* A reader of the stamps that those who were here before left; it shares, so it writes none of its
+ * own. */
 static struct entry entry_beside(const struct cell *cell) {
     return (struct entry){
         .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),
@@ -58,8 +59,8 @@ void guard_enter_other(struct client *client, const struct holding *me) {
         break;
     case GUARD_SLOT:
         client->stats->inside = 1;
-        client->cell =
-            enter_cell(client, key * shared->slots + client->grant.slot % shared->slots, me, &client->entry);
+        client->cell = enter_cell(client, key * shared->slots + client->grant.slot % shared->slots,
+                                  me, &client->entry);
         break;
     case GUARD_READERS:
         client->cell = &shared->cells[key];
@@ -69,14 +70,14 @@ void guard_enter_other(struct client *client, const struct holding *me) {
         } else {
             client->entry = entry_beside(client->cell);
         }
-        crowd_enter(&shared->crowds, &shared->findings, key, is_writer(client) ? CROWD_ALL : 1, CROWD_ALL,
-                    me);
+        crowd_enter(&shared->crowds, &shared->findings, key, is_writer(client) ? CROWD_ALL : 1,
+                    CROWD_ALL, me);
         break;
     case GUARD_PERMITS:
         client->cell = &shared->cells[key];
         client->entry = entry_beside(client->cell);
-        crowd_enter(&shared->crowds, &shared->findings, key, client->request.permits, client->request.bound,
-                    me);
+        crowd_enter(&shared->crowds, &shared->findings, key, client->request.permits,
+                    client->request.bound, me);
         break;
     }
     if (is_stored(client)) store_come(client);
@@ -90,8 +91,8 @@ void guard_leave_other(struct client *client, int64_t releasing_ns) {
         break;
     case GUARD_CELLS:
         for (int i = 1; i < client->request.key_count; i++) {
-            cell_leave(&shared->cells[client->request.keys[i].index], client->index, &client->keys->entry[i],
-                       releasing_ns);
+            cell_leave(&shared->cells[client->request.keys[i].index], client->index,
+                       &client->keys->entry[i], releasing_ns);
         }
         cell_leave(client->cell, client->index, &client->entry, releasing_ns);
         break;
@@ -135,9 +136,11 @@ void guard_abandon(struct client *client) {
             cell_abandon(&shared->cells[client->request.keys[i].index], client->index);
         }
     }
-    bool beside = client->guard == GUARD_PERMITS || (client->guard == GUARD_READERS && !is_writer(client));
+    bool beside =
+        client->guard == GUARD_PERMITS || (client->guard == GUARD_READERS && !is_writer(client));
     if (!beside) cell_abandon(client->cell, client->index);
-    if (beside || client->guard == GUARD_READERS) crowd_abandon(&shared->crowds, client->index, lb_now());
+    if (beside || client->guard == GUARD_READERS)
+        crowd_abandon(&shared->crowds, client->index, lb_now());
     client->stats->inside = 0;
     findings_detected(&shared->findings, client->index, client->found_at, count);
 }

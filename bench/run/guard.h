@@ -1,5 +1,5 @@
-/* guard: what a grant lets its client into, and so the checks of a stage: a cell, several, a slot's, or a
- * crowd; the goods that it sells there. */
+/* guard: what a grant lets its client into, and so the checks of a stage: a cell, several, a
+ * slot's, or a crowd; the goods that it sells there. */
 #ifndef BENCH_RUN_GUARD_H
 #define BENCH_RUN_GUARD_H
 
@@ -31,7 +31,8 @@ static inline void guard_leave(struct client *client, int64_t releasing_ns) {
         guard_leave_other(client, releasing_ns);
         return;
     }
-    if (__builtin_expect(!cell_leave(client->cell, client->index, &client->entry, releasing_ns), 0)) {
+    if (__builtin_expect(!cell_leave(client->cell, client->index, &client->entry, releasing_ns),
+                         0)) {
         client->was_found = true;
     }
     client->stats->inside = 0;

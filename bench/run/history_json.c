@@ -1,5 +1,5 @@
-/* history_json: what a stage's history says, as run.json has it; see stage_history.h. Times in seconds are
- * from the window's begin. */
+/* history_json: what a stage's history says, as run.json has it; see stage_history.h. Times in
+ * seconds are from the window's begin. */
 #include <stdio.h>
 
 #include "bench/history/explain.h"
@@ -11,11 +11,12 @@ static json_t *seconds(const struct stage_history *history, int64_t ns) {
 }
 
 static json_t *line_json(const struct stage_history *history, const struct history_line *line) {
-    return json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:b, s:s}", "client", (json_int_t)line->client,
-                     "key", (json_int_t)line->key, "op", line->op, "begin_s",
-                     seconds(history, line->begin_ns), "end_s", seconds(history, line->end_ns), "outcome",
-                     line->outcome, "token", (json_int_t)line->token, "lease_end_s",
-                     seconds(history, line->lease_end_ns), "shared", line->shared, "note", line->note);
+    return json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:b, s:s}", "client",
+                     (json_int_t)line->client, "key", (json_int_t)line->key, "op", line->op,
+                     "begin_s", seconds(history, line->begin_ns), "end_s",
+                     seconds(history, line->end_ns), "outcome", line->outcome, "token",
+                     (json_int_t)line->token, "lease_end_s", seconds(history, line->lease_end_ns),
+                     "shared", line->shared, "note", line->note);
 }
 
 static json_t *counterexample_json(const struct stage_history *history) {
@@ -31,11 +32,12 @@ static json_t *timeline_json(const struct stage_history *history) {
     for (int i = 0; i < history->timeline_count; i++) {
         const struct hold *hold = &history->timeline[i];
         json_array_append_new(
-            all, json_pack("{s:I, s:I, s:o, s:o, s:o, s:s, s:b}", "client", (json_int_t)hold->client, "key",
-                           (json_int_t)hold_key(&history->rules, hold), "acquired_s",
-                           seconds(history, hold->from_ns), "released_s", seconds(history, hold->to_ns),
-                           "lease_end_s", seconds(history, hold->lease_end_ns), "outcome",
-                           hold_end_name(hold), "shared", (hold->flags & HOLD_SHARED) != 0));
+            all,
+            json_pack("{s:I, s:I, s:o, s:o, s:o, s:s, s:b}", "client", (json_int_t)hold->client,
+                      "key", (json_int_t)hold_key(&history->rules, hold), "acquired_s",
+                      seconds(history, hold->from_ns), "released_s", seconds(history, hold->to_ns),
+                      "lease_end_s", seconds(history, hold->lease_end_ns), "outcome",
+                      hold_end_name(hold), "shared", (hold->flags & HOLD_SHARED) != 0));
     }
     return all;
 }
@@ -45,15 +47,16 @@ json_t *history_json(const struct stage *stage) {
     if (!history || !history->judged) return json_null();
     const struct judgement *judgement = &history->judgement;
     return json_pack(
-        "{s:I, s:I, s:o, s:s, s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o}", "ops", (json_int_t)history->ops,
-        "dropped", (json_int_t)history->dropped, "file",
+        "{s:I, s:I, s:o, s:s, s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o}", "ops",
+        (json_int_t)history->ops, "dropped", (json_int_t)history->dropped, "file",
         history->file[0] ? json_string(history->file) : json_null(), "model",
         history_model_name((enum history_model)history->rules.model), "verdict",
-        history_verdict_name(judgement->verdict), "violations", (json_int_t)judgement->violations, "expired",
-        (json_int_t)judgement->expired, "spurious_busy",
+        history_verdict_name(judgement->verdict), "violations", (json_int_t)judgement->violations,
+        "expired", (json_int_t)judgement->expired, "spurious_busy",
         judgement->busy_judged ? json_integer((json_int_t)judgement->spurious_busy) : json_null(),
-        "token_errors", (json_int_t)judgement->token_errors, "inversions", (json_int_t)judgement->inversions,
-        "counterexample", counterexample_json(history), "timeline", timeline_json(history));
+        "token_errors", (json_int_t)judgement->token_errors, "inversions",
+        (json_int_t)judgement->inversions, "counterexample", counterexample_json(history),
+        "timeline", timeline_json(history));
 }
 
 static json_t *known(int64_t ns) {
@@ -75,18 +78,22 @@ json_t *recovery_json(const struct stage *stage) {
     for (int i = 0; i < r->trial_count; i++) {
         json_array_append_new(trials, json_integer((json_int_t)r->trials_ns[i]));
     }
-    json_t *detect = json_pack("{s:i, s:o, s:o, s:I}", "count", r->detect_count, "p50_ns",
-                               quantile(r->detect_ns, r->detect_count, 0.5), "max_ns",
-                               quantile(r->detect_ns, r->detect_count, 1), "never", (json_int_t)r->never);
-    return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "trials_ns", trials,
-        "count", r->trial_count, "unrecovered", r->unrecovered, "min_ns",
-        quantile(r->trials_ns, r->trial_count, 0), "p50_ns", quantile(r->trials_ns, r->trial_count, 0.5),
-        "p90_ns", quantile(r->trials_ns, r->trial_count, 0.9), "max_ns",
-        quantile(r->trials_ns, r->trial_count, 1), "theory_min_ns", known(r->theory_min_ns), "theory_max_ns",
-        known(r->theory_max_ns), "theory", r->theory[0] ? json_string(r->theory) : json_null(),
-        "unavailable_ns", known(r->unavailable_ns), "grants_lost", (json_int_t)r->grants_lost, "lost_wakeups",
-        r->wakeups_known ? json_integer((json_int_t)r->lost_wakeups) : json_null(), "detect", detect);
+    json_t *detect =
+        json_pack("{s:i, s:o, s:o, s:I}", "count", r->detect_count, "p50_ns",
+                  quantile(r->detect_ns, r->detect_count, 0.5), "max_ns",
+                  quantile(r->detect_ns, r->detect_count, 1), "never", (json_int_t)r->never);
+    return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}",
+                     "trials_ns", trials, "count", r->trial_count, "unrecovered", r->unrecovered,
+                     "min_ns", quantile(r->trials_ns, r->trial_count, 0), "p50_ns",
+                     quantile(r->trials_ns, r->trial_count, 0.5), "p90_ns",
+                     quantile(r->trials_ns, r->trial_count, 0.9), "max_ns",
+                     quantile(r->trials_ns, r->trial_count, 1), "theory_min_ns",
+                     known(r->theory_min_ns), "theory_max_ns", known(r->theory_max_ns), "theory",
+                     r->theory[0] ? json_string(r->theory) : json_null(), "unavailable_ns",
+                     known(r->unavailable_ns), "grants_lost", (json_int_t)r->grants_lost,
+                     "lost_wakeups",
+                     r->wakeups_known ? json_integer((json_int_t)r->lost_wakeups) : json_null(),
+                     "detect", detect);
 }
 
 bool history_warning(const struct stage *stage, char *text, size_t size) {
@@ -97,9 +104,10 @@ bool history_warning(const struct stage *stage, char *text, size_t size) {
         return true;
     }
     if (history->dropped == 0) return false;
-    snprintf(text, size,
-             "%llu operations found no room in the history and were not judged: they came faster than the "
-             "disk took them",
-             (unsigned long long)history->dropped);
+    snprintf(
+        text, size,
+        "%llu operations found no room in the history and were not judged: they came faster than the "
+        "disk took them",
+        (unsigned long long)history->dropped);
     return true;
 }

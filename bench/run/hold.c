@@ -69,8 +69,10 @@ static enum lb_outcome free_inner(struct client *client) {
     return outcome;
 }
 
-/* The holding itself, between what a guarded store in the backend wants on entry and before leaving. */
-static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
+/* The holding itself, between what a guarded store in the backend wants on entry and before
+ * leaving. */
+static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
+                                enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;
     if (shared->depth <= 1) return pass(client, acquired_ns);
     enum lb_outcome outcome = take_inner(client, shared->depth);
@@ -80,13 +82,13 @@ static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns, enum
     }
     if (outcome == LB_OK) outcome = pass(client, acquired_ns);
     if (outcome == LB_OK) outcome = free_inner(client);
-    /* The inner ones are freed, the outer one must still hold: a lock whose first unlock frees it shows now.
-     */
+    /* The inner ones are freed, the outer one must still hold: a lock whose first unlock frees it
+     * shows now. */
     return outcome == LB_OK ? pass(client, lb_now()) : outcome;
 }
 
-/* Whether the grant is not over yet as far as its holder can know: by its lease, or what its session was last
- * known to last. It says nothing of what comes between this look and the write. */
+/* Whether the grant is not over yet as far as its holder can know: by its lease, or what its
+ * session was last known to last. It says nothing of what comes between this look and the write. */
 static enum lb_outcome look_at_clock(struct client *client) {
     struct lb_session *session = &client->session->lb;
     bool leased = client->grant.lease_end_ns != LB_NEVER;
@@ -99,7 +101,8 @@ static enum lb_outcome look_at_clock(struct client *client) {
 
 enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
     bool careful = client->worker->shared->plan->careful;
-    bool stored = client->visits && client->worker->shared->store_backend && !client->request.shared;
+    bool stored =
+        client->visits && client->worker->shared->store_backend && !client->request.shared;
     enum lb_outcome outcome = stored ? store_install(client) : LB_OK;
     if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
     if (outcome == LB_OK && careful) outcome = look_at_clock(client);

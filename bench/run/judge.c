@@ -26,21 +26,25 @@ void judge_done(struct judge *judge) {
 /* Two clients must be able to meet on a key. */
 static bool can_meet(const struct plan *plan, int clients) {
     if (clients < 2 || plan->keys.pick == KEYS_OWN) return false;
-    return plan->keys.pick == KEYS_ZIPF || keys_count(&plan->keys, clients) <= (uint32_t)clients * 16;
+    return plan->keys.pick == KEYS_ZIPF ||
+           keys_count(&plan->keys, clients) <= (uint32_t)clients * 16;
 }
 
 /* Whether a finding is at least as bad as the control's mistake must show. */
 static bool shows(const struct exclusion *found, enum lb_exposed as) {
     if (found->verdict == VERDICT_VIOLATED) return true;
-    return as == LB_EXPOSED_STUCK ? found->stuck > 0 : as == LB_EXPOSED_EXPIRED && found->expired_holders > 0;
+    return as == LB_EXPOSED_STUCK ? found->stuck > 0
+                                  : as == LB_EXPOSED_EXPIRED && found->expired_holders > 0;
 }
 
-static void try_control(struct trial *trial, const struct stage *stage, const struct plan_stage *of) {
+static void try_control(struct trial *trial, const struct stage *stage,
+                        const struct plan_stage *of) {
     const struct lb_about *about = &of->lock->lock->about;
     const struct exclusion *found = &stage->exclusion;
     bool elsewhere = of->lock->plan != NULL;
-    bool caught = elsewhere ? shows(found, about->exposed_as)
-                            : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
+    bool caught = elsewhere
+                      ? shows(found, about->exposed_as)
+                      : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
     trial->caught |= caught;
     if (caught) trial->caught_in = of->repeat;
     if (stage->status != STAGE_COMPLETE || found->grants == 0) return;
@@ -49,7 +53,8 @@ static void try_control(struct trial *trial, const struct stage *stage, const st
     if (!elsewhere && !caught && can_meet(of->plan, stage->clients)) trial->missed = true;
 }
 
-static void say_broken(const struct lb_lock *lock, const struct exclusion *found, char *line, size_t size) {
+static void say_broken(const struct lb_lock *lock, const struct exclusion *found, char *line,
+                       size_t size) {
     const struct {
         uint64_t count;
         const char *of;
@@ -62,7 +67,8 @@ static void say_broken(const struct lb_lock *lock, const struct exclusion *found
                  {found->oversold, "pieces oversold", false}};
     bool violated = found->verdict == VERDICT_VIOLATED;
     size_t used = (size_t)snprintf(
-        line, size, violated ? "EXCLUSION VIOLATED by %s:" : "LEASES OUTLIVED by holders of %s:", lock->name);
+        line, size,
+        violated ? "EXCLUSION VIOLATED by %s:" : "LEASES OUTLIVED by holders of %s:", lock->name);
     const char *comma = " ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
         if (!parts[i].always && parts[i].count == 0) continue;
@@ -70,11 +76,12 @@ static void say_broken(const struct lb_lock *lock, const struct exclusion *found
                                  (unsigned long long)parts[i].count, parts[i].of);
         comma = ", ";
     }
-    if (used < size) snprintf(line + used, size - used, " in %llu grants", (unsigned long long)found->grants);
+    if (used < size)
+        snprintf(line + used, size - used, " in %llu grants", (unsigned long long)found->grants);
 }
 
-bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of, char *line,
-                 size_t size) {
+bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
+                 char *line, size_t size) {
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
     judge->grants += found->grants;

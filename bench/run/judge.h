@@ -1,9 +1,8 @@
 /* judge: what the stages' findings say of the run as a whole.
  *
- * A lock that people would use must come out clean. A control that "all" brought in must be caught by the
- * workload that is meant to expose it, or the checks are blind; one that the user named is judged like any
- * lock.
- */
+ * A lock that people would use must come out clean. A control that "all" brought in must be caught
+ * by the workload that is meant to expose it, or the checks are blind; one that the user named is
+ * judged like any lock. */
 #ifndef BENCH_RUN_JUDGE_H
 #define BENCH_RUN_JUDGE_H
 
@@ -24,11 +23,11 @@ int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err)
 void judge_done(struct judge *judge);
 
 /* Takes a stage in. True when its finding is to be said at once: line. */
-bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of, char *line,
-                 size_t size);
+bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
+                 char *line, size_t size);
 
-/* Whether a control that runs in a workload of its own has been caught in this repeat: more of its stages
- * would tell nothing. */
+/* Whether a control that runs in a workload of its own has been caught in this repeat: more of its
+ * stages would tell nothing. */
 bool judge_is_done(const struct judge *judge, const struct plan_stage *of);
 
 /* The name of a control that should have been caught and never was; NULL when there is none. */

@@ -4,8 +4,8 @@
 
 #include "bench/run/client.h"
 
-/* Optimistic locks: reads, works, writes if nobody else has written, and again from the read until it is
- * written or its time is up. */
+/* Optimistic locks: reads, works, writes if nobody else has written, and again from the read until
+ * it is written or its time is up. */
 void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured);
 
 /* Latches: rounds until the window's end. */

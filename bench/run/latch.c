@@ -1,18 +1,17 @@
 /* latch: rounds of a count-down latch, a key a round.
  *
- * One client arms the round's key and a barrier in shared memory, which is not measured, lets all begin. Then
- * the counters hold and count down, and the others await. Checked: no awaiter returns before the last
- * count-down was called, and who comes late to an open latch does not wait. A client that is alone counts
- * down, then awaits.
- */
+ * One client arms the round's key and a barrier in shared memory, which is not measured, lets all
+ * begin. Then the counters hold and count down, and the others await. Checked: no awaiter returns
+ * before the last count-down was called, and who comes late to an open latch does not wait. A
+ * client that is alone counts down, then awaits. */
 #include "bench/run/hold.h"
 #include "bench/run/kinds.h"
 #include "bench/run/session.h"
 
 #define BARRIER_FIRST_NS (50 * LB_US_NS) /* between two looks, doubled ... */
 #define BARRIER_LAST_NS LB_MS_NS         /* ... up to this */
-#define SLICE_NS (2 * LB_S_NS)           /* an await looks this often whether its round can still end */
-#define LATE_NS (5 * LB_S_NS)            /* for an await that should not wait at all */
+#define SLICE_NS (2 * LB_S_NS) /* an await looks this often whether its round can still end */
+#define LATE_NS (5 * LB_S_NS)  /* for an await that should not wait at all */
 
 struct round {
     uint32_t number, counters;
@@ -90,8 +89,10 @@ static void count_down(struct client *client, const struct round *round) {
     int64_t invoked_ns = lb_now();
     if (joined) {
         atomic_store(&shared->last_invoked_ns, invoked_ns);
-        atomic_fetch_add(&shared->invoked, 1); /* before the call: whoever awaits may return from now on */
-        outcome = client->session->lb.lock->release(&client->session->lb, &client->request, &client->grant);
+        /* before the call: whoever awaits may return from now on */
+        atomic_fetch_add(&shared->invoked, 1);
+        outcome = client->session->lb.lock->release(&client->session->lb, &client->request,
+                                                    &client->grant);
     }
     client->ended_ns = lb_now();
     if (outcome != LB_OK) atomic_store(&shared->spoilt, 1);
@@ -99,7 +100,8 @@ static void count_down(struct client *client, const struct round *round) {
         client_count(client, outcome);
         client->stats->grants += outcome == LB_OK;
         recorder_add(&client->worker->stats->recorder, METRIC_HOLD, invoked_ns - from_ns);
-        recorder_add(&client->worker->stats->recorder, METRIC_RELEASE, client->ended_ns - invoked_ns);
+        recorder_add(&client->worker->stats->recorder, METRIC_RELEASE,
+                     client->ended_ns - invoked_ns);
     }
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);
     if (joined) session_part(client);
@@ -120,7 +122,8 @@ static enum lb_outcome await_open(struct client *client, int64_t started_ns) {
 
 static void note_awake(struct shared *shared, int64_t now_ns) {
     int64_t last_ns = atomic_load(&shared->last_awake_ns);
-    while (now_ns > last_ns && !atomic_compare_exchange_weak(&shared->last_awake_ns, &last_ns, now_ns)) {
+    while (now_ns > last_ns &&
+           !atomic_compare_exchange_weak(&shared->last_awake_ns, &last_ns, now_ns)) {
     }
 }
 
@@ -174,7 +177,8 @@ void latch_rounds(struct client *client) {
         if (client->index < round.counters) count_down(client, &round);
         if (client->index >= round.counters || shared->clients == 1) await(client, &round);
         barrier(client, ++barriers);
-        int64_t awake_ns = atomic_load(&shared->last_awake_ns) - atomic_load(&shared->last_invoked_ns);
+        int64_t awake_ns =
+            atomic_load(&shared->last_awake_ns) - atomic_load(&shared->last_invoked_ns);
         if (first && round.measured && awake_ns > 0 && !atomic_load(&shared->spoilt)) {
             recorder_add(&client->worker->stats->recorder, METRIC_LAST_AWAKE, awake_ns);
         }

@@ -42,8 +42,8 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
         for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
             snprintf(old, sizeof old, "%s/%s", wanted, results[i]);
             if (access(old, F_OK) != 0) continue;
-            return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder", wanted,
-                           results[i]);
+            return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder",
+                           wanted, results[i]);
         }
         if (mkdir(wanted, 0777) != 0 && errno != EEXIST) return cannot(err, "make", wanted);
         return try_writing(wanted, err);

@@ -14,7 +14,8 @@
 #include "bench/servers/guard.h"
 #include "drivers/url.h"
 
-#define READY_NS (90 * LB_S_NS) /* for a server of ours to answer: a first start prepares its data */
+#define READY_NS                                                                                   \
+    (90 * LB_S_NS) /* for a server of ours to answer: a first start prepares its data */
 #define REACH_NS (10 * LB_S_NS) /* for one that runs already */
 #define TRY_NS (2 * LB_S_NS)    /* for one try of one session */
 
@@ -42,7 +43,8 @@ static void inquire(void *arg) {
     session.lock_state = calloc(1, lock->session_bytes + 1);
     rng_seed(&session.rng, (uint64_t)lb_now(), 0);
     int failed = !session.state || !session.lock_state;
-    if (!failed && backend->connect) failed = backend->connect(&session, inquiry->deadline_ns, &inquiry->err);
+    if (!failed && backend->connect)
+        failed = backend->connect(&session, inquiry->deadline_ns, &inquiry->err);
     if (!failed && backend->ping && backend->ping(&session, inquiry->deadline_ns) != LB_OK) {
         failed = err_set(&inquiry->err, session.err.code, "%s", session.err.text);
     }
@@ -60,8 +62,8 @@ static int shared_state(struct lb_server *server, struct lb_err *err) {
     server->state = calloc(1, backend->server_bytes + 1);
     if (!server->state) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (backend->shared_bytes == 0) return 0;
-    server->shared =
-        mmap(NULL, backend->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    server->shared = mmap(NULL, backend->shared_bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (server->shared != MAP_FAILED) return 0;
     server->shared = NULL;
     return err_set(err, LB_EXIT_MACHINE, "%zu bytes of shared memory: %s", backend->shared_bytes,
@@ -115,16 +117,20 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;
     watched_interrupts = ask->interrupts;
-    struct topo_wait wait = {
-        .deadline_ns = lb_now() + READY_NS, .answers = answers, .give_up = interrupted, .arg = inquiry};
+    struct topo_wait wait = {.deadline_ns = lb_now() + READY_NS,
+                             .answers = answers,
+                             .give_up = interrupted,
+                             .arg = inquiry};
     return topo_ready(place->topo, &wait, err);
 }
 
 static int reach(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
     inquiry->deadline_ns = lb_now() + REACH_NS;
-    if (open_backend(place, err) != 0 || loop_once("inquiry", inquire, inquiry, err) != 0) return -1;
+    if (open_backend(place, err) != 0 || loop_once("inquiry", inquire, inquiry, err) != 0)
+        return -1;
     if (inquiry->result == 1) return 0;
-    return err_set(err, inquiry->err.code ? inquiry->err.code : LB_EXIT_MACHINE, "%s", inquiry->err.text);
+    return err_set(err, inquiry->err.code ? inquiry->err.code : LB_EXIT_MACHINE, "%s",
+                   inquiry->err.text);
 }
 
 struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
@@ -135,8 +141,8 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         return NULL;
     }
     struct inquiry inquiry = {.place = place, .lock = ask->lock};
-    place->server =
-        (struct lb_server){.backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
+    place->server = (struct lb_server){
+        .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
     int failed;
     if (ask->wired && (ask->url || !backend->topologies)) {
         failed = err_set(err, LB_EXIT_USAGE, "wires lead only to servers that lockbench starts");
@@ -163,7 +169,8 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     }
     if (!failed) return place;
     /* Drivers' own words name the backend already. */
-    if (strncmp(err->text, backend->name, strlen(backend->name)) != 0) err_prefix(err, "%s", backend->name);
+    if (strncmp(err->text, backend->name, strlen(backend->name)) != 0)
+        err_prefix(err, "%s", backend->name);
     place_close(place);
     return NULL;
 }
@@ -190,7 +197,8 @@ json_t *place_json(const struct place *place) {
     if (place->server.url_count > 0) url_public(place->urls[0], url, sizeof url);
     json_t *facts = json_object();
     for (int i = 0; i < place->facts.count; i++) {
-        json_object_set_new(facts, place->facts.item[i].name, json_string(place->facts.item[i].value));
+        json_object_set_new(facts, place->facts.item[i].name,
+                            json_string(place->facts.item[i].value));
     }
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o}", "backend", place->server.backend->name,
                      "topology", place->topology, "durability", place->durability, "started_by",

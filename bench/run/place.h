@@ -1,4 +1,5 @@
-/* place: a backend made ready for a run: its servers started or reached, opened, and asked what they are. */
+/* place: a backend made ready for a run: its servers started or reached, opened, and asked what
+ * they are. */
 #ifndef BENCH_RUN_PLACE_H
 #define BENCH_RUN_PLACE_H
 
@@ -17,14 +18,16 @@ struct place_url {
 
 struct place_ask {
     const struct plan_lock
-        *lock;            /* any of the backend's: it lends its options for the first words with the server */
-    const char *url;      /* --url's, or NULL: start our own, or embedded */
-    const char *topology; /* which of the lock's to start; NULL = its first */
+        *lock; /* any of the backend's: it lends its options for the first words with the server */
+    const char *url;        /* --url's, or NULL: start our own, or embedded */
+    const char *topology;   /* which of the lock's to start; NULL = its first */
     const char *topologies; /* the folder compose/local */
     const char *durability; /* "default", "none", "sync" */
-    bool wired; /* lead clients, and servers among themselves, through a wire (wire.h), as far as the
+    bool
+        wired; /* lead clients, and servers among themselves, through a wire (wire.h), as far as the
                    topology's script allows; only to servers of our own */
-    bool clock; /* start servers of our own so that their wall clocks can be stepped, where they can */
+    /* start servers of our own so that their wall clocks can be stepped, where they can */
+    bool clock;
     const volatile sig_atomic_t *interrupts;
 };
 
@@ -37,14 +40,16 @@ struct place {
     struct lb_facts facts;
     const char *started_by; /* "lockbench", "url" or "embedded" */
     struct wire *wire;      /* NULL: not asked for */
-    uint64_t client_ends;   /* of the wire: bit n is for clients to node n; 0 = they are not led through it */
-    uint64_t peer_ends;     /* of the wire: servers among themselves; see place_peer_ends */
+    /* of the wire: bit n is for clients to node n; 0 = they are not led through it */
+    uint64_t client_ends;
+    uint64_t peer_ends; /* of the wire: servers among themselves; see place_peer_ends */
     struct place_wire *wiring;
     const char *const *wired_urls; /* what clients get instead of the topology's; NULL = those */
     bool in_use; /* by threads that did not come back: place_close leaves its memory to them */
 };
 
-/* Starts, opens, waits until it answers. NULL with err. Call on the main thread, while there is no other. */
+/* Starts, opens, waits until it answers. NULL with err. Call on the main thread, while there is no
+ * other. */
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 /* Closes and, if ours, stops. NULL is fine. */
 void place_close(struct place *place);

@@ -1,5 +1,5 @@
-/* place_wire: see place_wire.h. The wire stands before the servers do: then its ports can be told to them,
- * and it is aimed at theirs each time that they are chosen. */
+/* place_wire: see place_wire.h. The wire stands before the servers do: then its ports can be told
+ * to them, and it is aimed at theirs each time that they are chosen. */
 #include "bench/run/place_wire.h"
 
 #include <stdlib.h>
@@ -28,13 +28,16 @@ int place_wire_start(struct place *place, const struct topo_info *info, struct t
                      struct lb_err *err) {
     struct wire_end ends[WIRE_ENDS_MAX] = {{0}};
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
-    bool clients = strstr(info->wired, "clients") != NULL, peers = strstr(info->wired, "peers") != NULL;
+    bool clients = strstr(info->wired, "clients") != NULL,
+         peers = strstr(info->wired, "peers") != NULL;
     if (!clients && !peers)
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s can't be led through a wire: its servers tell clients their own addresses",
-                       info->name);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s can't be led through a wire: its servers tell clients their own addresses",
+            info->name);
     if (info->nodes + all > WIRE_ENDS_MAX)
-        return err_set(err, LB_EXIT_USAGE, "%s has too many ports to be led through a wire", info->name);
+        return err_set(err, LB_EXIT_USAGE, "%s has too many ports to be led through a wire",
+                       info->name);
     struct place_wire *wiring = place->wiring = calloc(1, sizeof *wiring);
     if (!wiring) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     wiring->info = *info;

@@ -3,14 +3,15 @@
 
 #include <math.h>
 
-/* A window that is cut short has seen so many times what all of it may have, and so many more than chance
- * would bring. */
+/* A window that is cut short has seen so many times what all of it may have, and so many more than
+ * chance would bring. */
 #define TIMES 3.0
 #define MORE 10.0
 
 uint64_t promise_within(const struct hist *hist, int64_t limit_ns) {
     uint64_t within = 0;
-    for (int32_t slot = hist->first; slot <= hist->last && hist_slot_low(hist, slot) <= limit_ns; slot++) {
+    for (int32_t slot = hist->first; slot <= hist->last && hist_slot_low(hist, slot) <= limit_ns;
+         slot++) {
         within += (uint64_t)hist->counts[slot];
     }
     return within;
@@ -20,7 +21,8 @@ uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask) {
     return ask->plan->arrival.kind == ARRIVAL_CLOSED ? stage->attempts : stage->due;
 }
 
-bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask, int64_t elapsed_ns) {
+bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
+                         int64_t elapsed_ns) {
     const struct stage_promise *promise = &ask->promise;
     double granted = 0, within = 0, due = 0, over;
     if (promise->limit_ns == 0 || elapsed_ns <= 0) return false;
@@ -33,7 +35,8 @@ bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
     double whole = part > 1 ? granted * part : granted;
     if (stage->offered_per_s > 0) {
         whole = stage->offered_per_s * (double)ask->plan->duration_ns / 1e9;
-        /* Who came longer ago than the limit and was not granted yet; less what chance may have held back. */
+        /* Who came longer ago than the limit and was not granted yet; less what chance may have
+         * held back. */
         double late_ns = (double)(elapsed_ns - promise->limit_ns);
         due = late_ns > 0 ? stage->offered_per_s * late_ns / 1e9 : 0;
         double waiting = due - 4 * sqrt(due) - granted;

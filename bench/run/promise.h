@@ -1,22 +1,24 @@
-/* promise: is a promise ("99 % of the waits within 20 ms") kept by a stage, second by second, and when is it
- * broken for good?
+/* promise: is a promise ("99 % of the waits within 20 ms") kept by a stage, second by second, and
+ * when is it broken for good?
  *
- * What was due and never granted is over the limit: an operation that never started, one that timed out or
- * failed, one that still waits. Nothing of that is dropped.
- */
+ * What was due and never granted is over the limit: an operation that never started, one that timed
+ * out or failed, one that still waits. Nothing of that is dropped. */
 #ifndef BENCH_RUN_PROMISE_H
 #define BENCH_RUN_PROMISE_H
 
 #include "bench/run/stage.h"
 
-/* Of the values in a histogram, those up to limit_ns; a slot that the limit cuts counts as a whole. */
+/* Of the values in a histogram, those up to limit_ns; a slot that the limit cuts counts as a
+ * whole. */
 uint64_t promise_within(const struct hist *hist, int64_t limit_ns);
 
-/* Whether so many operations of the window are over the limit after elapsed_ns of it that the whole window
- * could only break the promise. */
-bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask, int64_t elapsed_ns);
+/* Whether so many operations of the window are over the limit after elapsed_ns of it that the whole
+ * window could only break the promise. */
+bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
+                         int64_t elapsed_ns);
 
-/* The operations that the promise is about: due in the window (open loop) or begun in it (closed loop). */
+/* The operations that the promise is about: due in the window (open loop) or begun in it (closed
+ * loop). */
 uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask);
 
 #endif

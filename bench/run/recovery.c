@@ -20,7 +20,8 @@ static int note_ns(struct sum *sum, int64_t **list, int *count, int *room, int64
     if (*count == *room) {
         int wanted = *room ? *room * 2 : 64;
         int64_t *grown = realloc(*list, (size_t)wanted * sizeof **list);
-        if (!grown) return err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        if (!grown)
+            return err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
         *list = grown;
         *room = wanted;
     }
@@ -33,8 +34,8 @@ static int note_trial(struct sum *sum, int64_t ns) {
     return note_ns(sum, &r->trials_ns, &r->trial_count, &r->trial_room, ns);
 }
 
-bool fault_victims(const struct stage_fault *fault, const struct shared *shared, uint32_t *ret_first,
-                   uint32_t *ret_end) {
+bool fault_victims(const struct stage_fault *fault, const struct shared *shared,
+                   uint32_t *ret_first, uint32_t *ret_end) {
     if (fault->process < 0 || fault->process >= shared->processes) return false;
     int first = shared->threads * fault->process / shared->processes;
     int last = shared->threads * (fault->process + 1) / shared->processes - 1;
@@ -85,22 +86,22 @@ static size_t key_end(const struct sum *sum, size_t begin) {
     return end;
 }
 
-/* What a fault's victim held then: until when somebody else got it. Of counted permits nobody can tell which
- * one the next grant is. */
+/* What a fault's victim held then: until when somebody else got it. Of counted permits nobody can
+ * tell which one the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
     const struct hold *hold = at(sum, place);
     for (int i = 0; i < sum->stage->fault_count; i++) {
         const struct stage_fault *fault = &sum->stage->faults[i];
         if (!fault->acted) continue;
         uint32_t first, last;
-        bool held =
-            hold->from_ns <= fault->begin_ns &&
-            (hold->to_ns > fault->begin_ns || ((hold->flags & HOLD_DEAD) && fault->kind == FAULT_KILL));
+        bool held = hold->from_ns <= fault->begin_ns &&
+                    (hold->to_ns > fault->begin_ns ||
+                     ((hold->flags & HOLD_DEAD) && fault->kind == FAULT_KILL));
         if (!held || !fault_victims(fault, sum->shared, &first, &last)) continue;
         if (hold->client < first || hold->client >= last) continue;
         size_t next = place + 1;
-        while (next < end && (at(sum, next)->from_ns <= fault->begin_ns || !is_grant(at(sum, next)) ||
-                              at(sum, next)->client == hold->client)) {
+        while (next < end && (at(sum, next)->from_ns <= fault->begin_ns ||
+                              !is_grant(at(sum, next)) || at(sum, next)->client == hold->client)) {
             next++;
         }
         if (next == end) {
@@ -146,7 +147,8 @@ static size_t later_than(const int64_t *times, size_t count, int64_t ns) {
     return low;
 }
 
-/* The longest time without a grant from the last one before `from_ns` to the first one after `to_ns`. */
+/* The longest time without a grant from the last one before `from_ns` to the first one after
+ * `to_ns`. */
 static int64_t longest_gap(const int64_t *times, size_t count, int64_t from_ns, int64_t to_ns) {
     size_t next = later_than(times, count, from_ns);
     int64_t last_ns = next > 0 ? times[next - 1] : from_ns, longest_ns = 0;
@@ -184,7 +186,8 @@ static int common_trials(struct sum *sum) {
     return failed;
 }
 
-/* When what the grant lived by was over; LB_NEVER = nobody knows. next: the first that met it, or NULL. */
+/* When what the grant lived by was over; LB_NEVER = nobody knows. next: the first that met it, or
+ * NULL. */
 static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
     if (hold->lease_end_ns != LB_NEVER) return hold->lease_end_ns;
     if (!(hold->flags & HOLD_OUTSIDE) && hold->inside_ns < hold->to_ns) return hold->inside_ns;
@@ -194,7 +197,8 @@ static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
 static int key_losses(struct sum *sum, size_t place, size_t end) {
     struct recovery *r = sum->recovery;
     const struct hold *hold = at(sum, place), *met = NULL;
-    for (size_t next = place + 1; next < end && at(sum, next)->from_ns < hold->to_ns && !met; next++) {
+    for (size_t next = place + 1; next < end && at(sum, next)->from_ns < hold->to_ns && !met;
+         next++) {
         if (!(at(sum, next)->flags & HOLD_GHOST) && excludes(sum->book, hold, at(sum, next))) {
             met = at(sum, next);
         }
@@ -217,9 +221,11 @@ static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, i
         const struct stage_fault *fault = &sum->stage->faults[i];
         uint32_t first, end;
         bool others = (fault->kind == FAULT_PAUSE || fault->kind == FAULT_KILL) &&
-                      fault_victims(fault, sum->shared, &first, &end) && (client < first || client >= end);
+                      fault_victims(fault, sum->shared, &first, &end) &&
+                      (client < first || client >= end);
         if (others || fault->kind == FAULT_WIRE_DROP) continue; /* what a lost wake-up comes from */
-        int64_t end_ns = fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
+        int64_t end_ns =
+            fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
     }
     for (size_t i = 0; i < sum->book->mishap_count; i++) {
@@ -237,7 +243,8 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
         const struct hold *hold = at(sum, i);
         if (hold->flags & HOLD_GHOST) continue;
         if (is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
-            hold->from_ns - free_ns > half_ns && !disturbed(sum, hold->client, free_ns, hold->from_ns)) {
+            hold->from_ns - free_ns > half_ns &&
+            !disturbed(sum, hold->client, free_ns, hold->from_ns)) {
             sum->recovery->lost_wakeups++;
         }
         bool clean = hold->ended == HISTORY_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
@@ -247,7 +254,8 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
 }
 
 static int per_key(struct sum *sum) {
-    sum->recovery->wakeups_known = sum->book->rules.model != HISTORY_SEMAPHORE && sum->book->dropped == 0;
+    sum->recovery->wakeups_known =
+        sum->book->rules.model != HISTORY_SEMAPHORE && sum->book->dropped == 0;
     for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
         end = key_end(sum, begin);
         bool one_each = sum->book->rules.model != HISTORY_SEMAPHORE || sum->book->rules.by_slot;
@@ -276,7 +284,8 @@ static void put_theory(struct sum *sum) {
         if (fault->kind == FAULT_PAUSE) until = "the pause ends";
         if (fault->kind == FAULT_WIRE_CUT) until = "the wire heals";
         if (fault->kind == FAULT_TERMINATE) until = "the server has ended it";
-        if (fault->end_ns - fault->begin_ns > longest_ns) longest_ns = fault->end_ns - fault->begin_ns;
+        if (fault->end_ns - fault->begin_ns > longest_ns)
+            longest_ns = fault->end_ns - fault->begin_ns;
     }
     if (!client) return; /* servers come back when they come back */
     char slack[48] = "";
@@ -320,10 +329,12 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
     }
     if (per_key(&sum) != 0) return -1;
     if (recovery->trial_count > 0) {
-        qsort(recovery->trials_ns, (size_t)recovery->trial_count, sizeof *recovery->trials_ns, compare_ns);
+        qsort(recovery->trials_ns, (size_t)recovery->trial_count, sizeof *recovery->trials_ns,
+              compare_ns);
     }
     if (recovery->detect_count > 0) {
-        qsort(recovery->detect_ns, (size_t)recovery->detect_count, sizeof *recovery->detect_ns, compare_ns);
+        qsort(recovery->detect_ns, (size_t)recovery->detect_count, sizeof *recovery->detect_ns,
+              compare_ns);
     }
     return 0;
 }

@@ -1,5 +1,6 @@
-/* recovery: what a stage's history and its log of faults say together: how long a key that a fault's victim
- * held was out of reach, how long nobody got anything, what was lost, and when holders learned it. */
+/* recovery: what a stage's history and its log of faults say together: how long a key that a
+ * fault's victim held was out of reach, how long nobody got anything, what was lost, and when
+ * holders learned it. */
 #ifndef BENCH_RUN_RECOVERY_H
 #define BENCH_RUN_RECOVERY_H
 
@@ -8,15 +9,16 @@
 #include "bench/run/stage.h"
 
 struct recovery {
-    /* From a fault's begin to the first grant to somebody else of a key that its victim held; of a fault on
-     * servers or on all wires, to the first grant of any key. */
+    /* From a fault's begin to the first grant to somebody else of a key that its victim held; of a
+     * fault on servers or on all wires, to the first grant of any key. */
     int64_t *trials_ns;
     int trial_count, trial_room;
     int unrecovered;                      /* such keys that nobody got any more */
     char theory[96];                      /* in words; "" = nothing is known */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
-    int64_t unavailable_ns; /* the longest time without any grant around a fault; -1 = there was no fault */
-    uint64_t grants_lost;   /* grants whose holder was told that they were lost */
+    /* the longest time without any grant around a fault; -1 = there was no fault */
+    int64_t unavailable_ns;
+    uint64_t grants_lost; /* grants whose holder was told that they were lost */
     bool wakeups_known;
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
     int64_t *detect_ns;    /* from the loss of a grant until its holder knew */
@@ -30,7 +32,7 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
 void recovery_done(struct recovery *recovery);
 
 /* The clients that a fault hit: first to *ret_end - 1. False where it hit nobody in particular. */
-bool fault_victims(const struct stage_fault *fault, const struct shared *shared, uint32_t *ret_first,
-                   uint32_t *ret_end);
+bool fault_victims(const struct stage_fault *fault, const struct shared *shared,
+                   uint32_t *ret_first, uint32_t *ret_end);
 
 #endif

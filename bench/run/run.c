@@ -83,12 +83,13 @@ static int begin(struct run *run, struct lb_err *err) {
     json_t *skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* Until the end it is partial: a reader after a SIGKILL must see that. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:o, s:O, s:O}", "schema",
-        "lockbench.run/1", "tool", "name", "lockbench", "version", ask->version, "command", ask->command,
-        "started_at", date_json(), "ended_at", "partial", 1, "partial_reason", "the run was cut off",
-        "verdict", "plan", plan_json(ask->plan), "control_plans", control_plans_json(ask->plan),
-        "environment", environment_json(), "servers", run->servers, "skipped", skipped, "warnings",
-        run->warnings, "stages", run->stages);
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:o, s:O, s:O}",
+        "schema", "lockbench.run/1", "tool", "name", "lockbench", "version", ask->version,
+        "command", ask->command, "started_at", date_json(), "ended_at", "partial", 1,
+        "partial_reason", "the run was cut off", "verdict", "plan", plan_json(ask->plan),
+        "control_plans", control_plans_json(ask->plan), "environment", environment_json(),
+        "servers", run->servers, "skipped", skipped, "warnings", run->warnings, "stages",
+        run->stages);
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());
@@ -113,9 +114,11 @@ static void write_so_far(struct run *run) {
 static void say_stage(struct run *run, const struct stage *stage, const struct stage_ask *ask) {
     char line[300];
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
-    double rate = stage->window_ns ? (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns : 0;
-    snprintf(line, sizeof line, "%-32s %10.0f/s  acquire p50 %9.1f us  p99 %10.1f us%s", ask->id, rate,
-             (double)hist_quantile(acquire, 0.5) / 1e3, (double)hist_quantile(acquire, 0.99) / 1e3,
+    double rate =
+        stage->window_ns ? (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns : 0;
+    snprintf(line, sizeof line, "%-32s %10.0f/s  acquire p50 %9.1f us  p99 %10.1f us%s", ask->id,
+             rate, (double)hist_quantile(acquire, 0.5) / 1e3,
+             (double)hist_quantile(acquire, 0.99) / 1e3,
              stage->status == STAGE_COMPLETE  ? ""
              : stage->status == STAGE_PARTIAL ? "  PARTIAL"
                                               : "  FAILED");
@@ -129,8 +132,9 @@ static bool has_killed(const struct stage *stage) {
     return false;
 }
 
-/* Whether the place serves no more stages: its server is lost, or not what it was before a fault, or it lives
- * in our own memory and a killed or stuck client may have left a lock held there for ever. */
+/* Whether the place serves no more stages: its server is lost, or not what it was before a fault,
+ * or it lives in our own memory and a killed or stuck client may have left a lock held there for
+ * ever. */
 static bool is_spent(const struct place *place, const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;
     if (place->topo && stage->servers_touched) return true;
@@ -159,7 +163,8 @@ static void add_origin(json_t *json, const struct stage *stage, const struct pla
     json_object_set_new(json, "fault", json_string(faults_text(of->plan, faults, sizeof faults)));
     bool writes = lock->primitive == LB_OPTIMISTIC && stage->grants > 0;
     json_object_set_new(json_object_get(json, "cost"), "retries_per_grant",
-                        writes ? json_real((double)stage->retries / (double)stage->grants) : json_null());
+                        writes ? json_real((double)stage->retries / (double)stage->grants)
+                               : json_null());
 }
 
 static void add_stage(struct run *run, const struct place *place, const struct stage *stage,
@@ -172,7 +177,8 @@ static void add_stage(struct run *run, const struct place *place, const struct s
 
 static void tell(const struct run *run, const struct plan_stage *of, const struct stage_ask *ask,
                  const struct stage *stage, const struct place *place) {
-    struct run_took took = {.of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
+    struct run_took took = {
+        .of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
 }
 
@@ -268,7 +274,8 @@ static void run_place(struct run *run, const struct plan_stage *stages, int coun
         if (!run_stage(run, place, &stages[i])) {
             /* The rest gets a new one. */
             place_close(place);
-            place = *run->ask->interrupts > 0 || i + 1 == count ? NULL : open_place(run, &stages[i + 1]);
+            place = *run->ask->interrupts > 0 || i + 1 == count ? NULL
+                                                                : open_place(run, &stages[i + 1]);
         }
     }
     place_close(place);
@@ -278,7 +285,8 @@ static void run_place(struct run *run, const struct plan_stage *stages, int coun
 static bool is_elsewhere(const struct run *run, const struct plan_stage *stages, int at) {
     if (!url_of(run->ask, stages[at].lock->lock->backend)) return false;
     for (int i = 0; i < at; i++) {
-        if (stages[i].lock == stages[at].lock && !stages_share(&stages[i], &stages[at])) return true;
+        if (stages[i].lock == stages[at].lock && !stages_share(&stages[i], &stages[at]))
+            return true;
     }
     return false;
 }
@@ -286,7 +294,8 @@ static bool is_elsewhere(const struct run *run, const struct plan_stage *stages,
 /* Drops the stages that are not to be run. Returns how many are left. */
 static int keep_reachable(const struct run *run, struct plan_stage *stages, int count) {
     int kept = 0;
-    for (int i = count; i-- > 0;) { /* from the end: each is compared with all that were before it */
+    /* from the end: each is compared with all that were before it */
+    for (int i = count; i-- > 0;) {
         if (is_elsewhere(run, stages, i)) stages[i].lock = NULL;
     }
     for (int i = 0; i < count; i++) {
@@ -297,7 +306,8 @@ static int keep_reachable(const struct run *run, struct plan_stage *stages, int 
 
 /* Whether one place does for both: the same servers, and what faults need of them. */
 static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
-    return stages_share(a, b) && plan_acts_on(a->plan, ON_WIRES) == plan_acts_on(b->plan, ON_WIRES) &&
+    return stages_share(a, b) &&
+           plan_acts_on(a->plan, ON_WIRES) == plan_acts_on(b->plan, ON_WIRES) &&
            plan_steps_clocks(a->plan) == plan_steps_clocks(b->plan);
 }
 
@@ -348,7 +358,8 @@ static void conclude(struct run *run, struct run_end *end) {
     }
     if (run->judge.grants == 0 && !end->exit_code) {
         end->exit_code = LB_EXIT_MACHINE;
-        snprintf(end->why, sizeof end->why, "no lock was ever granted: see the outcomes in the report");
+        snprintf(end->why, sizeof end->why,
+                 "no lock was ever granted: see the outcomes in the report");
     }
     if (run->judge.stuck) {
         end->exit_code = LB_EXIT_MACHINE;
@@ -363,7 +374,8 @@ static void conclude(struct run *run, struct run_end *end) {
     if (missed) {
         end->exit_code = LB_EXIT_MACHINE;
         snprintf(end->why, sizeof end->why,
-                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks", missed);
+                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
+                 missed);
     }
     if (run->judge.violated) {
         end->exit_code = LB_EXIT_VIOLATED;
@@ -383,8 +395,8 @@ static void save(struct run *run, struct run_end *end) {
                  end->saved);
     } else {
         end->saved[0] = '\0';
-        snprintf(end->why, sizeof end->why, "the result could not be saved: %s; nor elsewhere: %s", err.text,
-                 again.text);
+        snprintf(end->why, sizeof end->why, "the result could not be saved: %s; nor elsewhere: %s",
+                 err.text, again.text);
     }
 }
 

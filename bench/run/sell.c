@@ -1,5 +1,6 @@
-/* sell: a flash sale: each holder sells one piece of what the lock guards, until its client has found
- * everything sold out. Each client learns that for itself, as in life: by coming in and finding nothing. */
+/* sell: a flash sale: each holder sells one piece of what the lock guards, until its client has
+ * found everything sold out. Each client learns that for itself, as in life: by coming in and
+ * finding nothing. */
 #include "bench/run/guard.h"
 
 static uint64_t all_slots(const struct shared *shared) {
@@ -37,5 +38,6 @@ void sell_one(struct client *client) {
     struct shared *shared = client->worker->shared;
     if (client->left == 0) return;
     stock_sell(stock_of(client), client->left);
-    if (atomic_fetch_add(&shared->sold, 1) + 1 == shared->goods) atomic_store(&shared->sold_out_ns, lb_now());
+    if (atomic_fetch_add(&shared->sold, 1) + 1 == shared->goods)
+        atomic_store(&shared->sold_out_ns, lb_now());
 }

@@ -16,8 +16,8 @@ static void on_lost(struct lb_session *lb) {
     session->broken = true;
 }
 
-int session_init(struct session *session, struct worker *worker, struct client *clients, uint32_t first,
-                 uint32_t count) {
+int session_init(struct session *session, struct worker *worker, struct client *clients,
+                 uint32_t first, uint32_t count) {
     struct shared *shared = worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
     size_t session_bytes = (lock->backend->session_bytes + 63) & ~(size_t)63;
@@ -69,7 +69,8 @@ static uint64_t bytes_of(const struct session *session) {
 /* Adds the bytes since the last time; the next connection counts from nothing. */
 static void take_bytes(struct session *session) {
     if (session->lb.traffic_fd < 0) return;
-    /* A client library may have connected anew by itself: its new socket counts from nothing too. */
+    /* A client library may have connected anew by itself: its new socket counts from nothing
+     * too. */
     uint64_t bytes = bytes_of(session);
     stats_of(session)->bytes += bytes >= session->bytes_begin ? bytes - session->bytes_begin : 0;
     stats_of(session)->bytes_known = true;
@@ -117,7 +118,8 @@ static bool reopen(struct session *session) {
     }
     if (session->connected) return true;
     struct lb_err err = {0};
-    session->unreachable = session_open(session, lb_now() + RECONNECT_NS, &err) != 0 && !lb_stopping();
+    session->unreachable =
+        session_open(session, lb_now() + RECONNECT_NS, &err) != 0 && !lb_stopping();
     if (!session->connected) session->lb.err = err;
     return session->connected;
 }
@@ -134,7 +136,8 @@ static bool settle(struct client *client) {
     bool settled = lock->settle(&session->lb, &client->request, &client->grant) == LB_OK;
     if (!settled) {
         session_break(session);
-        /* A lease ends by itself; a session may outlast what was asked for, so it must be settled. */
+        /* A lease ends by itself; a session may outlast what was asked for, so it must be
+         * settled. */
         bool over = lb_now() >= client->unsettled_until_ns;
         if ((lock->caps & LB_CAP_LEASE) && over) client->unsettled = false;
     } else {

@@ -1,9 +1,8 @@
 /* session: a connection (ZooKeeper handle, etcd lease) and the clients of one thread that use it.
  *
- * Nobody closes it while another fiber is inside a call of its driver: a client's attempt begins with
- * session_join and ends with session_part, and the last one out of a broken session closes it. The next one
- * in opens it anew.
- */
+ * Nobody closes it while another fiber is inside a call of its driver: a client's attempt begins
+ * with session_join and ends with session_part, and the last one out of a broken session closes it.
+ * The next one in opens it anew. */
 #ifndef BENCH_RUN_SESSION_H
 #define BENCH_RUN_SESSION_H
 
@@ -33,16 +32,16 @@ struct session {
 };
 
 /* Its clients come later. 0, or -1 when out of memory. */
-int session_init(struct session *session, struct worker *worker, struct client *clients, uint32_t first,
-                 uint32_t count);
+int session_init(struct session *session, struct worker *worker, struct client *clients,
+                 uint32_t first, uint32_t count);
 void session_done(struct session *session);
 
 /* 0, or -1 with err. */
 int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err);
 void session_close(struct session *session);
 
-/* The slow way in: a broken session is closed and opened anew, what an unknown attempt left is settled. False
- * if that can't be now. */
+/* The slow way in: a broken session is closed and opened anew, what an unknown attempt left is
+ * settled. False if that can't be now. */
 bool session_restore(struct client *client);
 
 /* Goes in to call the driver, if the session is fit. */
@@ -70,8 +69,8 @@ void session_break(struct session *session);
 /* Keeps what the driver last said as the worker's first error, and clears it. */
 void session_keep_err(struct session *session);
 
-/* Counting of commands, wake-ups and bytes begins with the first attempt in the window of its clients, and
- * ends when the last of them has drained. */
+/* Counting of commands, wake-ups and bytes begins with the first attempt in the window of its
+ * clients, and ends when the last of them has drained. */
 void session_first_in_window(struct session *session);
 
 static inline void session_begin_window(struct session *session) {
@@ -82,14 +81,16 @@ void session_end_window(struct session *session);
 
 /* ---- watchdog.c ---- */
 
-/* Starts renewing what its clients hold, every third of the lease; stops it and waits until it is gone. */
+/* Starts renewing what its clients hold, every third of the lease; stops it and waits until it is
+ * gone. */
 void watchdog_start(struct session *session);
 void watchdog_stop(struct session *session);
 
 /* The client's grant is gone or in doubt, as this outcome says: its hold ends. */
 void client_tell(struct client *client, enum lb_outcome outcome);
 
-/* Before and after a driver call of a client that holds: no renewal of its grant is under way meanwhile. */
+/* Before and after a driver call of a client that holds: no renewal of its grant is under way
+ * meanwhile. */
 void watchdog_keep_off(struct client *client);
 
 static inline void client_calls(struct client *client) {

@@ -11,8 +11,8 @@
 #include "bench/run/store.h"
 #include "bench/run/trace.h"
 
-/* Threads for so many clients: what the plan says; one a client when the lock's waits block the thread; else
- * one for each two processors, since the servers want some too. */
+/* Threads for so many clients: what the plan says; one a client when the lock's waits block the
+ * thread; else one for each two processors, since the servers want some too. */
 static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
     if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
     int threads = plan->threads ? plan->threads : (int)sysconf(_SC_NPROCESSORS_ONLN) / 2;
@@ -53,10 +53,12 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
         parts.crowds.presence = carve(carver, clients * sizeof *parts.crowds.presence);
         parts.crowds.clients = (uint32_t)clients;
     }
-    if (lock->primitive == LB_OPTIMISTIC) parts.versions = carve(carver, keys * sizeof *parts.versions);
+    if (lock->primitive == LB_OPTIMISTIC)
+        parts.versions = carve(carver, keys * sizeof *parts.versions);
     if (plan->stock > 0) parts.stock = carve(carver, cells * sizeof *parts.stock);
     if (shape->has_store) parts.store = carve(carver, cells * sizeof *parts.store);
-    if (shape->store_backend) parts.store_values = carve(carver, cells * sizeof *parts.store_values);
+    if (shape->store_backend)
+        parts.store_values = carve(carver, cells * sizeof *parts.store_values);
     if (fair) parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
     if (shape->turn_keys) parts.turns = carve(carver, clients * turns_bytes(shape->turn_keys));
     parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
@@ -91,14 +93,15 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
 
 /* Turns are of one holder after the other; of readers and writers, the writers'. */
 static uint32_t turn_keys(const struct shared *shape) {
-    bool ordered = shape->guard == GUARD_CELL || shape->guard == GUARD_STORE || shape->guard == GUARD_READERS;
+    bool ordered =
+        shape->guard == GUARD_CELL || shape->guard == GUARD_STORE || shape->guard == GUARD_READERS;
     if (!ordered) return 0;
     return shape->key_count < TURNS_KEYS ? shape->key_count : TURNS_KEYS;
 }
 
-/* Where a grant ends with its session, and a session for want of a sign of life, a thread that stands still
- * is as a lease that ends. Half of it: the server counts from the last sign that it got, and clients give one
- * every third of the session. */
+/* Where a grant ends with its session, and a session for want of a sign of life, a thread that
+ * stands still is as a lease that ends. Half of it: the server counts from the last sign that it
+ * got, and clients give one every third of the session. */
 static void give_pulses(struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
     bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
@@ -124,26 +127,30 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
                            .key_count = keys_count(&plan->keys, clients),
                            .slots = 1,
                            .depth = 1};
-    /* The tool's own cost has no lock: each client gets a cell of its own, so that the checks cost what they
-     * do. */
+    /* The tool's own cost has no lock: each client gets a cell of its own, so that the checks cost
+     * what they do. */
     shape.own_cells = lock->lock->caps & LB_CAP_BASELINE;
     if (shape.guard == GUARD_SLOT && plan->bound > 0) shape.slots = plan->bound;
     shape.cell_count = shape.own_cells ? (uint32_t)clients : shape.key_count * shape.slots;
-    if ((lock->lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape.depth = (uint32_t)plan->depth;
-    shape.churn = plan->churn && plan->clients_per_session <= 1 && lock->lock->primitive != LB_LATCH;
+    if ((lock->lock->caps & LB_CAP_REENTRANT) && plan->depth > 1)
+        shape.depth = (uint32_t)plan->depth;
+    shape.churn =
+        plan->churn && plan->clients_per_session <= 1 && lock->lock->primitive != LB_LATCH;
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
     shape.no_hold = plan->hold.mean_ns == 0 && shape.depth == 1 &&
                     (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
     shape.one_key = (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && plan->stock == 0 &&
                     shape.guard != GUARD_CELLS;
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
-    if (plan->careful && !shape.own_cells) shape.no_hold = false; /* it ends with a look at the clock */
+    /* it ends with a look at the clock */
+    if (plan->careful && !shape.own_cells) shape.no_hold = false;
     store_shape(&shape);
     shape.turn_keys = turn_keys(&shape);
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);
     size_t bytes = carver.at;
-    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         err_set(err, LB_EXIT_MACHINE,
                 "%zu MB of shared memory for %u keys and %d threads: %s; lower load.keys or "
@@ -198,7 +205,8 @@ void shared_free(struct shared *shared) {
     if (shared) munmap(shared, shared->bytes);
 }
 
-void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first, uint32_t *ret_count) {
+void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
+                  uint32_t *ret_count) {
     uint32_t clients = (uint32_t)shared->clients, threads = (uint32_t)shared->threads,
              index = (uint32_t)thread;
     uint32_t each = clients / threads, more = clients % threads;

@@ -1,9 +1,9 @@
-/* shared: one stage's common memory: what clients, worker threads or processes and the supervisor have
- * between them.
+/* shared: one stage's common memory: what clients, worker threads or processes and the supervisor
+ * have between them.
  *
- * One mapping, made before the workers start, so that it is the same for threads and for forked processes,
- * and what a killed worker measured is still there. Each part has one writer, or is atomic.
- */
+ * One mapping, made before the workers start, so that it is the same for threads and for forked
+ * processes, and what a killed worker measured is still there. Each part has one writer, or is
+ * atomic. */
 #ifndef BENCH_RUN_SHARED_H
 #define BENCH_RUN_SHARED_H
 
@@ -52,44 +52,48 @@ struct client_stats {
     _Alignas(64) uint64_t grants; /* in the window */
     uint64_t longest_run;
     int64_t max_wait_ns;
-    /* What it waits for, for the watch over keys that nobody gets; 0 = nothing. A try that is busy waits on.
-     */
+    /* What it waits for, for the watch over keys that nobody gets; 0 = nothing. A try that is busy
+     * waits on. */
     _Atomic int64_t waiting_ns;
     uint64_t shared_grants; /* in the window, as a reader */
     uint64_t inversions;    /* grants that somebody who came later got before */
     int inside; /* cells that it is in, or about to be, or hardly out of: what a killed client leaves is
                    excused */
-    bool dead;  /* its process was killed; the supervisor writes this one */
+    bool dead;            /* its process was killed; the supervisor writes this one */
     bool drained, closed; /* how far it came, for when it is killed */
 
     bool guest; /* its session's figures are with another client */
     bool bytes_known;
     uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
     int64_t connect_ns;                /* opening the first session; -1 = never opened */
-    uint64_t retries;      /* optimistic: tries in the window that somebody else was faster than */
-    int64_t detect_max_ns; /* the longest time from the end of a lease or session to learning of it */
+    uint64_t retries; /* optimistic: tries in the window that somebody else was faster than */
+    /* the longest time from the end of a lease or session to learning of it */
+    int64_t detect_max_ns;
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
     _Atomic bool starved;                 /* its renewals are held back; the supervisor writes */
     _Atomic uint64_t renewals, held_back; /* by the watchdog */
-    _Atomic int64_t refused_ns; /* the last try in vain; before waiting_ns = none of this wait yet */
+    /* the last try in vain; before waiting_ns = none of this wait yet */
+    _Atomic int64_t refused_ns;
 };
 
 /* One worker thread's; it writes, the supervisor looks at the atomic ones while it runs. */
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
     struct pulse pulse;
-    struct hist *between;                   /* grants to others between two of a client; NULL = not kept */
+    /* grants to others between two of a client; NULL = not kept */
+    struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
-    /* Open loop, slots of the window; queued: those that fell due while all of the thread's clients were
-     * busy. */
+    /* Open loop, slots of the window; queued: those that fell due while all of the thread's clients
+     * were busy. */
     uint64_t due, started, missed, queued;
     int64_t cpu_begin_ns, cpu_end_ns;
     bool cpu_began, cpu_ended;
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
-    bool dead;               /* killed on purpose; the supervisor writes this one */
-    bool unsure;             /* an attempt's outcome was unknown: it may have left something behind */
+    bool dead; /* killed on purpose; the supervisor writes this one */
+    /* an attempt's outcome was unknown: it may have left something behind */
+    bool unsure;
     struct lb_err err;       /* could not start */
     struct lb_err first_err; /* the first operation that failed */
 };
@@ -157,7 +161,7 @@ struct shared {
     bool store_collected;      /* they are there */
     struct store_counts store_counts;
     _Atomic int64_t
-        *latest_started;         /* a key each: the latest start among those granted; NULL = not watched */
+        *latest_started; /* a key each: the latest start among those granted; NULL = not watched */
     struct client_stats *client; /* clients */
     void *turns;                 /* clients, turns_bytes(turn_keys) apart */
     struct worker_stats *worker; /* threads */
@@ -175,13 +179,14 @@ static inline uint64_t shared_key_number(const struct shared *shared, uint32_t i
     return (shared->key_salt + index) & (UINT64_MAX >> 1);
 }
 
-/* A request for a key, as a stage's plan has it, for calls outside of attempts. name: KEY_TEXT_MAX bytes that
- * live as long. */
+/* A request for a key, as a stage's plan has it, for calls outside of attempts. name: KEY_TEXT_MAX
+ * bytes that live as long. */
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
 
 void shared_free(struct shared *shared);
 
 /* Which clients a thread serves: first .. first+count-1. Threads differ by at most one client. */
-void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first, uint32_t *ret_count);
+void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
+                  uint32_t *ret_count);
 
 #endif

@@ -94,7 +94,8 @@ static int64_t go_on_with_faults(struct supervisor *sup, int64_t now_ns) {
     return next_ns;
 }
 
-/* Between two moments of the load: looks, does what is due, and sleeps until `until_ns` or for 50 ms. */
+/* Between two moments of the load: looks, does what is due, and sleeps until `until_ns` or for 50
+ * ms. */
 static void pass_time(struct supervisor *sup, int64_t until_ns) {
     int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS;
     int64_t fault_ns = go_on_with_faults(sup, now_ns);
@@ -109,9 +110,10 @@ static bool sold_out(const struct shared *shared) {
     return shared->stock && atomic_load(&shared->drained) >= shared->clients;
 }
 
-/* Waits until a counter of clients has reached the goal. False when time ran out, or a worker process ended
- * so that it never will. */
-static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal, int64_t deadline_ns) {
+/* Waits until a counter of clients has reached the goal. False when time ran out, or a worker
+ * process ended so that it never will. */
+static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
+                       int64_t deadline_ns) {
     while (atomic_load(counter) < goal) {
         if (lb_now() >= deadline_ns) return false;
         sleep_to(lb_now() + LOOK_NS);
@@ -122,7 +124,8 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal, i
     return true;
 }
 
-/* Takes what the workers have closed since the last time, adds it to the totals and to the interval. */
+/* Takes what the workers have closed since the last time, adds it to the totals and to the
+ * interval. */
 static bool collect(struct supervisor *sup) {
     bool all = true;
     for (int i = 0; i < sup->shared->threads; i++) {
@@ -163,8 +166,8 @@ static void write_log(struct supervisor *sup, int64_t begin_ns, int64_t end_ns) 
     for (int metric = 0; metric < METRICS && sup->hlog; metric++) {
         struct lb_err err = {0};
         if (metric == METRIC_PING) continue; /* not in the window */
-        if (hlog_write(sup->hlog, metric_name(metric), begin_ns + sup->wall_offset_ns, end_ns - begin_ns,
-                       sup->interval[metric], &err) != 0) {
+        if (hlog_write(sup->hlog, metric_name(metric), begin_ns + sup->wall_offset_ns,
+                       end_ns - begin_ns, sup->interval[metric], &err) != 0) {
             lose_log(sup, err.text);
         }
     }
@@ -196,26 +199,28 @@ static void close_batch(struct supervisor *sup) {
     const struct hist *hist = sup->interval[promise->metric];
     struct stage_batch now = {.counted = (uint64_t)hist->count + (uint64_t)hist->over,
                               .within = promise_within(hist, promise->limit_ns)};
-    struct stage_batch *grown = realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
+    struct stage_batch *grown =
+        realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
     if (!grown) return;
     stage->batches = grown;
-    stage->batches[stage->batch_count++] = (struct stage_batch){.counted = now.counted - sup->batched.counted,
-                                                                .within = now.within - sup->batched.within};
+    stage->batches[stage->batch_count++] = (struct stage_batch){
+        .counted = now.counted - sup->batched.counted, .within = now.within - sup->batched.within};
     sup->batched = now;
 }
 
-/* Closes an interval of the load: a line of the log for each metric, a point of the series, a line of
- * progress. */
+/* Closes an interval of the load: a line of the log for each metric, a point of the series, a line
+ * of progress. */
 static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
     if (last) {
-        /* Twice: the first may only bring an answer to an earlier question. Nothing is measured any more, so
-         * there is time: the log shall have what run.json has. */
+        /* Twice: the first may only bring an answer to an earlier question. Nothing is measured any
+         * more, so there is time: the log shall have what run.json has. */
         struct lb_err err = {0};
         int64_t patience_ns = workers_check(sup->workers, &err) == 0 ? LB_S_NS : 20 * LB_MS_NS;
         gather(sup, patience_ns);
         gather(sup, patience_ns);
     } else {
-        /* A thread that blocks in its lock answers later: what it has is taken with the next interval. */
+        /* A thread that blocks in its lock answers later: what it has is taken with the next
+         * interval. */
         gather(sup, 20 * LB_MS_NS);
     }
     struct stage *stage = sup->stage;
@@ -242,10 +247,12 @@ static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bo
             .id = sup->ask->id,
             .elapsed_ns = end_ns - window_begin_ns,
             .total_ns = sup->ask->plan->duration_ns,
-            .rate_per_s = end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
+            .rate_per_s =
+                end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
             .acquire_p50_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.5),
             .acquire_p99_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.99),
-            .violations = atomic_load(&findings->double_holders) + atomic_load(&findings->expired_holders) +
+            .violations = atomic_load(&findings->double_holders) +
+                          atomic_load(&findings->expired_holders) +
                           atomic_load(&findings->token_errors) + atomic_load(&findings->early),
         };
         sup->ask->news(sup->ask->news_arg, &news);
@@ -275,8 +282,8 @@ static int get_ready(struct supervisor *sup) {
             if (shared->worker[i].err.code) err = &shared->worker[i].err;
         }
         int missing = shared->clients - atomic_load(&shared->connected) + failed;
-        snprintf(text, sizeof text, "%d of %d clients could not connect%s%s", missing, shared->clients,
-                 err ? ": " : " in time", err ? err->text : "");
+        snprintf(text, sizeof text, "%d of %d clients could not connect%s%s", missing,
+                 shared->clients, err ? ": " : " in time", err ? err->text : "");
         spoil(sup, STAGE_FAILED, err ? err->code : LB_EXIT_MACHINE, text);
         return -1;
     }
@@ -309,11 +316,13 @@ static void supervise_load(struct supervisor *sup) {
     atomic_store(&shared->window_end_ns, end_ns);
     atomic_store(&shared->cutoff_ns, lb_after(end_ns, plan->drain_ns));
     watch(sup);
-    if (sup->stage->status != STAGE_COMPLETE) end_early(sup); /* spoiled before there was an end to move */
+    /* spoiled before there was an end to move */
+    if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
 
     faults_begin(&sup->faults, sup->ask, sup->stage, shared, sup->workers, begin_ns);
-    while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns)) pass_time(sup, begin_ns);
+    while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns))
+        pass_time(sup, begin_ns);
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, stolen_begin_ns = steal_now_ns();
     sup->harvested_ns = begin_ns;
@@ -328,7 +337,8 @@ static void supervise_load(struct supervisor *sup) {
             close_batch(sup);
             batched_ns = half_ns;
         }
-        /* A window's last bit shorter than half a second goes with the interval before it, drained. */
+        /* A window's last bit shorter than half a second goes with the interval before it,
+         * drained. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
             harvest(sup, sup->harvested_ns, tick_ns, false);
             look_at_seconds(sup, tick_ns - begin_ns);
@@ -369,8 +379,8 @@ static void supervise_load(struct supervisor *sup) {
     if (adrift > 0 && !sup->stage->servers_lost) { /* a server that is not ours to watch */
         char text[600];
         const struct lb_err *err = first_err(shared);
-        snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s", adrift,
-                 shared->clients, err ? ": " : "", err ? err->text : "");
+        snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s",
+                 adrift, shared->clients, err ? ": " : "", err ? err->text : "");
         spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
     }
     sup->cut = drained_ns >= atomic_load(&shared->cutoff_ns);
@@ -395,7 +405,8 @@ static void part(struct supervisor *sup) {
     atomic_store(&shared->phase, PHASE_CLOSE);
     if (!wait_count(sup, &shared->closed, shared->clients, deadline_ns + STUCK_NS) &&
         shared->processes == 1) {
-        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, "a client did not come back from closing its session");
+        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
+              "a client did not come back from closing its session");
         sup->stage->stuck = true;
     }
 }
@@ -412,7 +423,8 @@ static void put_away(struct supervisor *sup) {
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     if (!sup->stage->stuck) part(sup);
-    if (sup->stage->stuck && shared->processes == 1) return; /* threads can't be ended from outside ... */
+    /* threads can't be ended from outside ... */
+    if (sup->stage->stuck && shared->processes == 1) return;
     workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
     sup->workers = NULL;
     sup->stage->stuck = false;
@@ -420,7 +432,8 @@ static void close_down(struct supervisor *sup) {
     for (int i = 0; i < shared->threads; i++) {
         for (int side = 0; side < 2; side++) {
             struct hist *const *left = recorder_side(&shared->worker[i].recorder, side);
-            for (int metric = 0; metric < METRICS; metric++) hist_add(sup->stage->hist[metric], left[metric]);
+            for (int metric = 0; metric < METRICS; metric++)
+                hist_add(sup->stage->hist[metric], left[metric]);
         }
     }
 }
@@ -429,7 +442,8 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    sup->stage->steady = (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
+    sup->stage->steady =
+        (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = sup->stage->bytes = -1;
     sup->stage->stolen_ns = -1;
     for (int metric = 0; metric < METRICS; metric++) {
@@ -454,9 +468,10 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     shared->connect_deadline_ns = lb_now() + CONNECT_NS;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
-    /* Fresh keys for each stage, so that nothing that an earlier one left can be met; never drawn from the
-     * seed. */
-    snprintf(shared->key_prefix, sizeof shared->key_prefix, "lockbench-%08x-", (unsigned)rng_u64(&rng));
+    /* Fresh keys for each stage, so that nothing that an earlier one left can be met; never drawn
+     * from the seed. */
+    snprintf(shared->key_prefix, sizeof shared->key_prefix, "lockbench-%08x-",
+             (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
     stuck_init(&sup->stuck, shared);
     if (ask->hlog_path) open_log(sup);

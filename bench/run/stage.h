@@ -1,8 +1,7 @@
 /* stage: one lock, one number of clients, one window: run, supervised, summed up.
  *
- * The calling thread is the supervisor: it moves the phases on, harvests the recorders each second, watches
- * the server and Ctrl-C. Load runs in worker threads or processes.
- */
+ * The calling thread is the supervisor: it moves the phases on, harvests the recorders each second,
+ * watches the server and Ctrl-C. Load runs in worker threads or processes. */
 #ifndef BENCH_RUN_STAGE_H
 #define BENCH_RUN_STAGE_H
 
@@ -41,7 +40,8 @@ struct stage_ask {
     const struct plan_lock *lock;
     struct lb_server *server;
     struct topo *topo; /* NULL: not ours to watch */
-    struct wire *wire; /* that clients' connections, and servers' own, lead through; NULL = there is none */
+    /* that clients' connections, and servers' own, lead through; NULL = there is none */
+    struct wire *wire;
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
     int clients, repeat;
     int readers;       /* per cent of the attempts that are shared */
@@ -62,7 +62,8 @@ struct stage_second {
     double due_mean_ns; /* of acquire_due; 0 = none */
 };
 
-/* Half a second of the window: values of the promised metric, and those of them within its limit. */
+/* Half a second of the window: values of the promised metric, and those of them within its
+ * limit. */
 struct stage_batch {
     uint64_t counted, within;
 };
@@ -71,18 +72,21 @@ struct stage_batch {
 struct stage_steady {
     bool asked, reached;
     double after_s; /* from the window's begin, when reached */
-    double slope;   /* change a second, up or down, as a part of the mean, over the last seconds; NAN = it
+    double
+        slope; /* change a second, up or down, as a part of the mean, over the last seconds; NAN = it
                        can't be told */
 };
 
 /* Something that was done to clients, servers or wires. */
 struct stage_fault {
     enum fault_kind kind;
-    int section;              /* of the plan's */
-    char target[24];          /* as the plan has it */
-    int process, node;        /* that it hit; -1 = none, or all */
-    int64_t client, key;      /* the same; the client that was looked for, and what it held or waited for */
-    int64_t begin_ns, end_ns; /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
+    int section;       /* of the plan's */
+    char target[24];   /* as the plan has it */
+    int process, node; /* that it hit; -1 = none, or all */
+    /* the same; the client that was looked for, and what it held or waited for */
+    int64_t client, key;
+    /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
+    int64_t begin_ns, end_ns;
     bool acted;
     char sign[160]; /* by what that is known, or why it did not */
 };
@@ -97,8 +101,10 @@ struct stage_store {
 
 struct stage {
     enum stage_status status;
-    struct lb_err err;     /* why not complete; or the first operation that failed, in a complete one */
-    struct lb_err log_err; /* why its .hlog is missing or cut; the figures are not touched by that */
+    /* why not complete; or the first operation that failed, in a complete one */
+    struct lb_err err;
+    /* why its .hlog is missing or cut; the figures are not touched by that */
+    struct lb_err log_err;
     int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
     uint64_t attempts, outcomes[LB_OUTCOMES];
@@ -120,7 +126,8 @@ struct stage {
     uint64_t retries;       /* optimistic locks */
     uint64_t inversions;    /* grants that somebody who started later got before; fair locks */
     uint64_t rounds;        /* latches: complete ones */
-    int64_t detect_max_ns;  /* the longest from a lease's end, or a session's by its client's clock, until the
+    int64_t
+        detect_max_ns; /* the longest from a lease's end, or a session's by its client's clock, until the
                                holder learned its loss; 0 = of none is known */
     struct stage_store store;
     struct stage_history *history; /* NULL = none was kept */
@@ -129,7 +136,8 @@ struct stage {
     double bytes;              /* -1 = not known */
     double client_cpu_ns;      /* -1 = not known */
     double server_cpu_ns;      /* -1 = not known */
-    int64_t stolen_ns; /* in window and drain, of all processors, by the machine's host; -1 = not known */
+    /* in window and drain, of all processors, by the machine's host; -1 = not known */
+    int64_t stolen_ns;
     struct stage_fault *faults;
     int fault_count;
     bool servers_touched;    /* by a fault: they are not as they were started */
@@ -151,27 +159,30 @@ struct stage {
     bool stuck; /* worker threads did not come back: they and their memory are left alone */
 };
 
-/* Runs it. Always returns a stage, unless out of memory (NULL with err); what went wrong is in it. */
+/* Runs it. Always returns a stage, unless out of memory (NULL with err); what went wrong is in
+ * it. */
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
 void stage_free(struct stage *stage);
 
-/* The stage as an element of run.json's .stages: new reference, NULL with err. topology, durability: in
- * words. */
+/* The stage as an element of run.json's .stages: new reference, NULL with err. topology,
+ * durability: in words. */
 json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
                    const char *durability, struct lb_err *err);
 
-/* "generator" when the load generator itself was the limit, so that the figures are partly its own; NULL when
- * it was not. The words are in stage_warning. */
+/* "generator" when the load generator itself was the limit, so that the figures are partly its own;
+ * NULL when it was not. The words are in stage_warning. */
 const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask);
 
 /* Whether the load generator's threads had no time left. */
 bool stage_is_busy(const struct stage *stage);
 
-/* Whether the host of this virtual machine took so much of its processors' time that latencies show it. */
+/* Whether the host of this virtual machine took so much of its processors' time that latencies show
+ * it. */
 bool stage_is_robbed(const struct stage *stage);
 
-/* A warning to be read beside the figures, or NULL; index 0, 1, ... until NULL. text: where to write it. */
-const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,
-                          size_t size);
+/* A warning to be read beside the figures, or NULL; index 0, 1, ... until NULL. text: where to
+ * write it. */
+const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index,
+                          char *text, size_t size);
 
 #endif

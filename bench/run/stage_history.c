@@ -28,8 +28,10 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
 static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
     bool cells = shared->guard != GUARD_READERS && shared->guard != GUARD_PERMITS;
     if (!cells || client->inside > 0) return;
-    struct history_record record = {
-        .kind = HISTORY_RELEASE, .outcome = HISTORY_UNKNOWN, .client = index, .lease_end_ns = LB_NEVER};
+    struct history_record record = {.kind = HISTORY_RELEASE,
+                                    .outcome = HISTORY_UNKNOWN,
+                                    .client = index,
+                                    .lease_end_ns = LB_NEVER};
     int keys = shared->guard == GUARD_CELLS ? LB_KEYS_MAX : 1;
     for (int i = 0; i < keys; i++) {
         record.key = atomic_load(&client->waiting_key[i]);
@@ -86,8 +88,9 @@ static int compare_place(const void *a, const void *b) {
 }
 
 /* The keys that faults hit, and that of the clash; all where faults hit no key in particular. */
-static bool *keys_of_interest(const struct book *book, const struct stage *stage, const struct shared *shared,
-                              const struct judgement *judgement, uint32_t key_count) {
+static bool *keys_of_interest(const struct book *book, const struct stage *stage,
+                              const struct shared *shared, const struct judgement *judgement,
+                              uint32_t key_count) {
     bool *wanted = calloc(key_count, sizeof *wanted), any = false;
     for (size_t i = 0; wanted && i < book->hold_count; i++) {
         const struct hold *hold = &book->holds[i];
@@ -108,8 +111,9 @@ static bool *keys_of_interest(const struct book *book, const struct stage *stage
     return wanted;
 }
 
-static void draw_timeline(struct stage_history *history, const struct book *book, const uint32_t *order,
-                          const struct stage *stage, const struct shared *shared) {
+static void draw_timeline(struct stage_history *history, const struct book *book,
+                          const uint32_t *order, const struct stage *stage,
+                          const struct shared *shared) {
     int64_t centers[CENTERS_MAX];
     int count = 0;
     if (history->judgement.clash != CLASH_NONE) centers[count++] = history->judgement.clash_ns;
@@ -143,7 +147,8 @@ static void draw_timeline(struct stage_history *history, const struct book *book
     free(wanted);
 }
 
-static int read_back(struct book *book, struct stage_history *history, const struct shared *shared) {
+static int read_back(struct book *book, struct stage_history *history,
+                     const struct shared *shared) {
     struct history_file file;
     if (history_reopen(&file, history->writer, &history->err) != 0) return -1;
     int failed = book_add_file(book, &file, &history->err);

@@ -1,5 +1,6 @@
-/* stage_history: a stage's history from its first operation to the verdict on it: written while the stage
- * runs, judged when everybody has left, and with the log of faults the figures of recovery. */
+/* stage_history: a stage's history from its first operation to the verdict on it: written while
+ * the stage runs, judged when everybody has left, and with the log of faults the figures of
+ * recovery. */
 #ifndef BENCH_RUN_STAGE_HISTORY_H
 #define BENCH_RUN_STAGE_HISTORY_H
 

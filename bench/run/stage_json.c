@@ -1,5 +1,5 @@
-/* stage_json: a stage as run.json has it; results/README.md documents each path. It computes quantiles and
- * quotients, and nothing else. */
+/* stage_json: a stage as run.json has it; results/README.md documents each path. It computes
+ * quantiles and quotients, and nothing else. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +29,12 @@ static json_t *latency_json(const struct hist *h, struct lb_err *err) {
     if (h->count + h->over == 0) return json_null();
     char *hdr = hdr_encode(h, err);
     if (!hdr) return NULL;
-    json_t *json =
-        json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "count", (json_int_t)h->count, "min",
-                  (json_int_t)h->min, "mean", hist_mean(h), "p50", (json_int_t)hist_quantile(h, 0.5), "p90",
-                  (json_int_t)hist_quantile(h, 0.9), "p99", (json_int_t)hist_quantile(h, 0.99), "p999",
-                  (json_int_t)hist_quantile(h, 0.999), "max", (json_int_t)h->max, "over", (json_int_t)h->over,
-                  "hdr", hdr);
+    json_t *json = json_pack(
+        "{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "count", (json_int_t)h->count, "min",
+        (json_int_t)h->min, "mean", hist_mean(h), "p50", (json_int_t)hist_quantile(h, 0.5), "p90",
+        (json_int_t)hist_quantile(h, 0.9), "p99", (json_int_t)hist_quantile(h, 0.99), "p999",
+        (json_int_t)hist_quantile(h, 0.999), "max", (json_int_t)h->max, "over", (json_int_t)h->over,
+        "hdr", hdr);
     free(hdr);
     return json;
 }
@@ -79,8 +79,9 @@ static json_t *claims_json(const struct lb_lock *lock) {
 static json_t *holding_json(const struct holding *holding) {
     return json_pack("{s:I, s:I, s:o, s:I}", "client", (json_int_t)holding->client, "acquired_ns",
                      (json_int_t)holding->acquired_ns, "lease_end_ns",
-                     holding->lease_end_ns == LB_NEVER ? json_null()
-                                                       : json_integer((json_int_t)holding->lease_end_ns),
+                     holding->lease_end_ns == LB_NEVER
+                         ? json_null()
+                         : json_integer((json_int_t)holding->lease_end_ns),
                      "token", (json_int_t)holding->token);
 }
 
@@ -90,21 +91,22 @@ static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *l
     const char *verdict = (lock->caps & LB_CAP_BASELINE) ? "baseline" : verdicts[x->verdict];
     json_t *first = json_null();
     if (stage->has_first) {
-        first =
-            json_pack("{s:I, s:o, s:o}", "key", (json_int_t)stage->first_key, "holder",
-                      holding_json(&stage->first_holder), "intruder", holding_json(&stage->first_intruder));
+        first = json_pack("{s:I, s:o, s:o}", "key", (json_int_t)stage->first_key, "holder",
+                          holding_json(&stage->first_holder), "intruder",
+                          holding_json(&stage->first_intruder));
     }
     bool sure = x->verdict == VERDICT_CLEAN && !(lock->caps & LB_CAP_BASELINE);
     json_t *counts = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "grants", (json_int_t)x->grants, "counter",
-        (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates, "double_holders",
-        (json_int_t)x->double_holders, "expired_holders", (json_int_t)x->expired_holders, "token_errors",
-        (json_int_t)x->token_errors, "stuck", (json_int_t)x->stuck, "detected", (json_int_t)x->detected,
-        "early", (json_int_t)x->early, "oversold", (json_int_t)x->oversold);
-    json_t *json =
-        json_pack("{s:s, s:o, s:o, s:o}", "verdict", verdict, "detect_ns_max",
-                  stage->detect_max_ns ? json_integer((json_int_t)stage->detect_max_ns) : json_null(),
-                  "bound95", sure ? json_real(3.0 / (double)x->grants) : json_null(), "first", first);
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "grants", (json_int_t)x->grants,
+        "counter", (json_int_t)x->counter, "lost_updates", (json_int_t)x->lost_updates,
+        "double_holders", (json_int_t)x->double_holders, "expired_holders",
+        (json_int_t)x->expired_holders, "token_errors", (json_int_t)x->token_errors, "stuck",
+        (json_int_t)x->stuck, "detected", (json_int_t)x->detected, "early", (json_int_t)x->early,
+        "oversold", (json_int_t)x->oversold);
+    json_t *json = json_pack(
+        "{s:s, s:o, s:o, s:o}", "verdict", verdict, "detect_ns_max",
+        stage->detect_max_ns ? json_integer((json_int_t)stage->detect_max_ns) : json_null(),
+        "bound95", sure ? json_real(3.0 / (double)x->grants) : json_null(), "first", first);
     if (json && counts) json_object_update(json, counts);
     json_decref(counts);
     return json;
@@ -117,11 +119,13 @@ static json_t *stock_json(const struct stage *stage) {
     bool all = stage->sold_out_after_ns > 0;
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "stock", (json_int_t)stock->stock, "sold",
                      (json_int_t)stock->sold, "left", (json_int_t)stock->left, "oversold",
-                     (json_int_t)stock->oversold, "astray", (json_int_t)stock->astray, "seconds_to_sell_out",
+                     (json_int_t)stock->oversold, "astray", (json_int_t)stock->astray,
+                     "seconds_to_sell_out",
                      all ? json_real((double)stage->sold_out_after_ns / 1e9) : json_null());
 }
 
-/* null where nobody could be asked: no server, or a stage after which something may be left with reason. */
+/* null where nobody could be asked: no server, or a stage after which something may be left with
+ * reason. */
 static json_t *residue_json(const struct stage *stage) {
     if (!stage->residue_known) return json_null();
     uint64_t count = stage->residue.count;
@@ -146,8 +150,8 @@ static json_t *fairness_json(const struct stage *stage, const struct lb_lock *lo
                      ordered ? json_integer((json_int_t)stage->inversions) : json_null(), "jain",
                      any ? json_real(stage->jain) : json_null(), "min_share",
                      any ? json_real(stage->min_share) : json_null(), "max_wait_ns",
-                     (json_int_t)stage->max_wait_ns, "longest_run", (json_int_t)stage->longest_run, "lwss",
-                     figure(stage->turns.lwss, turns), "lwss_window",
+                     (json_int_t)stage->max_wait_ns, "longest_run", (json_int_t)stage->longest_run,
+                     "lwss", figure(stage->turns.lwss, turns), "lwss_window",
                      turns ? json_integer((json_int_t)stage->turns.window) : json_null(), "mttr",
                      figure(stage->turns.mttr, turns), "grants_per_client", each);
 }
@@ -156,10 +160,11 @@ static json_t *series_json(const struct stage *stage) {
     json_t *series = json_array();
     for (int i = 0; i < stage->second_count; i++) {
         const struct stage_second *second = &stage->seconds[i];
-        json_array_append_new(series, json_pack("{s:f, s:I, s:I, s:I}", "t_s", second->t_s, "ok",
-                                                (json_int_t)second->ok, "acquire_p50_ns",
-                                                (json_int_t)second->acquire_p50_ns, "acquire_p99_ns",
-                                                (json_int_t)second->acquire_p99_ns));
+        json_array_append_new(series,
+                              json_pack("{s:f, s:I, s:I, s:I}", "t_s", second->t_s, "ok",
+                                        (json_int_t)second->ok, "acquire_p50_ns",
+                                        (json_int_t)second->acquire_p50_ns, "acquire_p99_ns",
+                                        (json_int_t)second->acquire_p99_ns));
     }
     return series;
 }
@@ -170,17 +175,19 @@ static double stolen_share(const struct stage *stage) {
     return stage->stolen_ns < 0 || took_ns <= 0 ? -1 : (double)stage->stolen_ns / (double)took_ns;
 }
 
-static json_t *executor_json(const struct stage *stage, const struct lb_lock *lock, struct lb_err *err) {
+static json_t *executor_json(const struct stage *stage, const struct lb_lock *lock,
+                             struct lb_err *err) {
     json_t *hiccup = latency_json(stage->hist[METRIC_HICCUP], err);
     if (!hiccup) return NULL;
-    /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from it. */
+    /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from
+     * it. */
     bool blocks = lock->caps & LB_CAP_BLOCKS_THREAD;
     double share = stolen_share(stage);
     return json_pack("{s:o, s:I, s:o, s:o, s:i, s:i, s:b}", "hiccup_ns", hiccup, "stack_bytes_max",
                      (json_int_t)stage->stack_bytes_max, "blocked_ns_max",
-                     blocks ? json_null() : json_integer((json_int_t)stage->blocked_max_ns), "stolen_share",
-                     share < 0 ? json_null() : json_real(share), "fibers", stage->clients, "loops",
-                     stage->threads, "pinned", 0);
+                     blocks ? json_null() : json_integer((json_int_t)stage->blocked_max_ns),
+                     "stolen_share", share < 0 ? json_null() : json_real(share), "fibers",
+                     stage->clients, "loops", stage->threads, "pinned", 0);
 }
 
 static json_t *arrivals_json(const struct stage *stage, const struct plan *plan) {
@@ -200,8 +207,8 @@ static bool starts_were_late(const struct stage *stage) {
     return hist_quantile(stage->hist[METRIC_LAG], LATE_QUANTILE) > LATE_NS;
 }
 
-/* Requests that fell due while all clients were busy waited for those: for the lock, or for too small a pool.
- */
+/* Requests that fell due while all clients were busy waited for those: for the lock, or for too
+ * small a pool. */
 static bool pool_was_busy(const struct stage *stage) {
     return (double)stage->queued >= (1 - LATE_QUANTILE) * (double)stage->due;
 }
@@ -232,16 +239,17 @@ static bool is_busy(const struct stage *stage, const struct lb_lock *lock) {
 
 const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask) {
     const struct lb_lock *lock = ask->lock->lock;
-    bool ours =
-        is_late(stage, lock) || is_tardy(stage, lock) || is_busy(stage, lock) || stage_is_robbed(stage);
+    bool ours = is_late(stage, lock) || is_tardy(stage, lock) || is_busy(stage, lock) ||
+                stage_is_robbed(stage);
     return ours ? "generator" : NULL;
 }
 
-/* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is no limit.
- */
+/* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is
+ * no limit. */
 static double one_key_capacity(const struct stage *stage, const struct stage_ask *ask) {
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
-    bool one = ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
+    bool one =
+        ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
     if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode == MODE_TRY) return INFINITY;
     double capacity = queue_capacity(hist_mean(stage->hist[METRIC_HOLD]), hist_mean(handoff));
     return capacity > 0 ? capacity * 1e9 : INFINITY;
@@ -249,8 +257,8 @@ static double one_key_capacity(const struct stage *stage, const struct stage_ask
 
 static json_t *sweep_json(const struct sweep_at *at) {
     if (!at->by) return json_null();
-    return json_pack("{s:s, s:s, s:s, s:i}", "by", at->by, "order", at->order, "leg", at->leg, "step",
-                     at->step);
+    return json_pack("{s:s, s:s, s:s, s:i}", "by", at->by, "order", at->order, "leg", at->leg,
+                     "step", at->step);
 }
 
 static json_t *steady_json(const struct stage_steady *steady) {
@@ -260,15 +268,17 @@ static json_t *steady_json(const struct stage_steady *steady) {
                      isnan(steady->slope) ? json_null() : json_real(steady->slope));
 }
 
-const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index, char *text,
-                          size_t size) {
+const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index,
+                          char *text, size_t size) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP], *lag = stage->hist[METRIC_LAG];
     const struct lb_lock *lock = ask->lock->lock;
-    if (stage->blocked_max_ns > 10 * LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) && index-- == 0) {
-        snprintf(text, size,
-                 "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): latencies of "
-                 "that moment are ours, not the server's",
-                 (double)stage->blocked_max_ns / 1e6);
+    if (stage->blocked_max_ns > 10 * LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) &&
+        index-- == 0) {
+        snprintf(
+            text, size,
+            "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): latencies of "
+            "that moment are ours, not the server's",
+            (double)stage->blocked_max_ns / 1e6);
         return text;
     }
     if (stage->residue_known && stage->residue.count > 0 && index-- == 0) {
@@ -277,7 +287,8 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
         return text;
     }
     if (stage->tidy_err.code && index-- == 0) {
-        snprintf(text, size, "could not ask the server what was left on it: %s", stage->tidy_err.text);
+        snprintf(text, size, "could not ask the server what was left on it: %s",
+                 stage->tidy_err.text);
         return text;
     }
     if (index >= 0 && store_warning(stage, text, size) && index-- == 0) return text;
@@ -292,11 +303,12 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
         return text;
     }
     if (is_busy(stage, lock) && index-- == 0) {
-        snprintf(text, size,
-                 "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
-                 "(load.threads) "
-                 "or another machine would tell more",
-                 stage->threads, 100 * busy_share(stage));
+        snprintf(
+            text, size,
+            "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
+            "(load.threads) "
+            "or another machine would tell more",
+            stage->threads, 100 * busy_share(stage));
         return text;
     }
     if (stage_is_robbed(stage) && index-- == 0) {
@@ -307,7 +319,8 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
             (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
         return text;
     }
-    if (stage->steady.asked && !stage->steady.reached && isnan(stage->steady.slope) && index-- == 0) {
+    if (stage->steady.asked && !stage->steady.reached && isnan(stage->steady.slope) &&
+        index-- == 0) {
         snprintf(
             text, size,
             "never steady: it could not be told from its last %d s (it ended before, or a second of them "
@@ -315,33 +328,38 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
             steady_seconds(ask->plan->duration_ns));
         return text;
     }
-    if (stage->steady.asked && !stage->steady.reached && !isnan(stage->steady.slope) && index-- == 0) {
+    if (stage->steady.asked && !stage->steady.reached && !isnan(stage->steady.slope) &&
+        index-- == 0) {
         snprintf(
             text, size,
             "never steady: over its last %d s it changed by %.2g %% a second, and run.steady wants less than "
             "%.2g %%",
-            steady_seconds(ask->plan->duration_ns), 100 * stage->steady.slope, ask->plan->steady_percent);
+            steady_seconds(ask->plan->duration_ns), 100 * stage->steady.slope,
+            ask->plan->steady_percent);
         return text;
     }
     if (stage->hopeless && index-- == 0) {
-        snprintf(text, size, "ended after %.1f s: by then the promise was broken for all of the window",
+        snprintf(text, size,
+                 "ended after %.1f s: by then the promise was broken for all of the window",
                  (double)stage->window_ns / 1e9);
         return text;
     }
     double most_per_s = one_key_capacity(stage, ask);
     if (stage->offered_per_s > most_per_s && index-- == 0) {
-        snprintf(text, size,
-                 "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
-                 "the queue grows for ever, and the waits are as long as the window",
-                 stage->offered_per_s, most_per_s);
+        snprintf(
+            text, size,
+            "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
+            "the queue grows for ever, and the waits are as long as the window",
+            stage->offered_per_s, most_per_s);
         return text;
     }
     if (ask->plan->arrival.kind != ARRIVAL_CLOSED && index >= 0) {
         if (stage->missed > 0 && index-- == 0) {
-            snprintf(text, size,
-                     "%llu of %llu slots could not be started before the window's end: the lock does not "
-                     "carry this rate with %d clients",
-                     (unsigned long long)stage->missed, (unsigned long long)stage->due, stage->clients);
+            snprintf(
+                text, size,
+                "%llu of %llu slots could not be started before the window's end: the lock does not "
+                "carry this rate with %d clients",
+                (unsigned long long)stage->missed, (unsigned long long)stage->due, stage->clients);
             return text;
         }
         double lag_ms = (double)hist_quantile(lag, LATE_QUANTILE) / 1e6;
@@ -354,11 +372,12 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
             return text;
         }
         if (starts_were_late(stage) && pool_was_busy(stage) && index-- == 0) {
-            snprintf(text, size,
-                     "starts were late by %.1f ms at p99: %llu of %llu slots fell due while all %sclients "
-                     "were busy",
-                     lag_ms, (unsigned long long)stage->queued, (unsigned long long)stage->due,
-                     stage->threads > 1 ? "their thread's " : "");
+            snprintf(
+                text, size,
+                "starts were late by %.1f ms at p99: %llu of %llu slots fell due while all %sclients "
+                "were busy",
+                lag_ms, (unsigned long long)stage->queued, (unsigned long long)stage->due,
+                stage->threads > 1 ? "their thread's " : "");
             return text;
         }
     }
@@ -407,38 +426,43 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_t *executor = executor_json(stage, lock, err);
     json_t *json = NULL;
     if (!latencies || !executor) goto out;
-    json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:s}", "id", ask->id, "lock", lock->name,
-                     "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
-                     "topology", topology, "durability", durability, "control",
-                     (lock->caps & LB_CAP_CONTROL) != 0, "baseline", (lock->caps & LB_CAP_BASELINE) != 0,
-                     "claims", claims_json(lock), "waits", lock->waits);
+    json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:s}", "id", ask->id, "lock",
+                     lock->name, "backend", lock->backend->name, "primitive",
+                     lb_primitive_name(lock->primitive), "topology", topology, "durability",
+                     durability, "control", (lock->caps & LB_CAP_CONTROL) != 0, "baseline",
+                     (lock->caps & LB_CAP_BASELINE) != 0, "claims", claims_json(lock), "waits",
+                     lock->waits);
     json_t *shape = json_pack(
-        "{s:i, s:i, s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "clients", stage->clients, "processes",
-        stage->processes, "threads", stage->threads, "keys", (json_int_t)key_count, "key_distribution",
-        distribution, "arrival", arrival_text(&asked, arrival, sizeof arrival), "hold",
-        dist_text(&plan->hold, hold, sizeof hold), "think", dist_text(&plan->think, think, sizeof think),
-        "mode", mode_text(plan->mode), "lease_ns", (json_int_t)plan->lease_ns, "repeat", ask->repeat);
-    json_t *course = json_pack(
-        "{s:s, s:o, s:f, s:f, s:f, s:o}", "status", statuses[stage->status], "error",
-        stage->err.code ? json_string(stage->err.text) : json_null(), "duration_s",
-        (double)stage->window_ns / 1e9, "warmup_s", (double)stage->warmup_ns / 1e9, "drain_s",
-        (double)stage->drain_ns / 1e9, "connect_ns",
-        stage->connected ? json_pack("{s:I, s:f, s:I}", "count", (json_int_t)stage->connected, "mean",
-                                     stage->connect_mean_ns, "max", (json_int_t)stage->connect_max_ns)
-                         : json_null());
-    json_t *figures = json_pack(
-        "{s:I, s:o, s:o, s:I, s:o}", "attempts", (json_int_t)stage->attempts, "outcomes",
-        outcomes_json(stage), "arrivals", arrivals_json(stage, plan), "grants", (json_int_t)stage->grants,
-        "throughput_per_s",
-        stage->window_ns > 0 ? json_real((double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns)
-                             : json_null());
+        "{s:i, s:i, s:i, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "clients", stage->clients,
+        "processes", stage->processes, "threads", stage->threads, "keys", (json_int_t)key_count,
+        "key_distribution", distribution, "arrival", arrival_text(&asked, arrival, sizeof arrival),
+        "hold", dist_text(&plan->hold, hold, sizeof hold), "think",
+        dist_text(&plan->think, think, sizeof think), "mode", mode_text(plan->mode), "lease_ns",
+        (json_int_t)plan->lease_ns, "repeat", ask->repeat);
+    json_t *course =
+        json_pack("{s:s, s:o, s:f, s:f, s:f, s:o}", "status", statuses[stage->status], "error",
+                  stage->err.code ? json_string(stage->err.text) : json_null(), "duration_s",
+                  (double)stage->window_ns / 1e9, "warmup_s", (double)stage->warmup_ns / 1e9,
+                  "drain_s", (double)stage->drain_ns / 1e9, "connect_ns",
+                  stage->connected
+                      ? json_pack("{s:I, s:f, s:I}", "count", (json_int_t)stage->connected, "mean",
+                                  stage->connect_mean_ns, "max", (json_int_t)stage->connect_max_ns)
+                      : json_null());
+    json_t *figures =
+        json_pack("{s:I, s:o, s:o, s:I, s:o}", "attempts", (json_int_t)stage->attempts, "outcomes",
+                  outcomes_json(stage), "arrivals", arrivals_json(stage, plan), "grants",
+                  (json_int_t)stage->grants, "throughput_per_s",
+                  stage->window_ns > 0
+                      ? json_real((double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns)
+                      : json_null());
     bool remote = lock->backend->schemes && lock->backend->topologies;
-    json_t *cost = json_pack("{s:o, s:o, s:o, s:o, s:o}", "commands_per_grant",
-                             per(remote ? (double)stage->commands : -1, stage->grants), "wakeups_per_grant",
-                             per(remote ? (double)stage->wakeups : -1, stage->grants), "bytes_per_grant",
-                             per(stage->bytes, stage->grants), "client_cpu_ns_per_grant",
-                             per(stage->client_cpu_ns, stage->grants), "server_cpu_ns_per_grant",
-                             per(stage->server_cpu_ns, stage->grants));
+    json_t *cost =
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "commands_per_grant",
+                  per(remote ? (double)stage->commands : -1, stage->grants), "wakeups_per_grant",
+                  per(remote ? (double)stage->wakeups : -1, stage->grants), "bytes_per_grant",
+                  per(stage->bytes, stage->grants), "client_cpu_ns_per_grant",
+                  per(stage->client_cpu_ns, stage->grants), "server_cpu_ns_per_grant",
+                  per(stage->server_cpu_ns, stage->grants));
     json_t *parts[] = {shape, asked_json(ask), course, figures};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (json && parts[i]) json_object_update(json, parts[i]);
@@ -446,8 +470,10 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     }
     if (!json) goto out;
     bool optimistic = lock->primitive == LB_OPTIMISTIC, latch = lock->primitive == LB_LATCH;
-    json_object_set_new(json, "retries", optimistic ? json_integer((json_int_t)stage->retries) : json_null());
-    json_object_set_new(json, "rounds", latch ? json_integer((json_int_t)stage->rounds) : json_null());
+    json_object_set_new(json, "retries",
+                        optimistic ? json_integer((json_int_t)stage->retries) : json_null());
+    json_object_set_new(json, "rounds",
+                        latch ? json_integer((json_int_t)stage->rounds) : json_null());
     json_object_set_new(json, "guarantee", json_string(lb_guarantee_name(lock->about.guarantee)));
     json_object_set_new(json, "shared_grants", json_integer((json_int_t)stage->shared_grants));
     json_object_set_new(json, "offered_per_s",
@@ -462,7 +488,8 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "history", history_json(stage));
     json_object_set_new(json, "recovery", recovery_json(stage));
     json_object_set_new(json, "residue", residue_json(stage));
-    /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync says. */
+    /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
+     * says. */
     json_object_set_new(json, "durability_note",
                         lock->durability_note ? json_string(lock->durability_note) : json_null());
     json_object_set(json, "latency_ns", latencies);

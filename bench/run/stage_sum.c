@@ -30,7 +30,8 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         stage->queued += worker->queued;
         cpu_known &= worker->cpu_began && worker->cpu_ended;
         cpu_ns += (double)(worker->cpu_end_ns - worker->cpu_begin_ns);
-        if (worker->blocked_max_ns > stage->blocked_max_ns) stage->blocked_max_ns = worker->blocked_max_ns;
+        if (worker->blocked_max_ns > stage->blocked_max_ns)
+            stage->blocked_max_ns = worker->blocked_max_ns;
         if (worker->stack_bytes_max > stage->stack_bytes_max)
             stage->stack_bytes_max = worker->stack_bytes_max;
         if (!stage->err.code && worker->first_err.code) stage->err = worker->first_err;
@@ -51,7 +52,8 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
         stage->shared_grants += client->shared_grants;
         stage->retries += client->retries;
         stage->inversions += client->inversions;
-        if (client->detect_max_ns > stage->detect_max_ns) stage->detect_max_ns = client->detect_max_ns;
+        if (client->detect_max_ns > stage->detect_max_ns)
+            stage->detect_max_ns = client->detect_max_ns;
         bytes += (double)client->bytes;
         bytes_known &= client->bytes_known || client->guest || client->grants == 0;
         if (client->grants < least) least = client->grants;
@@ -60,13 +62,15 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
         if (client->connect_ns >= 0) {
             stage->connected++;
             connect_ns += (double)client->connect_ns;
-            if (client->connect_ns > stage->connect_max_ns) stage->connect_max_ns = client->connect_ns;
+            if (client->connect_ns > stage->connect_max_ns)
+                stage->connect_max_ns = client->connect_ns;
         }
     }
     if (stage->connected) stage->connect_mean_ns = connect_ns / (double)stage->connected;
     if (bytes_known && bytes > 0) stage->bytes = bytes;
     if (stage->grants) stage->min_share = (double)least * shared->clients / (double)stage->grants;
-    if (stage->grants_per_client) stage->jain = jain_index(stage->grants_per_client, shared->clients);
+    if (stage->grants_per_client)
+        stage->jain = jain_index(stage->grants_per_client, shared->clients);
 }
 
 static void sum_turns(struct stage *stage, const struct shared *shared) {
@@ -82,7 +86,8 @@ static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead || !client->inside) continue;
-        exclusion_excuse(&stage->exclusion, &shared->findings, (uint32_t)i, (uint32_t)client->inside);
+        exclusion_excuse(&stage->exclusion, &shared->findings, (uint32_t)i,
+                         (uint32_t)client->inside);
     }
 }
 
@@ -93,8 +98,8 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
     if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
     if (shared->stock) {
         stage->stock = stock_judge(shared->stock, shared->cell_count);
-        x->oversold =
-            stage->stock.oversold > stage->stock.astray ? stage->stock.oversold : stage->stock.astray;
+        x->oversold = stage->stock.oversold > stage->stock.astray ? stage->stock.oversold
+                                                                  : stage->stock.astray;
         int64_t end_ns = atomic_load(&shared->sold_out_ns);
         if (end_ns > 0) stage->sold_out_after_ns = end_ns - shared->go_ns;
     }
@@ -117,15 +122,15 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     excuse_the_dead(stage, shared);
     stage_history_weigh(stage);
     const struct exclusion *x = &stage->exclusion;
-    stage->has_first =
-        atomic_load(&shared->findings.first_state) == 2 && x->double_holders + x->expired_holders > 0;
+    stage->has_first = atomic_load(&shared->findings.first_state) == 2 &&
+                       x->double_holders + x->expired_holders > 0;
     if (stage->has_first) {
         stage->first_key = shared->findings.first_key;
         stage->first_holder = shared->findings.first_holder;
         stage->first_intruder = shared->findings.first_intruder;
     }
-    /* The identity that the counting stands on. Only a client that was killed may have been between two
-     * counts, and is held to what it finished. */
+    /* The identity that the counting stands on. Only a client that was killed may have been between
+     * two counts, and is held to what it finished. */
     uint64_t sum = 0;
     bool killed = false;
     for (int outcome = 0; outcome < LB_OUTCOMES; outcome++) sum += stage->outcomes[outcome];

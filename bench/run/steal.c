@@ -12,7 +12,8 @@
 int64_t steal_read_ns(const char *line, long ticks_per_s) {
     unsigned long long ticks;
     /* user nice system idle iowait irq softirq steal */
-    if (ticks_per_s <= 0 || sscanf(line, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1) return -1;
+    if (ticks_per_s <= 0 || sscanf(line, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+        return -1;
     return (int64_t)((double)ticks / (double)ticks_per_s * 1e9);
 }
 

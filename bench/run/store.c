@@ -5,9 +5,9 @@
 
 void store_shape(struct shared *shape) {
     const struct lb_lock *lock = shape->lock->lock;
-    bool exclusive =
-        shape->guard != GUARD_PERMITS && !(lock->caps & LB_CAP_BASELINE) &&
-        (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK || (lock->caps & LB_CAP_SLOTS));
+    bool exclusive = shape->guard != GUARD_PERMITS && !(lock->caps & LB_CAP_BASELINE) &&
+                     (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK ||
+                      (lock->caps & LB_CAP_SLOTS));
     if (shape->plan->store == STORE_NONE || !exclusive) return;
     shape->has_store = true;
     /* Of several keys a grant's token is the first one's. */
@@ -39,7 +39,8 @@ static int key_count(const struct client *client) {
 void store_come(struct client *client) {
     const struct shared *shared = client->worker->shared;
     for (int i = 0; i < key_count(client); i++) {
-        store_enter(key_of(client, i), client->grant.token, shared->store_fenced, &client->visits[i]);
+        store_enter(key_of(client, i), client->grant.token, shared->store_fenced,
+                    &client->visits[i]);
     }
 }
 
@@ -52,7 +53,9 @@ void store_go(struct client *client) {
 
 /* What the backend said, as the visit's fence. A session that is over ends the hold. */
 static enum lb_outcome take_word(struct visit *visit, enum lb_outcome outcome) {
-    visit->fence = outcome == LB_OK ? FENCE_ACCEPTED : outcome == LB_LOST ? FENCE_REJECTED : FENCE_UNSURE;
+    visit->fence = outcome == LB_OK     ? FENCE_ACCEPTED
+                   : outcome == LB_LOST ? FENCE_REJECTED
+                                        : FENCE_UNSURE;
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
@@ -63,7 +66,8 @@ enum lb_outcome store_install(struct client *client) {
     *visit = (struct visit){.token = client->grant.token};
     client_calls(client);
     if (client->told == LB_OK) {
-        outcome = store->install(&client->session->lb, &client->request, visit->token, &visit->fenced);
+        outcome =
+            store->install(&client->session->lb, &client->request, visit->token, &visit->fenced);
         outcome = take_word(visit, outcome);
     }
     client_called(client);
@@ -80,7 +84,8 @@ enum lb_outcome store_save(struct client *client) {
     bool writes = client->told == LB_OK;
     if (writes) store_write_beside(key_of(client, 0), visit);
     if (writes && visit->fence == FENCE_ACCEPTED) {
-        outcome = store->write(&client->session->lb, &client->request, visit->token, visit->fenced + 1);
+        outcome =
+            store->write(&client->session->lb, &client->request, visit->token, visit->fenced + 1);
         outcome = take_word(visit, outcome);
     }
     client_called(client);
@@ -108,5 +113,6 @@ void store_sum(struct stage *stage, const struct shared *shared) {
         .where = shared->store_backend ? "backend" : "memory",
         .fenced = shared->store_fenced,
         .fenced_known = shared->store_fenced && (!shared->store_backend || shared->store_collected),
-        .sum = store_judge(shared->store, shared->cell_count, &shared->store_counts, shared->store_values)};
+        .sum = store_judge(shared->store, shared->cell_count, &shared->store_counts,
+                           shared->store_values)};
 }

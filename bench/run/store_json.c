@@ -11,8 +11,8 @@ json_t *store_json(const struct stage *stage) {
     const struct stage_store *store = &stage->store;
     const struct store_sum *sum = &store->sum;
     if (!store->where) return json_null();
-    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:o}", "where", store->where, "fenced",
-                     store->fenced, "writes", (json_int_t)sum->writes, "stale_attempted",
+    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:o}", "where", store->where,
+                     "fenced", store->fenced, "writes", (json_int_t)sum->writes, "stale_attempted",
                      (json_int_t)sum->stale_attempted, "stale_accepted_unfenced",
                      (json_int_t)sum->stale_accepted_unfenced, "stale_rejected_fenced",
                      count_if(store->fenced, sum->stale_rejected_fenced), "stale_accepted_fenced",
@@ -24,14 +24,16 @@ json_t *store_json(const struct stage *stage) {
 bool store_warning(const struct stage *stage, char *text, size_t size) {
     const struct store_sum *sum = &stage->store.sum;
     if (sum->stale_accepted_unfenced == 0 && sum->stale_accepted_fenced == 0) return false;
-    int used =
-        snprintf(text, size, "stale writes: %llu overwrote what a later holder had been let in to change",
-                 (unsigned long long)sum->stale_accepted_unfenced);
+    int used = snprintf(
+        text, size, "stale writes: %llu overwrote what a later holder had been let in to change",
+        (unsigned long long)sum->stale_accepted_unfenced);
     if (used < 0 || (size_t)used >= size) return true;
     if (!stage->store.fenced) {
-        snprintf(text + used, size - (size_t)used, "; the lock has no tokens by which to reject them");
+        snprintf(text + used, size - (size_t)used,
+                 "; the lock has no tokens by which to reject them");
     } else {
-        snprintf(text + used, size - (size_t)used, "; a check of tokens rejected %llu and let %llu pass",
+        snprintf(text + used, size - (size_t)used,
+                 "; a check of tokens rejected %llu and let %llu pass",
                  (unsigned long long)sum->stale_rejected_fenced,
                  (unsigned long long)sum->stale_accepted_fenced);
     }

@@ -1,10 +1,9 @@
 /* stuck: looks for keys that nobody gets although nobody has them.
  *
- * A key is stuck when a client has waited for it longer than three leases, the lock's stated slack and a
- * second, while nobody was inside it and nobody came or went. A try that finds it busy again and again waits
- * as well, until its last answer: what it would find now, while it rests, nobody knows. What the supervisor
- * itself did (a fault, while it lasts) begins the time anew.
- */
+ * A key is stuck when a client has waited for it longer than three leases, the lock's stated slack
+ * and a second, while nobody was inside it and nobody came or went. A try that finds it busy again
+ * and again waits as well, until its last answer: what it would find now, while it rests, nobody
+ * knows. What the supervisor itself did (a fault, while it lasts) begins the time anew. */
 #ifndef BENCH_RUN_STUCK_H
 #define BENCH_RUN_STUCK_H
 

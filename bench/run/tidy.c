@@ -42,7 +42,8 @@ static void run(void *arg) {
             cleared = store_collect(job->worker.shared, &session->lb, &job->err) == 0;
         }
         if (cleared && job->ask && residue) {
-            stage->residue_known = residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
+            stage->residue_known =
+                residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
         }
         session_close(session);
     }

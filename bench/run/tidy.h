@@ -1,5 +1,5 @@
-/* tidy: when all sessions of a stage have ended: takes away what was put on the server for its keys, then
- * asks the lock what of it is left there. By a fresh session, in the calling thread. */
+/* tidy: when all sessions of a stage have ended: takes away what was put on the server for its
+ * keys, then asks the lock what of it is left there. By a fresh session, in the calling thread. */
 #ifndef BENCH_RUN_TIDY_H
 #define BENCH_RUN_TIDY_H
 

@@ -28,7 +28,8 @@ struct history_rules trace_rules(const struct shared *shared) {
     const struct plan *plan = shared->plan;
     const struct lb_lock *lock = shared->lock->lock;
     bool session = lock->caps & LB_CAP_SESSION, at_once = lock->about.crash == LB_CRASH_AT_ONCE;
-    /* Half of it: the server counts from the last sign that it got, and clients give one every third. */
+    /* Half of it: the server counts from the last sign that it got, and clients give one every
+     * third. */
     int64_t session_ns = plan->lease_ns / 2;
     return (struct history_rules){
         .model = model_of(shared),
@@ -56,8 +57,8 @@ static uint32_t keys_of(const struct client *client) {
 }
 
 /* Of the attempt's first key. */
-static struct history_record record_of(const struct client *client, enum history_kind kind, int64_t begin_ns,
-                                       int64_t end_ns, enum lb_outcome outcome) {
+static struct history_record record_of(const struct client *client, enum history_kind kind,
+                                       int64_t begin_ns, int64_t end_ns, enum lb_outcome outcome) {
     return (struct history_record){
         .kind = (uint8_t)kind,
         .outcome = (uint8_t)outcome,
@@ -73,7 +74,8 @@ static struct history_record record_of(const struct client *client, enum history
 }
 
 void trace_granted(struct client *client, int64_t started_ns, int64_t acquired_ns) {
-    struct history_record record = record_of(client, HISTORY_ACQUIRE, started_ns, acquired_ns, LB_OK);
+    struct history_record record =
+        record_of(client, HISTORY_ACQUIRE, started_ns, acquired_ns, LB_OK);
     record.lease_end_ns = client->grant.lease_end_ns;
     record.token = client->grant.token; /* of several keys, the first one's */
     client->recorded = 0;
@@ -87,8 +89,10 @@ void trace_granted(struct client *client, int64_t started_ns, int64_t acquired_n
     }
 }
 
-void trace_refused(struct client *client, int64_t started_ns, int64_t returned_ns, enum lb_outcome outcome) {
-    struct history_record record = record_of(client, HISTORY_ACQUIRE, started_ns, returned_ns, outcome);
+void trace_refused(struct client *client, int64_t started_ns, int64_t returned_ns,
+                   enum lb_outcome outcome) {
+    struct history_record record =
+        record_of(client, HISTORY_ACQUIRE, started_ns, returned_ns, outcome);
     history_note(ring_of(client), &record);
 }
 
@@ -117,8 +121,8 @@ void trace_told(struct client *client) {
 void trace_released(struct client *client, int64_t releasing_ns, int64_t released_ns,
                     enum lb_outcome outcome) {
     bool learned = client->went & HISTORY_LEARNED;
-    struct history_record record =
-        record_of(client, HISTORY_RELEASE, learned ? client->told_ns : releasing_ns, released_ns, outcome);
+    struct history_record record = record_of(
+        client, HISTORY_RELEASE, learned ? client->told_ns : releasing_ns, released_ns, outcome);
     record.flags |= client->went;
     for (uint32_t i = 0; client->recorded; i++, client->recorded >>= 1) {
         if (i > 0) record.key = client->request.keys[i].index;
@@ -128,7 +132,8 @@ void trace_released(struct client *client, int64_t releasing_ns, int64_t release
 }
 
 void trace_beat(struct shared *shared, int thread, int64_t now_ns) {
-    int64_t last_ns = atomic_load_explicit(&shared->worker[thread].pulse.beat_ns, memory_order_relaxed);
+    int64_t last_ns =
+        atomic_load_explicit(&shared->worker[thread].pulse.beat_ns, memory_order_relaxed);
     int64_t session_ns = shared->findings.session_ns;
     if (session_ns == 0 || last_ns <= 0 || last_ns >= now_ns - session_ns) return;
     struct history_record record = {

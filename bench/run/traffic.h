@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Payload bytes sent and received by a TCP socket since it was opened, by TCP_INFO; 0 for anything else. */
+/* Payload bytes sent and received by a TCP socket since it was opened, by TCP_INFO; 0 for anything
+ * else. */
 uint64_t traffic_bytes(int fd);
 
 /* Processor time of the calling thread, user and system, in ns. */

@@ -1,9 +1,8 @@
-/* update: one guarded update with an optimistic lock, which holds nothing: read a version, work, write on
- * condition. A write that somebody else was faster than is a retry, from the read on.
+/* update: one guarded update with an optimistic lock, which holds nothing: read a version, work,
+ * write on condition. A write that somebody else was faster than is a retry, from the read on.
  *
- * What a client waited for is the read that its write could build on: so the failed tries are part of
- * `acquire`, as waiting is with other locks.
- */
+ * What a client waited for is the read that its write could build on: so the failed tries are part
+ * of `acquire`, as waiting is with other locks. */
 #include "bench/run/guard.h"
 #include "bench/run/hold.h"
 #include "bench/run/kinds.h"
@@ -40,8 +39,8 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
     }
 }
 
-static void record(struct client *client, enum lb_outcome outcome, const struct tries *tries, int64_t due_ns,
-                   int64_t started_ns) {
+static void record(struct client *client, enum lb_outcome outcome, const struct tries *tries,
+                   int64_t due_ns, int64_t started_ns) {
     struct recorder *recorder = &client->worker->stats->recorder;
     client_count(client, outcome);
     client->stats->retries += tries->retries;

@@ -1,10 +1,9 @@
-/* watchdog: renews the grants that a session's clients hold, as Redisson's watchdog and etcd's keepalive do:
- * one timer a session, a pass over all that is held every third of the lease, the next one measured from the
- * end of the last. What a renewal says reaches the holder at once.
+/* watchdog: renews the grants that a session's clients hold, as Redisson's watchdog and etcd's
+ * keepalive do: one timer a session, a pass over all that is held every third of the lease, the
+ * next one measured from the end of the last. What a renewal says reaches the holder at once.
  *
- * It costs a holder nothing but a look at a flag: it does not learn of a grant before its pass, which comes
- * within a third of the lease.
- */
+ * It costs a holder nothing but a look at a flag: it does not learn of a grant before its pass,
+ * which comes within a third of the lease. */
 #include "bench/engine/loop.h"
 #include "bench/run/guard.h"
 #include "bench/run/session.h"
@@ -34,7 +33,8 @@ static void renew(struct client *client) {
     }
     if (!gate_enter(&client->gate, LB_NEVER)) return;
     if (client->holding && client->told == LB_OK) {
-        enum lb_outcome outcome = session->lb.lock->renew(&session->lb, &client->request, &client->grant);
+        enum lb_outcome outcome =
+            session->lb.lock->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
             client_count_one(&stats->renewals);
             guard_renewed(client);

@@ -65,8 +65,8 @@ static void beat(const struct shared *shared, struct pulse *pulse, int64_t now_n
     atomic_store(&pulse->beat_ns, now_ns);
 }
 
-/* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks the
- * window's ends, and measures the engine: how late its own timer is. */
+/* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks
+ * the window's ends, and measures the engine: how late its own timer is. */
 static void keeper_run(void *arg) {
     struct crew *crew = arg;
     struct shared *shared = crew->worker.shared;
@@ -116,10 +116,12 @@ static int make_sessions(struct crew *crew) {
     if (!crew->sessions) return -1;
     for (uint32_t i = 0; i < crew->session_count; i++) {
         uint32_t from = i * each, count = from + each > crew->count ? crew->count - from : each;
-        if (session_init(&crew->sessions[i], &crew->worker, &crew->clients[from], crew->first + from, count))
+        if (session_init(&crew->sessions[i], &crew->worker, &crew->clients[from],
+                         crew->first + from, count))
             return -1;
         for (uint32_t c = from; c < from + count; c++) {
-            if (client_init(&crew->clients[c], &crew->worker, &crew->sessions[i], crew->first + c)) return -1;
+            if (client_init(&crew->clients[c], &crew->worker, &crew->sessions[i], crew->first + c))
+                return -1;
         }
     }
     return 0;
@@ -133,8 +135,8 @@ static int spawn_clients(struct loop *loop, struct crew *crew, struct lb_err *er
     for (uint32_t i = 0; i < crew->count; i++) {
         if (!loop_spawn(loop, "client", client_run, &crew->clients[i])) {
             return err_set(err, LB_EXIT_MACHINE,
-                           "no memory for client %u: %s (vm.max_map_count may be too low)", crew->first + i,
-                           strerror(errno));
+                           "no memory for client %u: %s (vm.max_map_count may be too low)",
+                           crew->first + i, strerror(errno));
         }
     }
     if (!loop_spawn(loop, "keeper", keeper_run, crew)) {
@@ -145,7 +147,8 @@ static int spawn_clients(struct loop *loop, struct crew *crew, struct lb_err *er
 
 static void free_clients(struct crew *crew) {
     for (uint32_t i = 0; crew->clients && i < crew->count; i++) client_done(&crew->clients[i]);
-    for (uint32_t i = 0; crew->sessions && i < crew->session_count; i++) session_done(&crew->sessions[i]);
+    for (uint32_t i = 0; crew->sessions && i < crew->session_count; i++)
+        session_done(&crew->sessions[i]);
     free(crew->clients);
     free(crew->sessions);
 }
@@ -336,8 +339,8 @@ static void note_death(struct workers *workers, int index, int status) {
     if (own->code) {
         err_set(&workers->failed, own->code, "%s", own->text);
     } else if (WIFSIGNALED(status)) {
-        err_set(&workers->failed, LB_EXIT_MACHINE, "worker process %d was killed by signal %d", index,
-                WTERMSIG(status));
+        err_set(&workers->failed, LB_EXIT_MACHINE, "worker process %d was killed by signal %d",
+                index, WTERMSIG(status));
     } else {
         err_set(&workers->failed, LB_EXIT_MACHINE, "worker process %d ended with code %d", index,
                 WEXITSTATUS(status));
@@ -350,7 +353,8 @@ int workers_check(struct workers *workers, struct lb_err *err) {
         pid_t pid = workers->processes[i];
         if (pid > 0 && waitpid(pid, &status, WNOHANG) == pid) note_death(workers, i, status);
     }
-    return workers->failed.code ? err_set(err, workers->failed.code, "%s", workers->failed.text) : 0;
+    return workers->failed.code ? err_set(err, workers->failed.code, "%s", workers->failed.text)
+                                : 0;
 }
 
 void workers_join(struct workers *workers, int64_t deadline_ns) {

@@ -1,14 +1,14 @@
-/* clock_shim: a library that a server is started with (LD_PRELOAD), so that its wall clock can be stepped
- * without root and without touching the machine's.
+/* clock_shim: a library that a server is started with (LD_PRELOAD), so that its wall clock can be
+ * stepped without root and without touching the machine's.
  *
- * The environment's LB_CLOCK names a file of 8 bytes: an int64, by how many ns the wall clock is off, mapped,
- * so that it changes at once in all the server's processes. The monotonic clocks stay true. A timed wait for
- * a wall-clock time is translated, as begun; one that has begun before a step is not woken by it, which a
- * step of the real clock would do.
+ * The environment's LB_CLOCK names a file of 8 bytes: an int64, by how many ns the wall clock is
+ * off, mapped, so that it changes at once in all the server's processes. The monotonic clocks stay
+ * true. A timed wait for a wall-clock time is translated, as begun; one that has begun before a
+ * step is not woken by it, which a step of the real clock would do.
  *
- * It asks the kernel itself and allocates nothing: it is called before the libraries around it are ready. So
- * a look at the clock costs a system call. It does not reach programs that do without the C library (Go).
- */
+ * It asks the kernel itself and allocates nothing: it is called before the libraries around it are
+ * ready. So a look at the clock costs a system call. It does not reach programs that do without the
+ * C library (Go). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define S_NS INT64_C(1000000000)
-/* Since 2001: an absolute time beyond is the wall clock's, not that of a clock which begins at the boot. */
+/* Since 2001: an absolute time beyond is the wall clock's, not that of a clock which begins at the
+ * boot. */
 #define WALL_S 1000000000
 
 static const int64_t *offset;

@@ -1,5 +1,5 @@
-/* folder: see folder.h. It refuses to follow links: the folders belong to server accounts, and root removes
- * them. */
+/* folder: see folder.h. It refuses to follow links: the folders belong to server accounts, and root
+ * removes them. */
 #include "bench/servers/folder.h"
 
 #include <dirent.h>
@@ -10,13 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-int folder_make(const char *base, const char *name, char *ret_path, size_t size, struct lb_err *err) {
+int folder_make(const char *base, const char *name, char *ret_path, size_t size,
+                struct lb_err *err) {
     if (!base) base = getenv("TMPDIR");
     if (!base || !*base) base = "/tmp";
     char *absolute = realpath(base, NULL);
     if (!absolute)
-        return err_set(err, LB_EXIT_MACHINE, "temporary folder %s: %s: set TMPDIR to one that can be written",
-                       base, strerror(errno));
+        return err_set(err, LB_EXIT_MACHINE,
+                       "temporary folder %s: %s: set TMPDIR to one that can be written", base,
+                       strerror(errno));
     int result = -1;
     char path[512];
     int len = snprintf(path, sizeof path, "%s/lockbench-%s-XXXXXX", absolute, name);
@@ -24,8 +26,9 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
         err_set(err, LB_EXIT_MACHINE,
                 "temporary folder %s: its path is too long: set TMPDIR to a shorter one", base);
     else if (!mkdtemp(path))
-        err_set(err, LB_EXIT_MACHINE, "temporary folder in %s: %s: set TMPDIR to one that can be written",
-                base, strerror(errno));
+        err_set(err, LB_EXIT_MACHINE,
+                "temporary folder in %s: %s: set TMPDIR to one that can be written", base,
+                strerror(errno));
     else {
         memcpy(ret_path, path, (size_t)len + 1);
         result = 0;

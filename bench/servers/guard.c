@@ -45,7 +45,8 @@ static void note(const struct guard_message *message) {
         message->verb == DROP_GROUP || message->verb == ADD_GROUP ? ADD_GROUP : ADD_FOLDER;
     for (int i = 0; i < item_count; i++) {
         if (items[i].verb != added) continue;
-        if (added == ADD_GROUP ? items[i].group != message->group : strcmp(items[i].path, message->path) != 0)
+        if (added == ADD_GROUP ? items[i].group != message->group
+                               : strcmp(items[i].path, message->path) != 0)
             continue;
         items[i] = items[--item_count];
         break;
@@ -91,7 +92,8 @@ static void clean_up(void) {
 static void guard_main(int fd, pid_t program) {
     setsid();
     prctl(PR_SET_NAME, "lockbench-guard");
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
     /* Holds nothing of the program open: somebody may wait for the end of its output. */
@@ -102,8 +104,8 @@ static void guard_main(int fd, pid_t program) {
     if (chdir("/") != 0) { /* a folder in use can't be unmounted; no harm beyond that */
     }
     struct guard_message message;
-    /* A server that was stopped before it was executed still has the socket: then the program's end shows in
-     * whose child this is. */
+    /* A server that was stopped before it was executed still has the socket: then the program's end
+     * shows in whose child this is. */
     struct timeval look = {.tv_usec = 200000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
     for (;;) {
@@ -160,8 +162,10 @@ void guard_fork_end(void) {
 
 static void tell(enum guard_verb verb, pid_t group, int stop_signal, const char *path) {
     struct guard_message message = {.verb = verb, .group = group, .stop_signal = stop_signal};
-    for (size_t i = 0; path && path[i] && i < sizeof message.path - 1; i++) message.path[i] = path[i];
-    while (guard_fd >= 0 && send(guard_fd, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    for (size_t i = 0; path && path[i] && i < sizeof message.path - 1; i++)
+        message.path[i] = path[i];
+    while (guard_fd >= 0 && send(guard_fd, &message, sizeof message, MSG_NOSIGNAL) < 0 &&
+           errno == EINTR) {
     }
 }
 

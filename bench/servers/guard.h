@@ -1,10 +1,9 @@
 /* guard: a small process that cleans up after this one, however it ends, SIGKILL included.
  *
- * It holds one end of a socket whose other end only this program has. It is told of each server's process
- * group and of each temporary folder; when the socket closes, it stops the groups, removes the folders and
- * ends. It lives in its own session and ignores SIGINT, SIGTERM, SIGHUP and SIGQUIT, so that Ctrl-C does not
- * reach it.
- */
+ * It holds one end of a socket whose other end only this program has. It is told of each server's
+ * process group and of each temporary folder; when the socket closes, it stops the groups, removes
+ * the folders and ends. It lives in its own session and ignores SIGINT, SIGTERM, SIGHUP and
+ * SIGQUIT, so that Ctrl-C does not reach it. */
 #ifndef BENCH_SERVERS_GUARD_H
 #define BENCH_SERVERS_GUARD_H
 
@@ -12,12 +11,14 @@
 
 #include "bench/base/err.h"
 
-/* Starts it, once; later calls do nothing. Call before there are other threads. 0, or -1 with err. */
+/* Starts it, once; later calls do nothing. Call before there are other threads. 0, or -1 with
+ * err. */
 int guard_start(struct lb_err *err);
 
-/* Between guard_fork_begin and guard_fork_end a forked child keeps the socket, so that it can name its own
- * group before it executes a server: no moment is left in which a server runs that the guard does not know
- * of. Any other child of fork() loses it, or the guard would wait for that child's end too. */
+/* Between guard_fork_begin and guard_fork_end a forked child keeps the socket, so that it can name
+ * its own group before it executes a server: no moment is left in which a server runs that the
+ * guard does not know of. Any other child of fork() loses it, or the guard would wait for that
+ * child's end too. */
 void guard_fork_begin(void);
 void guard_fork_end(void);
 

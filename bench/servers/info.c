@@ -1,5 +1,5 @@
-/* info: what a topology's script says of itself, see topo.h. It refuses a script that says less than is
- * needed. */
+/* info: what a topology's script says of itself, see topo.h. It refuses a script that says less
+ * than is needed. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ static const struct text_key {
     const char *name;
     size_t offset, size;
 } text_keys[] = {
-#define TEXT(key, field)                                                                                     \
+#define TEXT(key, field)                                                                           \
     { key, offsetof(struct topo_info, field), sizeof((struct topo_info *)0)->field }
     TEXT("summary", summary),
     TEXT("missing", missing),
@@ -73,7 +73,8 @@ static int take(struct topo_info *info, const char *key, const char *value, stru
     }
     for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {
         if (strcmp(key, text_keys[i].name) != 0) continue;
-        if (strlen(value) >= text_keys[i].size) return err_set(err, LB_EXIT_MACHINE, "the value is too long");
+        if (strlen(value) >= text_keys[i].size)
+            return err_set(err, LB_EXIT_MACHINE, "the value is too long");
         strcpy((char *)info + text_keys[i].offset, value);
         return 0;
     }
@@ -93,13 +94,15 @@ static int parse(struct topo_info *info, char *text, struct lb_err *err) {
             return -1;
         }
     }
-    if (strchr(info->library, '/')) return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");
+    if (strchr(info->library, '/'))
+        return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");
     if (!info->nodes || !info->ports || !*info->url || !*info->durability[TOPO_DEFAULT])
         return err_set(err, LB_EXIT_MACHINE, "nodes, ports, url and durability_default are needed");
     return 0;
 }
 
-int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err) {
+int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
+              struct lb_err *err) {
     struct topo_info info = {.stop_signal = SIGTERM, .wired = "clients"};
     char path[PATH_MAX];
     if (!*name || strchr(name, '/') || strlen(name) >= sizeof info.name)
@@ -110,7 +113,8 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info, 
         return err_set(err, LB_EXIT_MACHINE, "%s: the path is too long", path);
     strcpy(info.script, path);
     if (access(path, R_OK) != 0)
-        return err_set(err, LB_EXIT_MACHINE, "topology \"%s\": %s: %s", name, path, strerror(errno));
+        return err_set(err, LB_EXIT_MACHINE, "topology \"%s\": %s: %s", name, path,
+                       strerror(errno));
     char *text = spawn_info(path, err);
     int result = text ? parse(&info, text, err) : -1;
     free(text);
@@ -132,12 +136,13 @@ bool topo_offers(const struct topo_info *info, const char *act) {
     return false;
 }
 
-const char *topo_durability_text(const struct topo_info *info, const char *durability, struct lb_err *err) {
+const char *topo_durability_text(const struct topo_info *info, const char *durability,
+                                 struct lb_err *err) {
     for (int i = 0; i < TOPO_DURABILITIES; i++) {
         if (strcmp(durability, durability_names[i]) != 0) continue;
         if (*info->durability[i]) return info->durability[i];
-        err_set(err, LB_EXIT_USAGE, "%s can't run with durability \"%s\": %s", info->name, durability,
-                *info->refused[i] ? info->refused[i] : "its script does not offer it");
+        err_set(err, LB_EXIT_USAGE, "%s can't run with durability \"%s\": %s", info->name,
+                durability, *info->refused[i] ? info->refused[i] : "its script does not offer it");
         return NULL;
     }
     err_set(err, LB_EXIT_USAGE, "durability \"%s\" is none of default, none, sync", durability);

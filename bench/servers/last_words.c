@@ -19,7 +19,8 @@ static size_t read_tail(const char *dir, char *tail) {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return 0;
     off_t end = lseek(fd, 0, SEEK_END);
-    ssize_t len = pread(fd, tail, TAIL_BYTES - 1, end > TAIL_BYTES - 1 ? end - (TAIL_BYTES - 1) : 0);
+    ssize_t len =
+        pread(fd, tail, TAIL_BYTES - 1, end > TAIL_BYTES - 1 ? end - (TAIL_BYTES - 1) : 0);
     close(fd);
     if (len < 0) len = 0;
     tail[len] = '\0';

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The last lines of dir/log that are not empty, oldest first, joined with " / ", at most size bytes. "" if
- * none. */
+/* The last lines of dir/log that are not empty, oldest first, joined with " / ", at most size
+ * bytes. "" if none. */
 char *last_words(const char *dir, char *text, size_t size);
 
 /* Whether they say that an address was in use. */

@@ -1,5 +1,5 @@
-/* peer: see peer.h. Its sockets by /proc/PID/fd, their ports by /proc/net/tcp. Java connects over IPv6
- * sockets to IPv4 addresses: so both tables. */
+/* peer: see peer.h. Its sockets by /proc/PID/fd, their ports by /proc/net/tcp. Java connects over
+ * IPv6 sockets to IPv4 addresses: so both tables. */
 #include "bench/servers/peer.h"
 
 #include <ctype.h>
@@ -57,7 +57,8 @@ static int by_ports(const void *left, const void *right) {
 }
 
 /* The rows of one table that are among the inodes. */
-static size_t rows_of(const char *path, const struct inodes *inodes, struct peer *peers, size_t room) {
+static size_t rows_of(const char *path, const struct inodes *inodes, struct peer *peers,
+                      size_t room) {
     FILE *table = fopen(path, "re");
     size_t count = 0;
     char line[512];
@@ -65,11 +66,13 @@ static size_t rows_of(const char *path, const struct inodes *inodes, struct peer
         unsigned from, to, state;
         uint64_t inode;
         /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode" */
-        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %*u %*d %" SCNu64,
-                   &from, &to, &state, &inode) == 4 &&
+        if (sscanf(
+                line,
+                " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %*u %*d %" SCNu64,
+                &from, &to, &state, &inode) == 4 &&
             bsearch(&inode, inodes->inode, inodes->count, sizeof inode, by_inode))
-            peers[count++] =
-                (struct peer){.from = (int)from, .to = (int)to, .established = state == ESTABLISHED};
+            peers[count++] = (struct peer){
+                .from = (int)from, .to = (int)to, .established = state == ESTABLISHED};
     }
     if (table) fclose(table);
     return count;

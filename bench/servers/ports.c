@@ -1,4 +1,5 @@
-/* ports: see ports.h. It refuses to hold a port open for the server: most can't take over a socket. */
+/* ports: see ports.h. It refuses to hold a port open for the server: most can't take over a
+ * socket. */
 #include "bench/servers/ports.h"
 
 #include <arpa/inet.h>
@@ -15,9 +16,9 @@
 
 #define PORTS_MAX 64
 
-/* Binding to port 0 would hand out ports that the kernel also gives to outgoing connections: with 2,000
- * clients of an earlier server connected, such a port may well be taken before the new server has bound it.
- * So ports are drawn below that range, where there is room. */
+/* Binding to port 0 would hand out ports that the kernel also gives to outgoing connections: with
+ * 2,000 clients of an earlier server connected, such a port may well be taken before the new server
+ * has bound it. So ports are drawn below that range, where there is room. */
 static void range(int *ret_low, int *ret_high) {
     int low = 15000, high = 32767, first;
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
@@ -30,12 +31,13 @@ static void range(int *ret_low, int *ret_high) {
 }
 
 static struct sockaddr_in loopback(int port) {
-    return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* A socket bound to the port, or -1 if it is taken. No SO_REUSEADDR: a port in TIME_WAIT is not free enough.
- */
+/* A socket bound to the port, or -1 if it is taken. No SO_REUSEADDR: a port in TIME_WAIT is not
+ * free enough. */
 static int bound(int port) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
@@ -72,7 +74,8 @@ bool port_answers(int port) {
 }
 
 int ports_pick(int *ret_ports, int count, struct lb_err *err) {
-    if (count < 1 || count > PORTS_MAX) return err_set(err, LB_EXIT_MACHINE, "%d ports asked for", count);
+    if (count < 1 || count > PORTS_MAX)
+        return err_set(err, LB_EXIT_MACHINE, "%d ports asked for", count);
     int low, high;
     range(&low, &high);
     struct lb_rng rng;
@@ -88,8 +91,8 @@ int ports_pick(int *ret_ports, int count, struct lb_err *err) {
     }
     for (int i = 0; i < found; i++) close(fds[i]);
     if (found < count)
-        return err_set(err, LB_EXIT_MACHINE, "found no %d free ports on 127.0.0.1 between %d and %d", count,
-                       low, high);
+        return err_set(err, LB_EXIT_MACHINE,
+                       "found no %d free ports on 127.0.0.1 between %d and %d", count, low, high);
     for (int i = 0; i < count; i++) ret_ports[i] = ports[i];
     return 0;
 }

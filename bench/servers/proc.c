@@ -15,8 +15,8 @@
 
 #include "bench/base/clock.h"
 
-/* Reads a file like /proc/PID/stat. The second field, the name, may hold blanks and brackets: so go on after
- * the last ')'. */
+/* Reads a file like /proc/PID/stat. The second field, the name, may hold blanks and brackets: so go
+ * on after the last ')'. */
 static bool read_stat_at(const char *path, pid_t pid, struct proc *ret) {
     char text[1024];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,10 +30,10 @@ static bool read_stat_at(const char *path, pid_t pid, struct proc *ret) {
     char state;
     uint64_t user, system;
     int64_t reaped_user, reaped_system;
-    if (!rest ||
-        sscanf(rest + 1,
-               " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64,
-               &state, &parent, &group, &user, &system, &reaped_user, &reaped_system) != 7)
+    if (!rest || sscanf(rest + 1,
+                        " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNd64
+                        " %" SCNd64,
+                        &state, &parent, &group, &user, &system, &reaped_user, &reaped_system) != 7)
         return false;
     int64_t tick_ns = LB_S_NS / sysconf(_SC_CLK_TCK);
     *ret = (struct proc){.pid = pid,
@@ -105,8 +105,8 @@ int64_t proc_cpu_ns(const pid_t *roots, int count) {
     if (!tree) return -1;
     int64_t sum_ns = 0;
     for (int i = 0; i < found; i++) {
-        /* The process's own clock is exact to the ns; /proc counts in ticks of 10 ms, too coarse for a short
-         * stage. A process that just ended has no clock any more. */
+        /* The process's own clock is exact to the ns; /proc counts in ticks of 10 ms, too coarse
+         * for a short stage. A process that just ended has no clock any more. */
         clockid_t clock;
         struct timespec used;
         if (tree[i].state != 'Z' && clock_getcpuclockid(tree[i].pid, &clock) == 0 &&
@@ -160,10 +160,12 @@ static int listeners(int port, uint64_t *inodes, unsigned *users, int max) {
         while (found < max && fgets(line, sizeof line, table)) {
             unsigned local_port, state, user;
             uint64_t inode;
-            /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode"; 0A = LISTEN */
-            if (sscanf(line,
-                       " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %u %*d %" SCNu64,
-                       &local_port, &state, &user, &inode) == 4 &&
+            /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode"; 0A =
+             * LISTEN */
+            if (sscanf(
+                    line,
+                    " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %u %*d %" SCNu64,
+                    &local_port, &state, &user, &inode) == 4 &&
                 state == 0x0A && (int)local_port == port) {
                 inodes[found] = inode;
                 users[found++] = user;

@@ -17,7 +17,8 @@ static int remove_free(pid_t maker) {
         int id, creator;
         unsigned long attached;
         /* "key shmid perms size cpid lpid nattch ..." */
-        if (sscanf(line, "%*d %d %*o %*u %d %*d %lu", &id, &creator, &attached) != 3 || creator != maker)
+        if (sscanf(line, "%*d %d %*o %*u %d %*d %lu", &id, &creator, &attached) != 3 ||
+            creator != maker)
             continue;
         if (attached > 0)
             left++;

@@ -43,21 +43,23 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
         account.gid = entry->pw_gid;
         account.group_count = SPAWN_GROUPS_MAX;
         if (getgrouplist(name, entry->pw_gid, account.groups, &account.group_count) < 0)
-            account.group_count = SPAWN_GROUPS_MAX; /* more groups than fit: the first ones will do */
+            account.group_count =
+                SPAWN_GROUPS_MAX; /* more groups than fit: the first ones will do */
     }
     *ret_account = account;
     return 0;
 }
 
-/* The environment of all scripts: the user's PATH with the folders where Debian keeps servers, and what a JVM
- * or a library in an unusual place needs. */
+/* The environment of all scripts: the user's PATH with the folders where Debian keeps servers, and
+ * what a JVM or a library in an unusual place needs. */
 struct environment {
     char path[4096], home[600], tmpdir[600], java[600], libraries[4096];
     const char *vars[VARS_MAX + 1];
 };
 
 static void environment_fill(struct environment *env, const char *dir, const char *const *more) {
-    const char *path = getenv("PATH"), *java = getenv("JAVA_HOME"), *libraries = getenv("LD_LIBRARY_PATH");
+    const char *path = getenv("PATH"), *java = getenv("JAVA_HOME"),
+               *libraries = getenv("LD_LIBRARY_PATH");
     int count = 0;
     snprintf(env->path, sizeof env->path, "PATH=%s:/usr/local/sbin:/usr/sbin:/sbin",
              path ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -141,8 +143,8 @@ char *spawn_info(const char *script, struct lb_err *err) {
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
         if (result == 0 && status != 0)
-            result =
-                err_set(err, LB_EXIT_MACHINE, "%s info failed: %s", script, *text ? text : "it said nothing");
+            result = err_set(err, LB_EXIT_MACHINE, "%s info failed: %s", script,
+                             *text ? text : "it said nothing");
     }
     close(pipe_fds[0]);
     if (result == 0) return text;
@@ -150,9 +152,10 @@ char *spawn_info(const char *script, struct lb_err *err) {
     return NULL;
 }
 
-/* Copies a script into the server's folder: the account may not be able to reach the original, say below
- * /root. */
-static int copy_script(const struct spawn *spawn, const char *script, const char *copy, struct lb_err *err) {
+/* Copies a script into the server's folder: the account may not be able to reach the original, say
+ * below /root. */
+static int copy_script(const struct spawn *spawn, const char *script, const char *copy,
+                       struct lb_err *err) {
     int result = -1;
     char *text = malloc(TEXT_MAX);
     int from = open(script, O_RDONLY | O_CLOEXEC);
@@ -188,7 +191,8 @@ static void say(const char *what) {
     (void)!write(2, "\n", 1);
 }
 
-/* A tool that asks for a password shall fail, not be stopped for reading a terminal that is not its own. */
+/* A tool that asks for a password shall fail, not be stopped for reading a terminal that is not its
+ * own. */
 static void leave_terminal(void) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) return;
@@ -196,12 +200,12 @@ static void leave_terminal(void) {
     close(terminal);
 }
 
-/* The child: becomes the account, in a process group of its own that the guard knows of, as the script's
- * environment expects it. Ends itself where it can't. */
+/* The child: becomes the account, in a process group of its own that the guard knows of, as the
+ * script's environment expects it. Ends itself where it can't. */
 static void settle(const struct spawn *spawn, pid_t parent) {
-    /* Ctrl-C at the terminal is for lockbench alone. No session of its own: where Linux schedules by sessions
-     * (autogroups), busy clients in one kept a server in another off its processor for up to 12 s at a time
-     * (6.18, two processors), and 0.05 to 0.5 s in the same one. */
+    /* Ctrl-C at the terminal is for lockbench alone. No session of its own: where Linux schedules
+     * by sessions (autogroups), busy clients in one kept a server in another off its processor for
+     * up to 12 s at a time (6.18, two processors), and 0.05 to 0.5 s in the same one. */
     setpgid(0, 0);
     leave_terminal();
     guard_add_group(getpid(), spawn->stop_signal);
@@ -214,7 +218,8 @@ static void settle(const struct spawn *spawn, pid_t parent) {
     /* After the change of account, which clears it. The parent may have ended before. */
     prctl(PR_SET_PDEATHSIG, spawn->stop_signal);
     if (getppid() != parent) _exit(127);
-    prctl(PR_SET_TIMERSLACK, 50000UL); /* Linux's default: ours may be finer, the server's shall not */
+    /* Linux's default: ours may be finer, the server's shall not */
+    prctl(PR_SET_TIMERSLACK, 50000UL);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max; /* room for its clients */
@@ -235,21 +240,23 @@ struct start {
     int null, log;
 };
 
-/* Copies the script, opens its log (flags: O_APPEND or O_TRUNC). 0, or -1 with err; either way close its
- * files. */
+/* Copies the script, opens its log (flags: O_APPEND or O_TRUNC). 0, or -1 with err; either way
+ * close its files. */
 static int prepare(const struct spawn *spawn, struct start *start, int flags, struct lb_err *err) {
     char log_path[600], library[600];
     start->null = start->log = -1;
     snprintf(start->copy, sizeof start->copy, "%s/run", spawn->dir);
     snprintf(log_path, sizeof log_path, "%s/log", spawn->dir);
     snprintf(library, sizeof library, "%s/library", spawn->dir);
-    if (guard_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0) return -1;
+    if (guard_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0)
+        return -1;
     if (spawn->library && copy_script(spawn, spawn->library, library, err) != 0) return -1;
     environment_fill(&start->env, spawn->dir, spawn->vars);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->log = open(log_path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
     if (start->null < 0 || start->log < 0 ||
-        (spawn->account->change && fchown(start->log, spawn->account->uid, spawn->account->gid) != 0))
+        (spawn->account->change &&
+         fchown(start->log, spawn->account->uid, spawn->account->gid) != 0))
         return err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
     return 0;
 }
@@ -277,7 +284,8 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
     if (pid < 0)
         err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
     else
-        guard_add_group(pid, spawn->stop_signal); /* the same again, should the child not get that far */
+        guard_add_group(pid,
+                        spawn->stop_signal); /* the same again, should the child not get that far */
     return pid;
 }
 
@@ -306,7 +314,8 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
         pid = fork_script(spawn, &start, pipe_fds[1], (const char *const[]){"act", name, arg}, err);
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
     if (pid > 0) {
-        /* The end of its output is the end of all that it started and that could still say something. */
+        /* The end of its output is the end of all that it started and that could still say
+         * something. */
         int64_t until_ns = lb_now() + limit_ns;
         failed = read_text(pipe_fds[0], text, until_ns, err) != 0;
         siginfo_t ended = {0}; /* it may have closed its output and go on */
@@ -318,7 +327,8 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
         kill(-pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
-        for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;) nap_ms(1);
+        for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;)
+            nap_ms(1);
         guard_drop_group(pid);
         if (!failed && status != 0) {
             char how[64], words[320];

@@ -1,8 +1,8 @@
-/* spawn: starts one script, as a server in a process group of its own or to hear what it says of itself.
+/* spawn: starts one script, as a server in a process group of its own or to hear what it says of
+ * itself.
  *
- * A server gets a small, known environment, so that nothing of the user's (PGDATA, ETCD_NAME, LC_ALL, ...)
- * changes what is measured.
- */
+ * A server gets a small, known environment, so that nothing of the user's (PGDATA, ETCD_NAME,
+ * LC_ALL, ...) changes what is measured. */
 #ifndef BENCH_SERVERS_SPAWN_H
 #define BENCH_SERVERS_SPAWN_H
 
@@ -22,8 +22,8 @@ struct account {
     int group_count;
 };
 
-/* Looks up name when we are root; without root, or with name "", nothing will be changed. 0, or -1 with err.
- */
+/* Looks up name when we are root; without root, or with name "", nothing will be changed. 0, or -1
+ * with err. */
 int account_find(const char *name, struct account *ret_account, struct lb_err *err);
 
 struct spawn {
@@ -35,18 +35,19 @@ struct spawn {
     const char *const *vars; /* "NAME=VALUE" beyond the usual ones; ends with NULL */
 };
 
-/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and the guard
- * knows of it before it executes. Its pid, or -1 with err. */
+/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and
+ * the guard knows of it before it executes. Its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
-/* Runs `sh SCRIPT act NAME ARG` (arg NULL: none) as the account, with dir as working folder and vars as its
- * environment, and returns what it prints (free it), NULL with err: what it wrote to standard error, which is
- * kept in dir/log. The guard knows of it; nothing that it started is left when this returns. At most limit_ns
- * and 64 KiB. */
+/* Runs `sh SCRIPT act NAME ARG` (arg NULL: none) as the account, with dir as working folder and
+ * vars as its environment, and returns what it prints (free it), NULL with err: what it wrote to
+ * standard error, which is kept in dir/log. The guard knows of it; nothing that it started is left
+ * when this returns. At most limit_ns and 64 KiB. */
 char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
                 struct lb_err *err);
 
-/* Runs `sh SCRIPT info` and returns what it prints (free it), NULL with err. At most 10 s and 64 KiB. */
+/* Runs `sh SCRIPT info` and returns what it prints (free it), NULL with err. At most 10 s and 64
+ * KiB. */
 char *spawn_info(const char *script, struct lb_err *err);
 
 #endif

@@ -31,8 +31,8 @@ static void nap_ms(int ms) {
 /* --- starting --- */
 
 /* "NAME=1 2 3", with each port of `others` that is not 0 in its place. */
-static void put_ports(char *text, size_t size, const char *name, const int *ports, const int *others,
-                      int count) {
+static void put_ports(char *text, size_t size, const char *name, const int *ports,
+                      const int *others, int count) {
     size_t used = (size_t)snprintf(text, size, "%s=", name);
     for (int i = 0; i < count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, i ? " %d" : "%d",
@@ -42,24 +42,26 @@ static void put_ports(char *text, size_t size, const char *name, const int *port
 void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node) {
     const struct topo_info *info = &topo->info;
     int count = 0, ports = info->nodes * info->ports;
-    snprintf(vars->dir, sizeof vars->dir, "LB_DIR=%s", node < 0 ? topo->dir : topo->nodes[node].dir);
+    snprintf(vars->dir, sizeof vars->dir, "LB_DIR=%s",
+             node < 0 ? topo->dir : topo->nodes[node].dir);
     vars->list[count++] = vars->dir;
     snprintf(vars->nodes, sizeof vars->nodes, "LB_NODES=%d", info->nodes);
     vars->list[count++] = vars->nodes;
     put_ports(vars->all_ports, sizeof vars->all_ports, "LB_ALL_PORTS", topo->ports, NULL, ports);
     vars->list[count++] = vars->all_ports;
-    put_ports(vars->peer_ports, sizeof vars->peer_ports, "LB_PEER_PORTS", topo->ports, topo->peer_ports,
-              ports);
+    put_ports(vars->peer_ports, sizeof vars->peer_ports, "LB_PEER_PORTS", topo->ports,
+              topo->peer_ports, ports);
     vars->list[count++] = vars->peer_ports;
     snprintf(vars->durability, sizeof vars->durability, "LB_DURABILITY=%s", topo->durability);
     vars->list[count++] = vars->durability;
     if (node >= 0) {
         snprintf(vars->number, sizeof vars->number, "LB_NODE=%d", node);
         vars->list[count++] = vars->number;
-        put_ports(vars->ports, sizeof vars->ports, "LB_PORTS", topo->ports + node * info->ports, NULL,
-                  info->ports);
+        put_ports(vars->ports, sizeof vars->ports, "LB_PORTS", topo->ports + node * info->ports,
+                  NULL, info->ports);
         vars->list[count++] = vars->ports;
-        snprintf(vars->wiped, sizeof vars->wiped, "LB_WIPED=%s", topo->nodes[node].wiped ? "yes" : "");
+        snprintf(vars->wiped, sizeof vars->wiped, "LB_WIPED=%s",
+                 topo->nodes[node].wiped ? "yes" : "");
         vars->list[count++] = vars->wiped;
         topo_clock_vars(topo, node, vars, &count);
     }
@@ -108,8 +110,8 @@ static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb
     if (!topo->durability_text) return -1;
     snprintf(topo->durability, sizeof topo->durability, "%s", durability);
     if (*info->missing)
-        return err_set(err, LB_EXIT_MACHINE, "%s can't be started, %s is missing: install %s", info->name,
-                       info->missing, info->install);
+        return err_set(err, LB_EXIT_MACHINE, "%s can't be started, %s is missing: install %s",
+                       info->name, info->missing, info->install);
     if (wish->ports)
         memcpy(topo->ports, wish->ports, (size_t)(info->nodes * info->ports) * sizeof *topo->ports);
     else if (ports_pick(topo->ports, info->nodes * info->ports, err) != 0)
@@ -154,9 +156,11 @@ failed:
 bool topo_node_runs(struct node *node) {
     if (node->pid <= 0) return false;
     siginfo_t ended = {0};
-    if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0)
+    if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == 0)
         return true;
-    /* What it started goes with it. Only then is it waited for, which frees its number for others. */
+    /* What it started goes with it. Only then is it waited for, which frees its number for
+     * others. */
     kill(-node->pid, SIGKILL);
     waitpid(node->pid, &node->status, 0);
     guard_drop_group(node->pid);
@@ -178,9 +182,10 @@ int topo_check(struct topo *topo, struct lb_err *err) {
         if (topo_node_runs(&topo->nodes[n]) || topo->nodes[n].killed) continue;
         char name[128], how[64], words[320];
         last_words(topo->nodes[n].dir, words, sizeof words);
-        return err_set(
-            err, LB_EXIT_MACHINE, "%s ended with %s: %s", topo_node_name(topo, n, name, sizeof name),
-            status_text(topo->nodes[n].status, how, sizeof how), *words ? words : "its log is empty");
+        return err_set(err, LB_EXIT_MACHINE, "%s ended with %s: %s",
+                       topo_node_name(topo, n, name, sizeof name),
+                       status_text(topo->nodes[n].status, how, sizeof how),
+                       *words ? words : "its log is empty");
     }
     return 0;
 }
@@ -201,7 +206,8 @@ static void wait_for_end(struct topo *topo, int64_t limit_ns) {
 static void signal_groups(const struct topo *topo, int signal) {
     for (int n = 0; n < topo->info.nodes; n++) {
         pid_t pid = topo->nodes[n].pid;
-        if (pid > 0 && kill(-pid, signal) != 0) kill(pid, signal); /* it leads no group in its first moment */
+        /* it leads no group in its first moment */
+        if (pid > 0 && kill(-pid, signal) != 0) kill(pid, signal);
     }
 }
 
@@ -210,7 +216,8 @@ static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
     int64_t until_ns = lb_now() + limit_ns;
     for (int n = 0; n < topo->info.nodes; n++) {
         const struct node *node = &topo->nodes[n];
-        while (node->last > 0 && node->pid == 0 && proc_group_runs(node->last) && lb_now() < until_ns)
+        while (node->last > 0 && node->pid == 0 && proc_group_runs(node->last) &&
+               lb_now() < until_ns)
             nap_ms(1);
     }
 }
@@ -226,7 +233,8 @@ static void stop_all(struct topo *topo) {
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo->nodes[n].last > 0 && topo->nodes[n].pid == 0) shm_remove_of(topo->nodes[n].last);
         /* A child that lost its parent may write for a moment longer. */
-        for (int tries = 0; topo->nodes[n].dir[0] && tries < 100 && folder_remove(topo->nodes[n].dir) != 0;
+        for (int tries = 0;
+             topo->nodes[n].dir[0] && tries < 100 && folder_remove(topo->nodes[n].dir) != 0;
              tries++)
             nap_ms(10);
     }
@@ -251,7 +259,8 @@ void topo_stop_all(void) {
 bool topo_open(struct topo *topo, int n) {
     int port = topo_port(topo, n, 0);
     /* First whether anybody does: to see who means to read the machine's whole table of sockets. */
-    return topo_node_runs(&topo->nodes[n]) && port_answers(port) && proc_listens(topo->nodes[n].pid, port);
+    return topo_node_runs(&topo->nodes[n]) && port_answers(port) &&
+           proc_listens(topo->nodes[n].pid, port);
 }
 
 /* Whether each node itself has been seen to listen on its first port. */
@@ -265,7 +274,8 @@ static bool ports_open(struct topo *topo) {
     return all;
 }
 
-/* A node has ended, as err says: starts all again on other ports if that may help. 0, or -1 with err. */
+/* A node has ended, as err says: starts all again on other ports if that may help. 0, or -1 with
+ * err. */
 static int start_again(struct topo *topo, struct lb_err *err) {
     bool taken = false;
     for (int n = 0; n < topo->info.nodes; n++)
@@ -284,7 +294,8 @@ static int too_late(struct topo *topo, const struct lb_err *last, struct lb_err 
         char name[128];
         last_words(topo->nodes[n].dir, words, sizeof words);
         return err_set(err, LB_EXIT_MACHINE, "%s did not open its port in time: %s",
-                       topo_node_name(topo, n, name, sizeof name), *words ? words : "its log is empty");
+                       topo_node_name(topo, n, name, sizeof name),
+                       *words ? words : "its log is empty");
     }
     last_words(topo->nodes[0].dir, words, sizeof words);
     return err_set(err, LB_EXIT_MACHINE, "%s did not answer in time: %s", topo->info.name,
@@ -305,11 +316,12 @@ int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *e
                 return 0;
             }
             if (answers < 0)
-                return err_set(err, answer.code ? answer.code : LB_EXIT_MACHINE, "%s: %s", topo->info.name,
-                               answer.code ? answer.text : "refused");
+                return err_set(err, answer.code ? answer.code : LB_EXIT_MACHINE, "%s: %s",
+                               topo->info.name, answer.code ? answer.text : "refused");
         }
         if (wait->give_up && wait->give_up(wait->arg))
-            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted while %s was starting", topo->info.name);
+            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted while %s was starting",
+                           topo->info.name);
         if (lb_now() >= wait->deadline_ns) return too_late(topo, &answer, err);
         nap_ms(5);
     }

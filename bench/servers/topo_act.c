@@ -1,5 +1,5 @@
-/* topo_act: what a topology's script does to its servers by their own means, see topo.h. It refuses what the
- * script does not offer. */
+/* topo_act: what a topology's script does to its servers by their own means, see topo.h. It refuses
+ * what the script does not offer. */
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
@@ -56,8 +56,8 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
     struct lb_err why = {0};
     char *text = spawn_act(&spawn, act, arg, TOPO_ACT_S * LB_S_NS, &why);
     if (!text)
-        return err_set(err, why.code, "%s: %s%s%s: %s", info->name, act, arg ? " " : "", arg ? arg : "",
-                       why.text);
+        return err_set(err, why.code, "%s: %s%s%s: %s", info->name, act, arg ? " " : "",
+                       arg ? arg : "", why.text);
     join_lines(text);
     if (ret_text) snprintf(ret_text, size, "%s", text);
     free(text);
@@ -69,6 +69,7 @@ int topo_leader(struct topo *topo, struct lb_err *err) {
     if (topo_act(topo, "leader", NULL, text, sizeof text, err) != 0) return -1;
     long node = strtol(text, &end, 10);
     if (end == text || *end || node < 0 || node >= topo->info.nodes)
-        return err_set(err, LB_EXIT_MACHINE, "%s: leader: \"%s\" is no node", topo->info.name, text);
+        return err_set(err, LB_EXIT_MACHINE, "%s: leader: \"%s\" is no node", topo->info.name,
+                       text);
     return (int)node;
 }

@@ -1,4 +1,5 @@
-/* topo_clock: the servers' wall clocks, see topo.h and clock_shim.c. It refuses to touch the machine's. */
+/* topo_clock: the servers' wall clocks, see topo.h and clock_shim.c. It refuses to touch the
+ * machine's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -41,12 +42,14 @@ int topo_clock_begin(struct topo *topo, struct lb_err *err) {
     if (copy_shim(topo, err) != 0) return -1;
     for (int n = 0; n < topo->info.nodes; n++) {
         char path[640];
-        int fd = open(offset_path(topo, n, path, sizeof path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        int fd = open(offset_path(topo, n, path, sizeof path),
+                      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         int64_t *offset = MAP_FAILED;
         if (fd >= 0 && ftruncate(fd, sizeof *offset) == 0)
             offset = mmap(NULL, sizeof *offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (fd >= 0) close(fd);
-        if (offset == MAP_FAILED) return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
+        if (offset == MAP_FAILED)
+            return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
         topo->clock_by_ns[n] = offset;
     }
     return 0;
@@ -63,7 +66,8 @@ void topo_clock_vars(const struct topo *topo, int node, struct topo_vars *vars, 
     char path[620];
     snprintf(vars->preload, sizeof vars->preload, "LD_PRELOAD=%s/" SHIM, topo->dir);
     vars->list[(*count)++] = vars->preload;
-    snprintf(vars->offset, sizeof vars->offset, "LB_CLOCK=%s", offset_path(topo, node, path, sizeof path));
+    snprintf(vars->offset, sizeof vars->offset, "LB_CLOCK=%s",
+             offset_path(topo, node, path, sizeof path));
     vars->list[(*count)++] = vars->offset;
 }
 

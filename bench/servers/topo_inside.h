@@ -41,7 +41,8 @@ struct topo {
 /* The variables that a node's `run`, or an act (node < 0), is called with. */
 #define TOPO_VARS_MAX 12
 struct topo_vars {
-    char dir[640], number[32], nodes[32], ports[128], all_ports[640], peer_ports[640], durability[64];
+    char dir[640], number[32], nodes[32], ports[128], all_ports[640], peer_ports[640],
+        durability[64];
     char wiped[16], preload[640], offset[640];
     const char *list[TOPO_VARS_MAX + 1]; /* ends with NULL */
 };
@@ -59,8 +60,8 @@ void topo_ports_free(struct node *node);
 /* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
 char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
 
-/* The clocks' files, in the topology's folder, if topo->clock: before the first node starts. 0, or -1 with
- * err. */
+/* The clocks' files, in the topology's folder, if topo->clock: before the first node starts. 0, or
+ * -1 with err. */
 int topo_clock_begin(struct topo *topo, struct lb_err *err);
 void topo_clock_end(struct topo *topo);
 /* Adds the shim's variables to vars. */

@@ -1,5 +1,5 @@
-/* topo_power: what can be done to a topology's nodes from outside, see topo.h: signals, an end, a new start,
- * with or without their data. It refuses to touch the folder of a node that runs. */
+/* topo_power: what can be done to a topology's nodes from outside, see topo.h: signals, an end, a
+ * new start, with or without their data. It refuses to touch the folder of a node that runs. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
 #include "bench/servers/shm.h"
 #include "bench/servers/topo_inside.h"
 
-#define END_NS (5 * LB_S_NS) /* for SIGKILL to act: a JVM's memory takes its time to be given back */
+#define END_NS                                                                                     \
+    (5 * LB_S_NS) /* for SIGKILL to act: a JVM's memory takes its time to be given back */
 
 static void nap_us(int us) {
     nanosleep(&(struct timespec){.tv_nsec = us * LB_US_NS}, NULL);
@@ -31,8 +32,8 @@ static void signal_tree(const struct proc *tree, int count, int signal) {
     }
 }
 
-/* The node's processes, to be freed. stand: its head is stopped first, so that it has no children that we do
- * not see. NULL with errno: /proc can't be read, and it goes on. */
+/* The node's processes, to be freed. stand: its head is stopped first, so that it has no children
+ * that we do not see. NULL with errno: /proc can't be read, and it goes on. */
 static struct proc *tree_of(const struct node *node, bool stand, int *ret_count) {
     const struct proc head = {.pid = node->pid};
     if (stand) signal_tree(&head, 1, SIGSTOP);
@@ -55,8 +56,9 @@ int topo_signal(struct topo *topo, int node, int signal) {
 
 /* --- an end --- */
 
-/* While a node is down another program might take its ports, another of ours above all. A socket that is
- * bound and does not listen keeps them, and is no hindrance to the node itself: both set SO_REUSEADDR. */
+/* While a node is down another program might take its ports, another of ours above all. A socket
+ * that is bound and does not listen keeps them, and is no hindrance to the node itself: both set
+ * SO_REUSEADDR. */
 static void hold_ports(struct topo *topo, int n) {
     topo_ports_free(&topo->nodes[n]);
     for (int i = 0; i < topo->info.ports; i++) {
@@ -116,7 +118,8 @@ int topo_wipe(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
     char old[640], log[700], kept[700];
     if (topo_node_runs(node))
-        return err_set(err, LB_EXIT_MACHINE, "%s still runs", topo_node_name(topo, n, old, sizeof old));
+        return err_set(err, LB_EXIT_MACHINE, "%s still runs",
+                       topo_node_name(topo, n, old, sizeof old));
     snprintf(old, sizeof old, "%s.old", node->dir);
     snprintf(log, sizeof log, "%s/log", old);
     snprintf(kept, sizeof kept, "%s/log", node->dir);
@@ -127,13 +130,15 @@ int topo_wipe(struct topo *topo, int n, struct lb_err *err) {
     if (rename(log, kept) != 0 && errno != ENOENT)
         return err_set(err, LB_EXIT_MACHINE, "%s: %s", log, strerror(errno));
     if (folder_remove(old) != 0) return err_set(err, LB_EXIT_MACHINE, "%s: can't be removed", old);
-    if (node->last > 0) shm_remove_of(node->last); /* PostgreSQL frees it when it finds its old data */
+    /* PostgreSQL frees it when it finds its old data */
+    if (node->last > 0) shm_remove_of(node->last);
     return 0;
 }
 
 int topo_restart(struct topo *topo, int node, struct lb_err *err) {
     char name[128];
     if (topo_node_runs(&topo->nodes[node]))
-        return err_set(err, LB_EXIT_MACHINE, "%s still runs", topo_node_name(topo, node, name, sizeof name));
+        return err_set(err, LB_EXIT_MACHINE, "%s still runs",
+                       topo_node_name(topo, node, name, sizeof name));
     return topo_start_node(topo, node, err);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* One URL from one template, for one node. */
-static void fill_one(struct urls *urls, const char *template, int node, const struct topo_info *info,
-                     const int *ports) {
+static void fill_one(struct urls *urls, const char *template, int node,
+                     const struct topo_info *info, const int *ports) {
     char url[512];
     size_t used = 0;
     if (urls->count == TOPO_NODES_MAX) return;

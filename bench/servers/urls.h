@@ -9,9 +9,9 @@ struct urls {
     char *url[TOPO_NODES_MAX + 1]; /* ends with NULL */
 };
 
-/* Fills the templates in info->url: a template with %PORT% gives one URL a node, with the node's first port;
- * in any other, %PORT2% is the first port of node 2 (from 0), and it gives one URL. ports: node by node.
- * Frees what was there before. */
+/* Fills the templates in info->url: a template with %PORT% gives one URL a node, with the node's
+ * first port; in any other, %PORT2% is the first port of node 2 (from 0), and it gives one URL.
+ * ports: node by node. Frees what was there before. */
 void urls_fill(struct urls *urls, const struct topo_info *info, const int *ports);
 void urls_done(struct urls *urls);
 

@@ -1,5 +1,5 @@
-/* wire: see wire.h. The program's side: it starts and ends the wire's process, hands it orders through a
- * shared mapping, and reads its counters there. */
+/* wire: see wire.h. The program's side: it starts and ends the wire's process, hands it orders
+ * through a shared mapping, and reads its counters there. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +32,8 @@ struct wire {
     int ends;
     struct listener listeners[WIRE_ENDS_MAX]; /* their sockets are the child's */
     bool on[WIRE_FAULTS_MAX];                 /* of each slot */
-    int next_fault;                           /* a fault's slot is its number modulo WIRE_FAULTS_MAX */
+    /* a fault's slot is its number modulo WIRE_FAULTS_MAX */
+    int next_fault;
 };
 
 /* --- the child --- */
@@ -53,7 +54,8 @@ static void close_others(int *keep, int count) {
 }
 
 static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t parent) {
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
     int keep[3 + 1 + WIRE_ENDS_MAX], kept = 0;
     setpgid(0, 0); /* Ctrl-C at the terminal is for the program alone */
     guard_add_group(getpid(), SIGKILL);
@@ -78,8 +80,8 @@ static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t
 
 /* --- starting and ending --- */
 
-/* Explicitly bound, a socket that stops to listen keeps its port, and with SO_REUSEADDR it may listen again
- * while connections to it live: see mind_ports in wire_fault.c. */
+/* Explicitly bound, a socket that stops to listen keeps its port, and with SO_REUSEADDR it may
+ * listen again while connections to it live: see mind_ports in wire_fault.c. */
 static int listen_on(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -93,7 +95,8 @@ static int listen_on(int port) {
     return -1;
 }
 
-static int open_ends(struct wire *wire, const struct wire_end *ends, int count, struct lb_err *err) {
+static int open_ends(struct wire *wire, const struct wire_end *ends, int count,
+                     struct lb_err *err) {
     for (int i = 0; i < count; i++) {
         struct listener *listener = &wire->listeners[i];
         int port = 0, fd = -1;
@@ -102,8 +105,11 @@ static int open_ends(struct wire *wire, const struct wire_end *ends, int count, 
             fd = listen_on(port); /* somebody may have been faster */
         }
         if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "no port for a wire: %s", strerror(errno));
-        *listener = (struct listener){
-            .watched = WATCH_LISTENER, .end = i, .fd = fd, .port = port, .server_port = ends[i].server_port};
+        *listener = (struct listener){.watched = WATCH_LISTENER,
+                                      .end = i,
+                                      .fd = fd,
+                                      .port = port,
+                                      .server_port = ends[i].server_port};
         wire->ends++;
     }
     return 0;
@@ -130,7 +136,8 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
     guard_fork_end();
     close(pair[1]);
     wire->control_fd = pair[0];
-    if (wire->pid < 0) return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
+    if (wire->pid < 0)
+        return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
     guard_add_group(wire->pid, SIGKILL); /* the same again, should the child not get that far */
     return 0;
 }
@@ -155,7 +162,8 @@ struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *e
         return NULL;
     }
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) atomic_store(&wire->shared->signs[i].fault, -1);
-    int failed = guard_start(err) != 0 || open_ends(wire, ends, count, err) != 0 || fork_wire(wire, err) != 0;
+    int failed = guard_start(err) != 0 || open_ends(wire, ends, count, err) != 0 ||
+                 fork_wire(wire, err) != 0;
     close_ends(wire);
     if (!failed) return wire;
     wire_free(wire);
@@ -194,7 +202,8 @@ static int carry_out(struct wire *wire, struct lb_err *err) {
     for (int64_t until_ns = lb_now() + ANSWER_MS * LB_MS_NS; answer != number;) {
         struct pollfd ready = {.fd = wire->control_fd, .events = POLLIN};
         int64_t left_ns = until_ns - lb_now();
-        if (left_ns <= 0) return err_set(err, LB_EXIT_MACHINE, "the wire's process does not answer");
+        if (left_ns <= 0)
+            return err_set(err, LB_EXIT_MACHINE, "the wire's process does not answer");
         if (poll(&ready, 1, (int)(left_ns / LB_MS_NS) + 1) <= 0) continue;
         ssize_t got = recv(wire->control_fd, &answer, sizeof answer, MSG_DONTWAIT);
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
@@ -204,7 +213,8 @@ static int carry_out(struct wire *wire, struct lb_err *err) {
 }
 
 int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
-    if (end < 0 || end >= wire->ends) return err_set(err, LB_EXIT_USAGE, "the wire has no end %d", end);
+    if (end < 0 || end >= wire->ends)
+        return err_set(err, LB_EXIT_USAGE, "the wire has no end %d", end);
     wire->shared->order = (struct order){.verb = ORDER_AIM, .end = end, .server_port = server_port};
     wire->listeners[end].server_port = server_port;
     return carry_out(wire, err);
@@ -213,13 +223,15 @@ int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
 /* Why a fault makes no sense; NULL if it does. */
 static const char *nonsense(const struct wire_fault *fault) {
     if (!fault->ends) return "it is for no end";
-    if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX) return "it is for too many processes";
+    if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX)
+        return "it is for too many processes";
     if (fault->by_ns < 0 || fault->jitter_ns < 0) return "its delay is below zero";
     if (fault->kind == WIRE_RATE && fault->rate == 0) return "its rate is zero";
     if (fault->kind != WIRE_DROP) return NULL;
     if (!fault->holding || fault->holding_len > WIRE_HOLDING_MAX)
         return "what the message holds has up to 64 bytes";
-    return fault->then == WIRE_THEN_SWALLOW ? "after a dropped message it goes on, is reset or cut" : NULL;
+    return fault->then == WIRE_THEN_SWALLOW ? "after a dropped message it goes on, is reset or cut"
+                                            : NULL;
 }
 
 /* The next number whose slot is free; -1 = none. */
@@ -235,7 +247,8 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
     int number = free_number(wire);
     if (why) return err_set(err, LB_EXIT_USAGE, "a fault of the wire: %s", why);
     if (number < 0)
-        return err_set(err, LB_EXIT_USAGE, "more than %d faults of the wire at once", WIRE_FAULTS_MAX);
+        return err_set(err, LB_EXIT_USAGE, "more than %d faults of the wire at once",
+                       WIRE_FAULTS_MAX);
     int slot = number % WIRE_FAULTS_MAX;
     struct order *order = &wire->shared->order;
     struct sign_cells *sign = &wire->shared->signs[slot];
@@ -261,7 +274,8 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
 
 int wire_lift(struct wire *wire, int fault, struct lb_err *err) {
     int slot = fault < 0 ? 0 : fault % WIRE_FAULTS_MAX;
-    if (fault < 0 || !wire->on[slot] || atomic_load(&wire->shared->signs[slot].fault) != fault) return 0;
+    if (fault < 0 || !wire->on[slot] || atomic_load(&wire->shared->signs[slot].fault) != fault)
+        return 0;
     wire->shared->order = (struct order){.verb = ORDER_LIFT, .slot = slot};
     if (carry_out(wire, err) != 0) return -1;
     wire->on[slot] = false;
@@ -270,7 +284,8 @@ int wire_lift(struct wire *wire, int fault, struct lb_err *err) {
 
 int wire_heal(struct wire *wire, struct lb_err *err) {
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
-        if (wire->on[i] && wire_lift(wire, atomic_load(&wire->shared->signs[i].fault), err) != 0) return -1;
+        if (wire->on[i] && wire_lift(wire, atomic_load(&wire->shared->signs[i].fault), err) != 0)
+            return -1;
     }
     return 0;
 }

@@ -28,7 +28,8 @@ static bool is_on_end(const struct slot *slot, int end) {
     return slot->on && (slot->fault.ends >> end & 1);
 }
 
-/* Whether new connections are refused: by the fault itself, or since it has struck all that it is for. */
+/* Whether new connections are refused: by the fault itself, or since it has struck all that it is
+ * for. */
 static bool refuses(const struct slot *slot) {
     return slot->fault.kind == WIRE_REFUSE ||
            (slot->fault.kind == WIRE_MIDWAY && slot->full && slot->fault.then != WIRE_THEN_SWALLOW);
@@ -97,7 +98,8 @@ bool faults_admit(struct proxy *proxy, struct link *link) {
     const struct listener *listener = &proxy->listeners[link->end];
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
         const struct slot *slot = &proxy->slots[i];
-        if (!is_on_end(slot, link->end) || (slot->fault.kind == WIRE_MIDWAY && !slot->fault.together))
+        if (!is_on_end(slot, link->end) ||
+            (slot->fault.kind == WIRE_MIDWAY && !slot->fault.together))
             continue;
         if (slot->fault.pid_count) {
             size_t count;
@@ -125,7 +127,8 @@ void faults_set(struct proxy *proxy, const struct order *order) {
     slot->left = slot->fault.bytes;
     rng_seed(&slot->rng, slot->fault.seed, 0);
     size_t count = 0;
-    struct peer *peers = slot->fault.pid_count ? peers_of(slot->pids, slot->fault.pid_count, &count) : NULL;
+    struct peer *peers =
+        slot->fault.pid_count ? peers_of(slot->pids, slot->fault.pid_count, &count) : NULL;
     bool once = slot->fault.kind == WIRE_RESET || slot->fault.kind == WIRE_CUT;
     for (struct link *link = proxy->links, *next; link; link = next) {
         next = link->next;

@@ -1,6 +1,6 @@
-/* wire_frame: where a message ends, in protocols that say so in front: RESP (Redis), PostgreSQL's answers,
- * and four bytes of length (ZooKeeper). It refuses to guess: a chunk that is not whole messages from its
- * first byte to its last has none. */
+/* wire_frame: where a message ends, in protocols that say so in front: RESP (Redis), PostgreSQL's
+ * answers, and four bytes of length (ZooKeeper). It refuses to guess: a chunk that is not whole
+ * messages from its first byte to its last has none. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -23,8 +23,8 @@ static int64_t number_in(const char *data, size_t at, size_t end) {
     return value;
 }
 
-/* The end of the RESP value at `at`; 0 = it is none, or not whole. Nested values are counted down, not
- * called. */
+/* The end of the RESP value at `at`; 0 = it is none, or not whole. Nested values are counted down,
+ * not called. */
 static size_t resp_end(const char *data, size_t len, size_t at) {
     int64_t values = 1;
     while (values > 0) {
@@ -47,16 +47,18 @@ static size_t resp_end(const char *data, size_t len, size_t at) {
     return at;
 }
 
-/* Of a length in four bytes, most significant first, behind `skip` bytes; it counts itself if there is a type
- * before it, as PostgreSQL has it. */
+/* Of a length in four bytes, most significant first, behind `skip` bytes; it counts itself if there
+ * is a type before it, as PostgreSQL has it. */
 static size_t length_end(const char *data, size_t len, size_t at, size_t skip) {
     const unsigned char *bytes = (const unsigned char *)data + at;
     if (len - at < skip + 4) return 0;
-    if (skip == 1 && !((bytes[0] >= 'A' && bytes[0] <= 'Z') || (bytes[0] >= 'a' && bytes[0] <= 'z') ||
-                       (bytes[0] >= '1' && bytes[0] <= '3') || bytes[0] == 'n'))
+    if (skip == 1 &&
+        !((bytes[0] >= 'A' && bytes[0] <= 'Z') || (bytes[0] >= 'a' && bytes[0] <= 'z') ||
+          (bytes[0] >= '1' && bytes[0] <= '3') || bytes[0] == 'n'))
         return 0;
     bytes += skip;
-    size_t size = (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
+    size_t size =
+        (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
     if (skip == 1 && size < 4) return 0;
     size += skip == 1 ? 1 : 4;
     return size <= len - at ? at + size : 0;

@@ -1,5 +1,5 @@
-/* wire_impl: what the wire's files share; nobody else includes it. wire.c is the program's side, the others
- * run in the wire's own process. */
+/* wire_impl: what the wire's files share; nobody else includes it. wire.c is the program's side,
+ * the others run in the wire's own process. */
 #ifndef BENCH_SERVERS_WIRE_IMPL_H
 #define BENCH_SERVERS_WIRE_IMPL_H
 
@@ -134,13 +134,15 @@ struct proxy {
 };
 
 /* wire_loop.c: the wire's process; does not return. */
-_Noreturn void wire_main(struct wire_shared *shared, int control_fd, const struct listener *listeners,
-                         int ends);
+_Noreturn void wire_main(struct wire_shared *shared, int control_fd,
+                         const struct listener *listeners, int ends);
 
 /* wire_link.c */
 /* A connection was accepted. */
-void link_take(struct proxy *proxy, const struct listener *listener, int client_fd, int client_port);
-/* Passes on what can be. It may end the link: then link->dead, and it stays in memory until links_bury. */
+void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
+               int client_port);
+/* Passes on what can be. It may end the link: then link->dead, and it stays in memory until
+ * links_bury. */
 void link_pump(struct proxy *proxy, struct link *link);
 void link_end(struct proxy *proxy, struct link *link, bool reset);
 /* Connects it to its server, if it is not yet. */
@@ -154,15 +156,16 @@ void faults_set(struct proxy *proxy, const struct order *order);
 void faults_lift(struct proxy *proxy, int slot);
 /* For a new connection: notes which faults are for it. False: it is refused. */
 bool faults_admit(struct proxy *proxy, struct link *link);
-/* What faults do to a chunk of answers before it is passed on: the bytes to pass remain, in place, their
- * number is returned. May set link->ending, or begin to swallow: then the rest is counted as swallowed. */
+/* What faults do to a chunk of answers before it is passed on: the bytes to pass remain, in place,
+ * their number is returned. May set link->ending, or begin to swallow: then the rest is counted as
+ * swallowed. */
 size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t len);
 /* A fault of a slot, or the faults of several, acted. */
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes);
 void faults_acted(struct proxy *proxy, uint32_t slots, uint64_t bytes);
 
-/* wire_frame.c: whether the chunk is a whole number of messages, and which one the byte at `at` belongs to.
- */
+/* wire_frame.c: whether the chunk is a whole number of messages, and which one the byte at `at`
+ * belongs to. */
 bool frame_find(const char *data, size_t len, size_t at, size_t *ret_begin, size_t *ret_end);
 
 #endif

@@ -1,10 +1,9 @@
-/* wire_link: one connection through the wire: two sockets, two ways. What can be sent at once is sent from
- * the buffer that it was read into; what can't, is held, a bounded number of bytes: then the sender has to
- * wait.
+/* wire_link: one connection through the wire: two sockets, two ways. What can be sent at once is
+ * sent from the buffer that it was read into; what can't, is held, a bounded number of bytes: then
+ * the sender has to wait.
  *
- * Its sockets are watched for edges, so a side that is not to be read (stalled, or its destination is slow)
- * wakes nobody up.
- */
+ * Its sockets are watched for edges, so a side that is not to be read (stalled, or its destination
+ * is slow) wakes nobody up. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +31,8 @@ static struct way_cells *cells_of(struct proxy *proxy, const struct link *link, 
 /* --- its life --- */
 
 static void watch(struct proxy *proxy, struct side *side) {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = side};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                .data.ptr = side};
     int on = 1;
     setsockopt(side->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, side->fd, &event);
@@ -44,7 +44,8 @@ void link_connect(struct proxy *proxy, struct link *link) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (link->server.fd >= 0) return;
     int fd = port ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-    if (fd < 0 || (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)) {
+    if (fd < 0 ||
+        (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)) {
         if (fd >= 0) close(fd);
         atomic_fetch_add(&proxy->shared->ends[link->end].refused, 1);
         link_end(proxy, link, true);
@@ -54,7 +55,8 @@ void link_connect(struct proxy *proxy, struct link *link) {
     watch(proxy, &link->server);
 }
 
-void link_take(struct proxy *proxy, const struct listener *listener, int client_fd, int client_port) {
+void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
+               int client_port) {
     struct end_cells *cells = &proxy->shared->ends[listener->end];
     struct link *link = calloc(1, sizeof *link);
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -104,7 +106,8 @@ static void close_side(struct side *side, bool reset) {
         setsockopt(side->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     } else {
         shutdown(side->fd, SHUT_WR);
-        for (int reads = 0; reads < READS_MAX && recv(side->fd, scrap, sizeof scrap, 0) > 0;) reads++;
+        for (int reads = 0; reads < READS_MAX && recv(side->fd, scrap, sizeof scrap, 0) > 0;)
+            reads++;
     }
     close(side->fd);
     side->fd = -1;
@@ -157,7 +160,8 @@ static void lose_destination(struct proxy *proxy, struct link *link, int way) {
 }
 
 /* Sends what goes at once; how many bytes did. */
-static size_t send_some(struct proxy *proxy, struct link *link, int way, const char *data, size_t len) {
+static size_t send_some(struct proxy *proxy, struct link *link, int way, const char *data,
+                        size_t len) {
     struct side *to = source_of(link, !way);
     struct way_cells *cells = cells_of(proxy, link, way);
     ssize_t sent;
@@ -194,7 +198,8 @@ static void send_held(struct proxy *proxy, struct link *link, int way) {
             return;
         }
         /* A fiftieth of a second's worth at a time. */
-        if (flow->rate && len > flow->rate / 50) len = flow->rate < 50 ? 1 : (size_t)(flow->rate / 50);
+        if (flow->rate && len > flow->rate / 50)
+            len = flow->rate < 50 ? 1 : (size_t)(flow->rate / 50);
         size_t sent = send_some(proxy, link, way, chunk->data + chunk->sent, len);
         if (link->dead || flow->sink) return;
         chunk->sent += sent;
@@ -229,8 +234,8 @@ static void hold(struct proxy *proxy, struct link *link, int way, const char *da
     flow->held_bytes += len + sizeof *chunk;
 }
 
-/* When a chunk that has come now may go on; 0 = at once. It also waits for those before it, which keeps the
- * order. */
+/* When a chunk that has come now may go on; 0 = at once. It also waits for those before it, which
+ * keeps the order. */
 static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) {
     int64_t due_ns = lb_now();
     if (!flow->delays) return 0;
@@ -251,7 +256,8 @@ static void forward(struct proxy *proxy, struct link *link, int way, const char 
     size_t sent = 0;
     if (flow->rates) faults_acted(proxy, flow->rates, len);
     if (!flow->first && !due_ns && !flow->rate) sent = send_some(proxy, link, way, data, len);
-    if (sent < len && !flow->sink && !link->dead) hold(proxy, link, way, data + sent, len - sent, due_ns);
+    if (sent < len && !flow->sink && !link->dead)
+        hold(proxy, link, way, data + sent, len - sent, due_ns);
 }
 
 /* --- receiving --- */
@@ -265,7 +271,8 @@ static void swallow(struct proxy *proxy, struct link *link, int way, size_t len)
 void link_discard(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     size_t len = 0;
-    for (const struct chunk *chunk = flow->first; chunk; chunk = chunk->next) len += chunk->len - chunk->sent;
+    for (const struct chunk *chunk = flow->first; chunk; chunk = chunk->next)
+        len += chunk->len - chunk->sent;
     drop_chunks(flow);
     heap_remove(&proxy->heap, &flow->timer);
     if (len) swallow(proxy, link, way, len);
@@ -329,7 +336,9 @@ static void pump_way(struct proxy *proxy, struct link *link, int way) {
             return;
         }
         if (flow->over && !flow->first) pass_end(proxy, link, way);
-        if (link->dead || flow->over || link->ending != ENDING_NOT || from->fd < 0 || !from->readable) return;
+        if (link->dead || flow->over || link->ending != ENDING_NOT || from->fd < 0 ||
+            !from->readable)
+            return;
         if (flow->held_bytes >= HELD_MAX) return;
         if (reads == READS_MAX) {
             if (link->again) return;

@@ -1,4 +1,5 @@
-/* wire_loop: the wire's process. It sleeps in epoll until a connection, bytes, a time or an order comes. */
+/* wire_loop: the wire's process. It sleeps in epoll until a connection, bytes, a time or an order
+ * comes. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -48,7 +49,8 @@ static void accept_some(struct proxy *proxy, const struct listener *listener) {
     for (int i = 0; i < ACCEPTS_MAX && !listener->shut; i++) {
         struct sockaddr_in address = {0};
         socklen_t len = sizeof address;
-        int fd = accept4(listener->fd, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd =
+            accept4(listener->fd, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             link_take(proxy, listener, fd, ntohs(address.sin_port));
         } else {
@@ -82,7 +84,8 @@ static void set_timer(struct proxy *proxy) {
     const struct timer *first = heap_first(&proxy->heap);
     int64_t due_ns = first ? first->due_ns : 0;
     if (due_ns == proxy->timer_ns) return;
-    struct itimerspec when = {.it_value = {.tv_sec = due_ns / LB_S_NS, .tv_nsec = due_ns % LB_S_NS}};
+    struct itimerspec when = {
+        .it_value = {.tv_sec = due_ns / LB_S_NS, .tv_nsec = due_ns % LB_S_NS}};
     timerfd_settime(proxy->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
     proxy->timer_ns = due_ns;
 }
@@ -123,7 +126,8 @@ static bool set_up(struct proxy *proxy) {
     return works;
 }
 
-void wire_main(struct wire_shared *shared, int control_fd, const struct listener *listeners, int ends) {
+void wire_main(struct wire_shared *shared, int control_fd, const struct listener *listeners,
+               int ends) {
     static struct proxy proxy;
     struct epoll_event events[EVENTS_MAX];
     proxy.shared = shared;

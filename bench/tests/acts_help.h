@@ -1,5 +1,5 @@
-/* acts_help: what the tests share that do something to real servers. Include cmocka.h and what it needs
- * before. */
+/* acts_help: what the tests share that do something to real servers. Include cmocka.h and what it
+ * needs before. */
 #ifndef BENCH_TESTS_ACTS_HELP_H
 #define BENCH_TESTS_ACTS_HELP_H
 
@@ -8,7 +8,8 @@
 
 static inline void skip_or_fail(const char *what, const char *missing, const char *install) {
     const char *ci = getenv("CI");
-    if (ci && *ci) fail_msg("%s: %s is missing, and CI tests everything: install %s", what, missing, install);
+    if (ci && *ci)
+        fail_msg("%s: %s is missing, and CI tests everything: install %s", what, missing, install);
     print_message("[ SKIPPED ] %s: %s is missing: install %s\n", what, missing, install);
     skip();
 }
@@ -27,7 +28,8 @@ static inline struct topo *started(const char *name, struct topo_wish wish) {
     if (*info.missing) skip_or_fail(name, info.missing, info.install);
     wish.info = &info;
     struct topo *topo = topo_start(&wish, &err);
-    if (!topo || topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 90 * LB_S_NS}, &err) != 0) {
+    if (!topo ||
+        topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 90 * LB_S_NS}, &err) != 0) {
         topo_stop(topo);
         fail_msg("%s", err.text);
     }
@@ -35,7 +37,8 @@ static inline struct topo *started(const char *name, struct topo_wish wish) {
 }
 
 /* Waits, up to 60 s, until a node's answer to `words` has `sign` in it. */
-static inline void until_says(const struct topo *topo, int node, const char *words, const char *sign) {
+static inline void until_says(const struct topo *topo, int node, const char *words,
+                              const char *sign) {
     for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
         if (*help_ask(topo_port(topo, node, 0), words, sign)) return;
     }
@@ -48,7 +51,8 @@ static inline void until_ready(struct topo *topo) {
         fail_msg("%s", err.text);
 }
 
-static inline char *act(struct topo *topo, const char *name, const char *arg, char *text, size_t size) {
+static inline char *act(struct topo *topo, const char *name, const char *arg, char *text,
+                        size_t size) {
     struct lb_err err = {0};
     if (topo_act(topo, name, arg, text, size, &err) != 0) fail_msg("%s", err.text);
     return text;

@@ -16,14 +16,16 @@ static inline json_t *check_cell(const json_t *check, const char *lock, const ch
     json_t *cell;
     size_t i;
     json_array_foreach(cli_get(check, "cells"), i, cell) {
-        if (strcmp(cli_text_at(cell, "lock"), lock) == 0 && strcmp(cli_text_at(cell, "fault"), fault) == 0)
+        if (strcmp(cli_text_at(cell, "lock"), lock) == 0 &&
+            strcmp(cli_text_at(cell, "fault"), fault) == 0)
             return cell;
     }
     fail_msg("no cell %s x %s", lock, fault);
     return NULL;
 }
 
-static inline const char *check_verdict_of(const json_t *check, const char *lock, const char *fault) {
+static inline const char *check_verdict_of(const json_t *check, const char *lock,
+                                           const char *fault) {
     return cli_text_at(check_cell(check, lock, fault), "verdict");
 }
 

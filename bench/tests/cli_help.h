@@ -1,9 +1,9 @@
-/* cli_help: runs the program itself for the tests of its behaviour: arguments in, exit code and both outputs
- * out, always with a time limit. Header only, since each test is one program.
+/* cli_help: runs the program itself for the tests of its behaviour: arguments in, exit code and
+ * both outputs out, always with a time limit. Header only, since each test is one program.
  *
- * The program is LOCKBENCH_PROGRAM, by default .build/release/lockbench. Everything that a test leaves lies
- * in one temporary folder: cli_home is a LOCKBENCH_HOME there (so results go there too), TMPDIR is in it.
- */
+ * The program is LOCKBENCH_PROGRAM, by default .build/release/lockbench. Everything that a test
+ * leaves lies in one temporary folder: cli_home is a LOCKBENCH_HOME there (so results go there
+ * too), TMPDIR is in it. */
 #ifndef BENCH_TESTS_CLI_HELP_H
 #define BENCH_TESTS_CLI_HELP_H
 
@@ -54,8 +54,9 @@ struct cli {
 
 /* What is not usual about a run. */
 struct cli_how {
-    const char *env[6];      /* "NAME=VALUE", then NULL */
-    void (*prepare)(void *); /* in the child, before the program: limits and the like; may be NULL */
+    const char *env[6]; /* "NAME=VALUE", then NULL */
+    /* in the child, before the program: limits and the like; may be NULL */
+    void (*prepare)(void *);
     void *arg;
     const char *cwd;     /* NULL: where the test runs */
     const char *program; /* NULL: cli_program */
@@ -63,9 +64,9 @@ struct cli_how {
     const char *out;     /* where standard output goes; NULL: a file that becomes cli.out */
 };
 
-#define ARGS(...)                                                                                            \
-    (const char *const[]) {                                                                                  \
-        __VA_ARGS__, NULL                                                                                    \
+#define ARGS(...)                                                                                  \
+    (const char *const[]) {                                                                        \
+        __VA_ARGS__, NULL                                                                          \
     }
 
 static inline void cli_nap_ms(int ms) {
@@ -155,7 +156,8 @@ static inline _Noreturn void cli_child(const struct cli *cli, const struct cli_h
     int out = how->terminal ? how->terminal
               : how->out    ? open(how->out, O_WRONLY)
                             : open(cli->out_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int err = how->terminal ? how->terminal : open(cli->err_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int err =
+        how->terminal ? how->terminal : open(cli->err_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(in, 0);
     dup2(out, 1);
     dup2(err, 2);
@@ -209,20 +211,20 @@ static inline struct cli cli_run(const struct cli_how *how, const char *const *a
     return cli;
 }
 
-#define assert_code(cli, wanted)                                                                             \
-    do {                                                                                                     \
-        if ((cli)->code != (wanted))                                                                         \
-            fail_msg("exit code %d, not %d; it said: %s", (cli)->code, (wanted), (cli)->err);                \
+#define assert_code(cli, wanted)                                                                   \
+    do {                                                                                           \
+        if ((cli)->code != (wanted))                                                               \
+            fail_msg("exit code %d, not %d; it said: %s", (cli)->code, (wanted), (cli)->err);      \
     } while (0)
 
-#define assert_has(text, part)                                                                               \
-    do {                                                                                                     \
-        if (!strstr((text), (part))) fail_msg("no '%s' in: %s", (part), (text));                             \
+#define assert_has(text, part)                                                                     \
+    do {                                                                                           \
+        if (!strstr((text), (part))) fail_msg("no '%s' in: %s", (part), (text));                   \
     } while (0)
 
-#define assert_lacks(text, part)                                                                             \
-    do {                                                                                                     \
-        if (strstr((text), (part))) fail_msg("'%s' in: %s", (part), (text));                                 \
+#define assert_lacks(text, part)                                                                   \
+    do {                                                                                           \
+        if (strstr((text), (part))) fail_msg("'%s' in: %s", (part), (text));                       \
     } while (0)
 
 static inline int cli_lines(const char *text) {
@@ -231,8 +233,10 @@ static inline int cli_lines(const char *text) {
     return lines;
 }
 
-/* Waits, at most 60 s, until condition(arg) holds. Fails if it does not, or if the program ends before. */
-static inline void cli_until(struct cli *cli, bool (*condition)(void *), void *arg, const char *what) {
+/* Waits, at most 60 s, until condition(arg) holds. Fails if it does not, or if the program ends
+ * before. */
+static inline void cli_until(struct cli *cli, bool (*condition)(void *), void *arg,
+                             const char *what) {
     int64_t until_ns = lb_now() + 60 * LB_S_NS;
     while (!condition(arg)) {
         siginfo_t ended = {0};
@@ -266,8 +270,8 @@ static inline json_t *cli_get(const json_t *json, const char *path) {
     char copy[200], *rest = copy;
     snprintf(copy, sizeof copy, "%s", path);
     for (char *name; json && (name = strsep(&rest, "."));) {
-        json =
-            json_is_array(json) ? json_array_get(json, strtoul(name, NULL, 10)) : json_object_get(json, name);
+        json = json_is_array(json) ? json_array_get(json, strtoul(name, NULL, 10))
+                                   : json_object_get(json, name);
     }
     return (json_t *)(uintptr_t)json;
 }
@@ -292,7 +296,8 @@ static inline void cli_assert_paths(const json_t *json, const char *paths, const
     free(copy);
 }
 
-/* Whether a process of /proc has the test's folder in its command line, environment or working folder. */
+/* Whether a process of /proc has the test's folder in its command line, environment or working
+ * folder. */
 static inline bool cli_is_ours(const char *pid) {
     static const char *const files[] = {"cmdline", "environ"};
     char path[300], text[16384];
@@ -309,27 +314,30 @@ static inline bool cli_is_ours(const char *pid) {
 }
 
 /* The parent, the state and the session of a process; false if it is gone. */
-static inline bool cli_stat(const char *pid, pid_t *ret_parent, char *ret_state, pid_t *ret_session) {
+static inline bool cli_stat(const char *pid, pid_t *ret_parent, char *ret_state,
+                            pid_t *ret_session) {
     char path[300];
     snprintf(path, sizeof path, "/proc/%s/stat", pid);
     char *text = cli_read(path);
     const char *end = strrchr(text, ')');
     int group;
-    bool there = end && sscanf(end + 1, " %c %d %d %d", ret_state, ret_parent, &group, ret_session) == 4;
+    bool there =
+        end && sscanf(end + 1, " %c %d %d %d", ret_state, ret_parent, &group, ret_session) == 4;
     free(text);
     return there;
 }
 
-/* The first process of ours whose command line begins with `name`, below `parent` (0 = any); 0 if there is
- * none. leaders: also those that lead a session of their own. (A session's number tells nothing more: it is 0
- * for all where the leader lives outside of our PID namespace.) */
+/* The first process of ours whose command line begins with `name`, below `parent` (0 = any); 0 if
+ * there is none. leaders: also those that lead a session of their own. (A session's number tells
+ * nothing more: it is 0 for all where the leader lives outside of our PID namespace.) */
 static inline pid_t cli_find(const char *name, pid_t parent, bool leaders) {
     DIR *dir = opendir("/proc");
     pid_t found = 0;
     for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
         char path[300], line[1024] = "", state;
         pid_t its_parent, its_session;
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !cli_is_ours(entry->d_name)) continue;
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !cli_is_ours(entry->d_name))
+            continue;
         if (!cli_stat(entry->d_name, &its_parent, &state, &its_session) || state == 'Z') continue;
         if (parent && its_parent != parent) continue;
         if (!leaders && its_session == (pid_t)atoi(entry->d_name)) continue;
@@ -349,7 +357,8 @@ static inline pid_t cli_find_worker(const struct cli *cli) {
     return cli_find("lockbench", cli->pid, false);
 }
 
-/* For cli_until: whether a stage's .hlog has its first second, so that something has been measured. */
+/* For cli_until: whether a stage's .hlog has its first second, so that something has been
+ * measured. */
 static inline bool cli_has_second(void *hlog) {
     char *text = cli_read(hlog);
     bool has = strstr(text, "Tag=lag") != NULL;
@@ -378,7 +387,8 @@ static inline void cli_assert_nothing_left(void) {
     fail_msg("left behind: process %d, folder '%s'", (int)left, name);
 }
 
-/* Skips the test loudly when a backend, of its topology's name, is missing here; in CI that is a failure. */
+/* Skips the test loudly when a backend, of its topology's name, is missing here; in CI that is a
+ * failure. */
 static inline void cli_need(const char *topology) {
     struct topo_info info;
     struct lb_err err = {0};
@@ -390,7 +400,8 @@ static inline void cli_need(const char *topology) {
     const char *install = backend && backend->unavailable ? backend->install : info.install;
     if (!*why) return;
     const char *ci = getenv("CI");
-    if (ci && *ci) fail_msg("%s: %s is missing, and CI tests everything: install %s", topology, why, install);
+    if (ci && *ci)
+        fail_msg("%s: %s is missing, and CI tests everything: install %s", topology, why, install);
     print_message("[ SKIPPED ] %s: %s is missing: install %s\n", topology, why, install);
     skip();
 }

@@ -1,15 +1,14 @@
-/* fault_help: runs the program on a workload that a test writes, with one lock, and looks at what its faults
- * did. Header only, since each test is one program.
- */
+/* fault_help: runs the program on a workload that a test writes, with one lock, and looks at what
+ * its faults did. Header only, since each test is one program. */
 #ifndef BENCH_TESTS_FAULT_HELP_H
 #define BENCH_TESTS_FAULT_HELP_H
 
 #include "bench/tests/cli_help.h"
 
-/* One stage: clients in processes of their own (or processes = 1), one key, and then the sections. No
- * warm-up: an attempt that begins in it is not counted, and a fault may strike just that one. */
-#define FAULT_LOAD(clients, processes, keys, hold, lease, duration)                                          \
-    "[load]\nclients = " clients "\nprocesses = " processes "\nkeys = " keys "\nhold = " hold                \
+/* One stage: clients in processes of their own (or processes = 1), one key, and then the sections.
+ * No warm-up: an attempt that begins in it is not counted, and a fault may strike just that one. */
+#define FAULT_LOAD(clients, processes, keys, hold, lease, duration)                                \
+    "[load]\nclients = " clients "\nprocesses = " processes "\nkeys = " keys "\nhold = " hold      \
     "\n[acquire]\nlease = " lease "\n[run]\nwarmup = 0\nduration = " duration "\ndrain = 10s\n"
 
 /* Runs it and returns run.json. It must end with this code. */
@@ -19,7 +18,8 @@ static inline json_t *fault_run(const char *lock, const char *text, int code) {
     number++;
     cli_write(file, text);
     struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", lock, "--out", out));
-    if (cli.code != code) fail_msg("%s: code %d, not %d: %s%s", lock, cli.code, code, cli.out, cli.err);
+    if (cli.code != code)
+        fail_msg("%s: code %d, not %d: %s%s", lock, cli.code, code, cli.out, cli.err);
     cli_free(&cli);
     return cli_result(out);
 }
@@ -27,7 +27,8 @@ static inline json_t *fault_run(const char *lock, const char *text, int code) {
 /* The number-th logged fault. Borrowed. */
 static inline const json_t *fault_at(const json_t *run, int number) {
     const json_t *faults = cli_get(run, "stages.0.faults");
-    if ((size_t)number >= json_array_size(faults)) fail_msg("only %zu faults", json_array_size(faults));
+    if ((size_t)number >= json_array_size(faults))
+        fail_msg("only %zu faults", json_array_size(faults));
     return json_array_get(faults, (size_t)number);
 }
 

@@ -1,5 +1,5 @@
-/* history_say: a history told record by record, and its verdict. Header only, since each test is one program.
- */
+/* history_say: a history told record by record, and its verdict. Header only, since each test is
+ * one program. */
 #ifndef BENCH_TESTS_HISTORY_SAY_H
 #define BENCH_TESTS_HISTORY_SAY_H
 
@@ -56,7 +56,8 @@ static inline void got(uint32_t client, int64_t called_ns, int64_t from_ns) {
         .kind = HISTORY_ACQUIRE, .client = client, .begin_ns = called_ns, .end_ns = from_ns});
 }
 
-static inline void got_lease(uint32_t client, int64_t called_ns, int64_t from_ns, int64_t lease_end_ns) {
+static inline void got_lease(uint32_t client, int64_t called_ns, int64_t from_ns,
+                             int64_t lease_end_ns) {
     add((struct history_record){.kind = HISTORY_ACQUIRE,
                                 .client = client,
                                 .begin_ns = called_ns,
@@ -65,8 +66,11 @@ static inline void got_lease(uint32_t client, int64_t called_ns, int64_t from_ns
 }
 
 static inline void got_token(uint32_t client, int64_t called_ns, int64_t from_ns, uint64_t token) {
-    add((struct history_record){
-        .kind = HISTORY_ACQUIRE, .client = client, .begin_ns = called_ns, .end_ns = from_ns, .token = token});
+    add((struct history_record){.kind = HISTORY_ACQUIRE,
+                                .client = client,
+                                .begin_ns = called_ns,
+                                .end_ns = from_ns,
+                                .token = token});
 }
 
 static inline void tried(uint32_t client, int64_t called_ns, int64_t returned_ns,
@@ -78,8 +82,8 @@ static inline void tried(uint32_t client, int64_t called_ns, int64_t returned_ns
                                 .end_ns = returned_ns});
 }
 
-static inline void left(uint32_t client, int64_t to_ns, int64_t released_ns, enum history_outcome outcome,
-                        unsigned flags) {
+static inline void left(uint32_t client, int64_t to_ns, int64_t released_ns,
+                        enum history_outcome outcome, unsigned flags) {
     add((struct history_record){.kind = HISTORY_RELEASE,
                                 .outcome = (uint8_t)outcome,
                                 .flags = (uint8_t)flags,
@@ -100,14 +104,17 @@ static inline void renewed(uint32_t client, int64_t now_ns, int64_t lease_end_ns
                                 .lease_end_ns = lease_end_ns});
 }
 
-static inline void happened(enum history_kind kind, uint32_t first, uint32_t count, int64_t begin_ns,
-                            int64_t end_ns) {
-    add((struct history_record){
-        .kind = (uint8_t)kind, .client = first, .clients = count, .begin_ns = begin_ns, .end_ns = end_ns});
+static inline void happened(enum history_kind kind, uint32_t first, uint32_t count,
+                            int64_t begin_ns, int64_t end_ns) {
+    add((struct history_record){.kind = (uint8_t)kind,
+                                .client = first,
+                                .clients = count,
+                                .begin_ns = begin_ns,
+                                .end_ns = end_ns});
 }
 
-static inline void assert_verdict(enum history_verdict verdict, uint64_t violations, uint64_t expired,
-                                  uint64_t token_errors) {
+static inline void assert_verdict(enum history_verdict verdict, uint64_t violations,
+                                  uint64_t expired, uint64_t token_errors) {
     book_end(&book, 0, true);
     assert_int_equal(history_judge(&book, &judgement, NULL, &err), 0);
     assert_int_equal(judgement.verdict, verdict);

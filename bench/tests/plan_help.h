@@ -16,7 +16,8 @@ static char path[] = "/tmp/lockbench-test-XXXXXX.ini";
 #define SETS_MAX 6
 
 /* Loads a file with this text and these --set's; NULL text = the shipped smoke. */
-static struct plan *load(const char *text, const char *locks, const char *const sets[], struct lb_err *err) {
+static struct plan *load(const char *text, const char *locks, const char *const sets[],
+                         struct lb_err *err) {
     struct plan_wish wish = {
         .workload = text ? path : "smoke", .folder = folder, .locks = locks, .sets = sets};
     while (sets && wish.set_count < SETS_MAX && sets[wish.set_count]) wish.set_count++;

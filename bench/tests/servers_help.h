@@ -1,5 +1,5 @@
-/* servers_help: what the tests of bench/servers share: scripts made on the spot, and looking for left-overs.
- */
+/* servers_help: what the tests of bench/servers share: scripts made on the spot, and looking for
+ * left-overs. */
 #ifndef BENCH_TESTS_SERVERS_HELP_H
 #define BENCH_TESTS_SERVERS_HELP_H
 
@@ -59,8 +59,9 @@ static inline bool help_all_gone(const char *folder) {
 /* A connection to a loopback port whose reads end after 5 s; -1 if there is none. */
 static inline int help_connect(int port) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval limit = {.tv_sec = 5};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
@@ -76,8 +77,8 @@ static inline int help_from_port(int fd) {
     return ntohs(address.sin_port);
 }
 
-/* Says `words` on a connection and reads until `until` has come (NULL: anything). What came; valid until the
- * next call. "" when the connection ended or nothing came in time. */
+/* Says `words` on a connection and reads until `until` has come (NULL: anything). What came; valid
+ * until the next call. "" when the connection ended or nothing came in time. */
 static inline const char *help_say(int fd, const char *words, const char *until) {
     static char text[65536];
     size_t used = 0;
@@ -111,7 +112,8 @@ static inline void help_parent(const char *node_dir, char *folder, size_t size) 
 }
 
 /* Writes a script; what follows `run)` is body. */
-static inline void help_script(const char *folder, const char *name, const char *info, const char *body) {
+static inline void help_script(const char *folder, const char *name, const char *info,
+                               const char *body) {
     char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
@@ -119,8 +121,8 @@ static inline void help_script(const char *folder, const char *name, const char 
     fclose(file);
 }
 
-/* A process of its own that listens on a free port, which is written to ret_port. Not in this process: a
- * server that was forked, and not executed yet, would have the listener too. */
+/* A process of its own that listens on a free port, which is written to ret_port. Not in this
+ * process: a server that was forked, and not executed yet, would have the listener too. */
 static inline pid_t help_stranger(int *ret_port) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -1,4 +1,5 @@
-/* stage_help: runs one stage of an embedded lock for a test. Header only, since each test is one program. */
+/* stage_help: runs one stage of an embedded lock for a test. Header only, since each test is one
+ * program. */
 #ifndef BENCH_TESTS_STAGE_HELP_H
 #define BENCH_TESTS_STAGE_HELP_H
 
@@ -14,14 +15,15 @@
 #include "bench/run/place.h"
 #include "bench/run/stage.h"
 
-#define SETS(...)                                                                                            \
-    (const char *const[]) {                                                                                  \
-        __VA_ARGS__, NULL                                                                                    \
+#define SETS(...)                                                                                  \
+    (const char *const[]) {                                                                        \
+        __VA_ARGS__, NULL                                                                          \
     }
 
 static volatile sig_atomic_t no_interrupts;
 
-/* What a test asks beyond the settings that the plan's parser allows the named lock. 0 = as they are. */
+/* What a test asks beyond the settings that the plan's parser allows the named lock. 0 = as they
+ * are. */
 struct stage_wish {
     const struct lb_lock
         *instead; /* run this lock, with the options of the named one; NULL = the named one */
@@ -43,8 +45,8 @@ static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) 
     plan->renew |= wish->renew;
 }
 
-/* Runs the smoke workload of one lock with these settings, its first number of clients only. The caller
- * stage_frees. */
+/* Runs the smoke workload of one lock with these settings, its first number of clients only. The
+ * caller stage_frees. */
 static inline struct stage *run_stage_as(const char *lock, const struct stage_wish *wish,
                                          const char *const *sets) {
     struct lb_err err = {0};

@@ -1,4 +1,5 @@
-/* test_args: options of the subcommands. bench/cli is not linked with tests, so its file is included. */
+/* test_args: options of the subcommands. bench/cli is not linked with tests, so its file is
+ * included. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,8 @@ static const char *parsed(const char *line) {
         if (option == ARGS_OPERAND) {
             snprintf(more, sizeof more, "*%s ", value);
         } else {
-            snprintf(more, sizeof more, "%s%s%s ", table[option].name, value ? "=" : "", value ? value : "");
+            snprintf(more, sizeof more, "%s%s%s ", table[option].name, value ? "=" : "",
+                     value ? value : "");
         }
         strcat(result, more);
     }
@@ -59,7 +61,8 @@ static void options_and_operands_may_mix(void **state) {
     (void)state;
     assert_string_equal(parsed(""), "");
     assert_string_equal(parsed("zipf --out /tmp/x --json -h"), "*zipf out=/tmp/x json help ");
-    assert_string_equal(parsed("--out=/tmp/x --lock=a,b --json zipf"), "out=/tmp/x lock=a,b json *zipf ");
+    assert_string_equal(parsed("--out=/tmp/x --lock=a,b --json zipf"),
+                        "out=/tmp/x lock=a,b json *zipf ");
     assert_string_equal(parsed("--out= -"), "out= *- ");
     assert_string_equal(parsed("--lock=a=b"), "lock=a=b ");
     assert_string_equal(parsed("--json -- --out -h --"), "json *--out *-h *-- ");

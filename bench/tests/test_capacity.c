@@ -1,5 +1,5 @@
-/* What a search for capacity is made of: promises as people write them, the order of sweeps, the keys of a
- * workload that go with them, and what a stage says of a promise. */
+/* What a search for capacity is made of: promises as people write them, the order of sweeps, the
+ * keys of a workload that go with them, and what a stage says of a promise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +24,10 @@ static void promises_are_read_and_written(void **state) {
         enum metric metric;
         double quantile;
         int64_t limit_ns;
-    } good[] = {{"acquire_due.p99<=20ms", "acquire_due.p99<=20ms", METRIC_ACQUIRE_DUE, 0.99, 20 * LB_MS_NS},
-                {" acquire . p99.9 <= 1s ", "acquire.p99.9<=1s", METRIC_ACQUIRE, 0.999, LB_S_NS},
-                {"acquire.p50<=100us", "acquire.p50<=100us", METRIC_ACQUIRE, 0.5, 100 * LB_US_NS}};
+    } good[] = {
+        {"acquire_due.p99<=20ms", "acquire_due.p99<=20ms", METRIC_ACQUIRE_DUE, 0.99, 20 * LB_MS_NS},
+        {" acquire . p99.9 <= 1s ", "acquire.p99.9<=1s", METRIC_ACQUIRE, 0.999, LB_S_NS},
+        {"acquire.p50<=100us", "acquire.p50<=100us", METRIC_ACQUIRE, 0.5, 100 * LB_US_NS}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct stage_promise slo;
         struct lb_err err = {0};
@@ -94,7 +95,8 @@ static void sweeps_go_up_down_and_both_ways(void **state) {
     plan.sweep = SWEEP_DOWN;
     assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "down:300 down:200 down:100");
     plan.sweep = SWEEP_MIRROR;
-    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "up:100 up:200 up:300 down:200 down:100");
+    assert_string_equal(rungs_text(&plan, 0, text, sizeof text),
+                        "up:100 up:200 up:300 down:200 down:100");
     struct plan clients = {.clients = {4, 1, 2}, .clients_count = 3, .sweep = SWEEP_UP};
     assert_string_equal(rungs_text(&clients, 0, text, sizeof text), "up:1 up:2 up:4");
     clients.sweep = SWEEP_LISTED;
@@ -144,17 +146,17 @@ static void keys_that_contradict_each_other_are_refused(void **state) {
     static const struct {
         const char *sets[SETS_MAX + 1];
         const char *words;
-    } bad[] = {
-        {{"load.rates=100,200"}, "closed arrival has no rate"},
-        {{"load.rates=100,200", "load.arrival=poisson:5/s", "load.clients=1,2"}, "one ladder at a time"},
-        {{"load.rates=0"}, "load.rates"},
-        {{"load.rates=1e3"}, "load.rates"},
-        {{"load.rates="}, "the value is missing"},
-        {{"load.sweep=sideways"}, "as-listed, up, down, shuffled or mirror"},
-        {{"run.steady=1%", "run.duration=5s"}, "ten seconds"},
-        {{"run.steady=0"}, "run.steady"},
-        {{"run.steady=200%"}, "run.steady"},
-        {{"run.steady=yes"}, "per cent"}};
+    } bad[] = {{{"load.rates=100,200"}, "closed arrival has no rate"},
+               {{"load.rates=100,200", "load.arrival=poisson:5/s", "load.clients=1,2"},
+                "one ladder at a time"},
+               {{"load.rates=0"}, "load.rates"},
+               {{"load.rates=1e3"}, "load.rates"},
+               {{"load.rates="}, "the value is missing"},
+               {{"load.sweep=sideways"}, "as-listed, up, down, shuffled or mirror"},
+               {{"run.steady=1%", "run.duration=5s"}, "ten seconds"},
+               {{"run.steady=0"}, "run.steady"},
+               {{"run.steady=200%"}, "run.steady"},
+               {{"run.steady=yes"}, "per cent"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct lb_err err = {0};
         assert_null(load(NULL, "sim", bad[i].sets, &err));
@@ -252,7 +254,8 @@ static void what_is_within_the_limit_is_counted(void **state) {
     assert_int_equal(promise_within(hist, 5), 0);
     assert_int_equal(promise_within(hist, LB_S_NS), 100);
     hist_record(hist, HIST_HIGHEST_NS + 1);
-    assert_int_equal(promise_within(hist, HIST_HIGHEST_NS), 100); /* beyond the range is beyond any limit */
+    /* beyond the range is beyond any limit */
+    assert_int_equal(promise_within(hist, HIST_HIGHEST_NS), 100);
     hist_free(hist);
 }
 
@@ -261,7 +264,8 @@ static void a_promise_is_kept_broken_or_unsure(void **state) {
     static const struct {
         int within;
         enum capacity_verdict verdict;
-    } cases[] = {{200, CAPACITY_KEPT}, {198, CAPACITY_UNSURE}, {150, CAPACITY_BROKEN}, {0, CAPACITY_BROKEN}};
+    } cases[] = {
+        {200, CAPACITY_KEPT}, {198, CAPACITY_UNSURE}, {150, CAPACITY_BROKEN}, {0, CAPACITY_BROKEN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct told *told = told_new(400, 10 * LB_MS_NS);
         tell(told, 200, cases[i].within);
@@ -337,7 +341,8 @@ static void a_robbed_machine_is_told_to_either_side(void **state) {
     }
 }
 
-/* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by 2 ms. */
+/* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by
+ * 2 ms. */
 static void lateness_adds_up_in_a_queue(void **state) {
     (void)state;
     for (int busy = 0; busy <= 1; busy++) {
@@ -351,7 +356,8 @@ static void lateness_adds_up_in_a_queue(void **state) {
     }
 }
 
-/* 1000 half seconds, of which only the last are over the limit: cut off, the promise would be kept. */
+/* 1000 half seconds, of which only the last are over the limit: cut off, the promise would be
+ * kept. */
 static void a_long_window_counts_to_its_end(void **state) {
     (void)state;
     struct told *told = told_new(20, 10 * LB_MS_NS);
@@ -361,7 +367,8 @@ static void a_long_window_counts_to_its_end(void **state) {
         bool over = b >= 700;
         told->stage.batches[b] = (struct stage_batch){10, over ? 5 : 10};
         for (int i = 0; i < 10; i++)
-            hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
+            hist_record(told->stage.hist[METRIC_ACQUIRE_DUE],
+                        over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
     }
     told->stage.due = told->stage.started = 10000;
     told->stage.window_ns = 500 * LB_S_NS;
@@ -369,7 +376,8 @@ static void a_long_window_counts_to_its_end(void **state) {
     told_free(told);
 }
 
-/* The spread is known at the limit: where nothing is over it nothing is known of it at the quantile. */
+/* The spread is known at the limit: where nothing is over it nothing is known of it at the
+ * quantile. */
 static void an_interval_is_of_the_quantile_or_none(void **state) {
     (void)state;
     struct told *told = told_new(400, 10 * LB_MS_NS);
@@ -399,7 +407,8 @@ static void our_own_fault_is_never_the_locks(void **state) {
     probe = probe_read(&told->stage, &told->ask, 400);
     assert_int_equal(probe.limit, PROBE_POOL);
     assert_int_equal(probe.verdict, CAPACITY_UNSURE);
-    /* Unless the one key was busy all the time: 380/s for 2.5 ms each. More clients would not help it. */
+    /* Unless the one key was busy all the time: 380/s for 2.5 ms each. More clients would not help
+     * it. */
     told->stage.outcomes[LB_OK] = 1900;
     for (int i = 0; i < 100; i++) {
         hist_record(told->stage.hist[METRIC_HOLD], LB_MS_NS);
@@ -447,8 +456,10 @@ static void hopeless_is_what_no_rest_of_the_window_mends(void **state) {
 
 /* ---- steady ---- */
 
-/* So many seconds of a closed loop that does `first` a second and then grows by a part of it each second. */
-static bool steady_after(int seconds, double first, double growth, double percent, struct stage_steady *ret) {
+/* So many seconds of a closed loop that does `first` a second and then grows by a part of it each
+ * second. */
+static bool steady_after(int seconds, double first, double growth, double percent,
+                         struct stage_steady *ret) {
     struct plan plan = {.duration_ns = 30 * LB_S_NS, .steady_percent = percent};
     struct stage stage = {.seconds = calloc((size_t)seconds, sizeof *stage.seconds)};
     bool steady = false;
@@ -469,7 +480,8 @@ static void steady_is_a_slope_below_the_limit(void **state) {
     assert_true(steady_after(30, 1000, 0, 1, &steady));
     assert_true(steady.asked && steady.reached);
     assert_true(steady.after_s == 10);
-    /* 5 % of the first a second is never within 1 % of a mean that is at most 2.45 times the first. */
+    /* 5 % of the first a second is never within 1 % of a mean that is at most 2.45 times the
+     * first. */
     assert_false(steady_after(30, 1000, 0.05, 1, &steady));
     assert_true(steady.asked && !steady.reached && steady.slope > 0.02);
     assert_true(steady_after(30, 1000, 0.05, 5, &steady));
@@ -482,10 +494,12 @@ static void steady_is_a_slope_below_the_limit(void **state) {
 /* Nobody was granted in a second: their wait is not 0. */
 static void a_second_without_grants_is_not_steady(void **state) {
     (void)state;
-    struct plan plan = {.arrival = {ARRIVAL_POISSON, 5}, .duration_ns = 30 * LB_S_NS, .steady_percent = 5};
+    struct plan plan = {
+        .arrival = {ARRIVAL_POISSON, 5}, .duration_ns = 30 * LB_S_NS, .steady_percent = 5};
     struct stage_second seconds[10];
     struct stage stage = {.seconds = seconds, .second_count = 10};
-    for (int i = 0; i < 10; i++) seconds[i] = (struct stage_second){.t_s = i, .ok = 5, .due_mean_ns = 1e6};
+    for (int i = 0; i < 10; i++)
+        seconds[i] = (struct stage_second){.t_s = i, .ok = 5, .due_mean_ns = 1e6};
     assert_true(steady_look(&stage, &plan, 10 * LB_S_NS));
     stage.steady = (struct stage_steady){0};
     for (int i = 0; i < 10; i += 9) seconds[i].due_mean_ns = 0; /* at both ends: the line is flat */

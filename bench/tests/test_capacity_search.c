@@ -1,5 +1,6 @@
-/* The search for the greatest load that keeps a promise, against a made-up lock whose edge is known: noise,
- * probes that a busy machine spoils, ends of the range, seeds. Nothing is timed and nothing runs. */
+/* The search for the greatest load that keeps a promise, against a made-up lock whose edge is
+ * known: noise, probes that a busy machine spoils, ends of the range, seeds. Nothing is timed and
+ * nothing runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +20,10 @@
 /* A lock whose share over the limit grows with the load's logarithm: 1 % at its edge. */
 struct toy {
     double edge;
-    double steep;   /* growth of the share's logarithm */
-    double noise;   /* its standard deviation from probe to probe */
-    double spoilt;  /* part of the probes in which the machine was busy: the promise is broken at any load */
+    double steep; /* growth of the share's logarithm */
+    double noise; /* its standard deviation from probe to probe */
+    /* part of the probes in which the machine was busy: the promise is broken at any load */
+    double spoilt;
     double ceiling; /* from here on the generator is always too slow; 0 = never */
     double late;    /* part of the probes in which it may have been, whatever came out */
     struct lb_rng rng;
@@ -33,7 +35,8 @@ static double normal(struct lb_rng *rng) {
 
 static struct search_result probe(struct toy *toy, double load) {
     bool spoilt = rng_unit(&toy->rng) < toy->spoilt || (toy->ceiling > 0 && load >= toy->ceiling);
-    double share = ALLOWED * exp(toy->steep * log(load / toy->edge) + toy->noise * normal(&toy->rng));
+    double share =
+        ALLOWED * exp(toy->steep * log(load / toy->edge) + toy->noise * normal(&toy->rng));
     if (spoilt) share = 0.3;
     if (share > 1) share = 1;
     struct search_result result = {
@@ -43,7 +46,8 @@ static struct search_result probe(struct toy *toy, double load) {
     return result;
 }
 
-static const struct search_ask usual = {.start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
+static const struct search_ask usual = {
+    .start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
 
 /* Runs a whole search of so many probes at most. */
 static struct search_answer run(struct toy *toy, const struct search_ask *ask, int probes,
@@ -72,8 +76,8 @@ static void try_seeds(struct toy toy, int probes, double most_off, int least_ins
         answered++;
         inside += answer.low <= toy.edge && toy.edge <= answer.high;
         if (fabs(log(answer.load / toy.edge)) > most_off)
-            fail_msg("seed %d: %g (%g .. %g) for %g", (int)seed, answer.load, answer.low, answer.high,
-                     toy.edge);
+            fail_msg("seed %d: %g (%g .. %g) for %g", (int)seed, answer.load, answer.low,
+                     answer.high, toy.edge);
     }
     assert_true(answered >= 38);
     if (inside < least_inside) fail_msg("only %d of 40 intervals have the edge", inside);
@@ -100,8 +104,8 @@ static void spoilt_probes_do_not_move_it(void **state) {
     try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.5, .spoilt = 0.4}, 32, 0.1, 32);
 }
 
-/* Where the machine was late in half of all probes, kept ones must not count and broken ones be left out: the
- * answers' mean would lie too high. */
+/* Where the machine was late in half of all probes, kept ones must not count and broken ones be
+ * left out: the answers' mean would lie too high. */
 static void late_probes_do_not_push_it_up(void **state) {
     (void)state;
     double sum = 0;
@@ -130,7 +134,8 @@ static void a_machine_that_is_always_late_gives_a_rough_answer(void **state) {
         ask.seed = seed;
         rng_seed(&toy.rng, seed, 7);
         struct search_answer answer = run(&toy, &ask, 30, NULL);
-        if (answer.limit == SEARCH_BY_PROMISE && answer.why) rough += strstr(answer.why, "less") != NULL;
+        if (answer.limit == SEARCH_BY_PROMISE && answer.why)
+            rough += strstr(answer.why, "less") != NULL;
     }
     assert_true(rough > 0);
 }
@@ -156,7 +161,8 @@ static void the_same_seed_asks_the_same(void **state) {
     run(&toy, &usual, 20, &second);
     assert_int_equal(first.count, second.count);
     assert_true(first.count > 8);
-    for (int i = 0; i < first.count; i++) assert_true(first.results[i].load == second.results[i].load);
+    for (int i = 0; i < first.count; i++)
+        assert_true(first.results[i].load == second.results[i].load);
 }
 
 static void both_sides_are_probed_in_mixed_order(void **state) {
@@ -252,7 +258,8 @@ static void one_probe_on_a_side_is_no_edge(void **state) {
     /* Nor is the generator's, by one kept probe below it. */
     struct search_result spoilt[6] = {{.load = 140, .samples = 2000, .kept = true}};
     for (int i = 1; i < 6; i++)
-        spoilt[i] = (struct search_result){.load = 160, .over = 2000, .samples = 2000, .limited = true};
+        spoilt[i] =
+            (struct search_result){.load = 160, .over = 2000, .samples = 2000, .limited = true};
     answer = told_by(spoilt, 6, 1e6);
     assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
     assert_non_null(strstr(answer.why, "too few probes around the edge"));
@@ -268,9 +275,10 @@ static void one_probe_on_a_side_is_no_edge(void **state) {
 
 static void the_end_of_the_range_must_be_kept_there(void **state) {
     (void)state;
-    const struct search_result spoilt[] = {{.load = 625, .samples = 2000, .kept = true},
-                                           {.load = 1000, .over = 2000, .samples = 2000, .limited = true},
-                                           {.load = 1000, .over = 2000, .samples = 2000, .limited = true}};
+    const struct search_result spoilt[] = {
+        {.load = 625, .samples = 2000, .kept = true},
+        {.load = 1000, .over = 2000, .samples = 2000, .limited = true},
+        {.load = 1000, .over = 2000, .samples = 2000, .limited = true}};
     assert_int_equal(told_by(spoilt, 3, 1000).limit, SEARCH_NO_ANSWER);
     struct search_result unsure[] = {{.load = 100, .samples = 2000, .kept = true},
                                      {.load = 160, .over = 7, .samples = 800},
@@ -352,7 +360,8 @@ static void the_edge_of_points_by_hand(void **state) {
 static void one_wild_point_has_a_vote_and_no_veto(void **state) {
     (void)state;
     struct edge mild, wild;
-    struct edge_point points[] = {{0, -1}, {0.2, 2}, {0.4, -1}, {0.6, -1}, {0.8, -1}, {1, 1}, {1.2, 2}};
+    struct edge_point points[] = {{0, -1},   {0.2, 2}, {0.4, -1}, {0.6, -1},
+                                  {0.8, -1}, {1, 1},   {1.2, 2}};
     assert_int_equal(edge_find(points, 7, 0.95, 1, &mild), 0);
     points[1].z = 1e6;
     assert_int_equal(edge_find(points, 7, 0.95, 1, &wild), 0);

@@ -20,7 +20,8 @@ static int setup(void **state) {
     return 0;
 }
 
-static struct entry enter(uint32_t client, int64_t acquired_ns, int64_t lease_end_ns, uint64_t token) {
+static struct entry enter(uint32_t client, int64_t acquired_ns, int64_t lease_end_ns,
+                          uint64_t token) {
     struct holding me = {client, acquired_ns, lease_end_ns, token};
     return cell_enter(&cell, &findings, 7, &me);
 }
@@ -79,8 +80,8 @@ static void test_a_holder_outlived_its_lease(void **state) {
     assert_int_equal(x.expired_holders, 1);
 }
 
-/* A client that stood still between its grant and its entry comes last with the first stamp: when the other
- * one came its lease was over, and that one's token is rightly the greater. */
+/* A client that stood still between its grant and its entry comes last with the first stamp: when
+ * the other one came its lease was over, and that one's token is rightly the greater. */
 static void test_who_comes_in_late_is_no_second_holder(void **state) {
     (void)state;
     struct entry b = enter(4, 600, 900, 6), a = enter(3, 100, 500, 5);
@@ -94,8 +95,8 @@ static void test_who_comes_in_late_is_no_second_holder(void **state) {
     assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 1);
 }
 
-/* A grant that was handed over after its lease's end, when others had come and gone: its token is old, and
- * what fencing guards would refuse it. */
+/* A grant that was handed over after its lease's end, when others had come and gone: its token is
+ * old, and what fencing guards would refuse it. */
 static void test_an_old_token_of_a_lease_that_is_over(void **state) {
     (void)state;
     leave(0, enter(0, 100, 500, 6), 110);
@@ -193,8 +194,8 @@ static void test_threads_without_a_lock_are_caught(void **state) {
     assert_true(x.double_holders > 0);
 }
 
-/* A client that was killed in its cell is met there by the next holder, whether its lease ended or its
- * session; it is not the lock's fault. */
+/* A client that was killed in its cell is met there by the next holder, whether its lease ended or
+ * its session; it is not the lock's fault. */
 static void test_the_dead_are_excused(void **state) {
     (void)state;
     static const int64_t leases_ns[] = {150, LB_NEVER};
@@ -254,10 +255,12 @@ static void test_who_was_cut_off(void **state) {
     assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_STALLED);
     assert_int_equal(found_how(0, 100, 110, 50, 99), FOUND_DOUBLED);   /* before it */
     assert_int_equal(found_how(0, 100, 110, 111, 120), FOUND_DOUBLED); /* a grant from after it */
-    assert_int_equal(found_how(40, 100, 110, 50, 120), FOUND_DOUBLED); /* its session lasts longer */
+    /* its session lasts longer */
+    assert_int_equal(found_how(40, 100, 110, 50, 120), FOUND_DOUBLED);
     assert_int_equal(found_how(40, 100, 110, 50, 140), FOUND_STALLED);
     assert_int_equal(found_how(40, 100, LB_NEVER, 200, 201), FOUND_STALLED);
-    /* Several: an earlier one still counts when there was a later one, and the last four are kept. */
+    /* Several: an earlier one still counts when there was a later one, and the last four are
+     * kept. */
     static struct found holders[2];
     memset(holders, 0, sizeof holders);
     findings.holders = holders;
@@ -279,7 +282,8 @@ static void test_who_was_cut_off(void **state) {
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     for (int64_t from_ns = 600; from_ns <= 1000; from_ns += 100)
         findings_cut(&findings, 0, from_ns, LB_NEVER);
-    for (int i = 0; i < FOUND_CUTS; i++) assert_true(atomic_load(&holders[0].cuts[i].from_ns) < 1000);
+    for (int i = 0; i < FOUND_CUTS; i++)
+        assert_true(atomic_load(&holders[0].cuts[i].from_ns) < 1000);
     holder.client = 1; /* which was not cut */
     holder.acquired_ns = 50;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);

@@ -1,5 +1,5 @@
-/* `lockbench check` end to end: cells on real processes and a real Redis, what it says and leaves, exit
- * codes, and interruption by all means. */
+/* `lockbench check` end to end: cells on real processes and a real Redis, what it says and leaves,
+ * exit codes, and interruption by all means. */
 #define _GNU_SOURCE
 #include "bench/tests/check_help.h"
 
@@ -65,8 +65,8 @@ static void known_cells_come_out(void **state) {
     (void)state;
     cli_need("redis");
     char *out = cli_path("known");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx,mem-robust", "--fault", "pause,holder-kill",
-                                        "--out", out, "--seed", "7"));
+    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx,mem-robust", "--fault",
+                                        "pause,holder-kill", "--out", out, "--seed", "7"));
     assert_code(&cli, 0);
     assert_has(cli.out, "4 cells:");
     assert_has(cli.out, "4 as expected, 0 worse, 0 better");
@@ -78,9 +78,12 @@ static void known_cells_come_out(void **state) {
     assert_true(json_is_false(cli_get(check, "partial")));
     const json_t *cell = check_cell(check, "redis-setnx", "pause");
     assert_string_equal(cli_text_at(cell, "compared"), "as expected");
-    assert_string_equal(cli_text_at(cell, "command"), "lockbench check redis-setnx --fault pause --seed 7");
-    const char *place = cli_text_at(cell, "run"); /* ".again" after it, when the first run showed nothing */
-    assert_int_equal(strncmp(place, "cells/redis-setnx.pause.7", strlen("cells/redis-setnx.pause.7")), 0);
+    assert_string_equal(cli_text_at(cell, "command"),
+                        "lockbench check redis-setnx --fault pause --seed 7");
+    const char *place =
+        cli_text_at(cell, "run"); /* ".again" after it, when the first run showed nothing */
+    assert_int_equal(
+        strncmp(place, "cells/redis-setnx.pause.7", strlen("cells/redis-setnx.pause.7")), 0);
     assert_has(cli_text_at(cell, "server"), "redis ");
     assert_int_equal(cli_number_at(cell, "seeds.0"), 7);
     assert_true(json_is_true(cli_get(cell, "faults.0.acted")));
@@ -104,14 +107,14 @@ static void known_cells_come_out(void **state) {
     cli_assert_nothing_left();
 }
 
-/* Leases that are shorter than the work, and nothing that renews them: worse than what is stated without
- * faults. */
+/* Leases that are shorter than the work, and nothing that renews them: worse than what is stated
+ * without faults. */
 static void a_cell_that_is_worse_is_a_finding(void **state) {
     (void)state;
     cli_need("redis");
     char *out = cli_path("worse");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none", "--out", out, "--set",
-                                        "load.hold=1s", "--set", "acquire.lease=300ms"));
+    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
+                                        "--set", "load.hold=1s", "--set", "acquire.lease=300ms"));
     assert_code(&cli, 3);
     assert_has(cli.err, "redis-setnx x none, seed 1: expired, worse than expected");
     assert_has(cli.out, "WORSE  redis-setnx x none: expired");
@@ -130,8 +133,8 @@ static void a_cell_that_is_better_is_said(void **state) {
     (void)state;
     cli_need("redis");
     struct cli cli =
-        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "pause", "--out", cli_path("better"), "--set",
-                           "fault.for=200ms", "--set", "run.duration=3s"));
+        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "pause", "--out", cli_path("better"),
+                           "--set", "fault.for=200ms", "--set", "run.duration=3s"));
     assert_code(&cli, 0);
     assert_has(cli.out, "better redis-setnx x pause: safe; expected expired");
     assert_has(cli.out, "0 as expected, 0 worse, 1 better");
@@ -141,8 +144,8 @@ static void a_cell_that_is_better_is_said(void **state) {
 static void a_cell_without_a_fault_shows_nothing(void **state) {
     (void)state;
     struct cli cli =
-        cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", cli_path("nothing"), "--set",
-                           "fault.first=1m", "--set", "run.duration=1s"));
+        cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", cli_path("nothing"),
+                           "--set", "fault.first=1m", "--set", "run.duration=1s"));
     assert_code(&cli, 2);
     assert_has(cli.err, "inconclusive: no fault acted");
     assert_has(cli.out, "1 inconclusive");
@@ -152,14 +155,15 @@ static void a_cell_without_a_fault_shows_nothing(void **state) {
 /* A control must be caught in its own workload, or the checks are blind. */
 static void controls_are_caught_or_missed(void **state) {
     (void)state;
-    struct cli cli =
-        cli_run(NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
+    struct cli cli = cli_run(
+        NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
     assert_code(&cli, 0);
     assert_has(cli.out, "1 violated; 1 as expected");
     cli_free(&cli);
-    cli = cli_run(NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
-                             "--set", "load.clients=2", "--set", "load.processes=1", "--set", "load.keys=own",
-                             "--set", "run.duration=300ms"));
+    cli = cli_run(NULL,
+                  ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
+                       "--set", "load.clients=2", "--set", "load.processes=1", "--set",
+                       "load.keys=own", "--set", "run.duration=300ms"));
     assert_code(&cli, 2);
     assert_has(cli.out, "MISSED unsafe-none x exposed: safe");
     assert_has(cli.err, "not caught");
@@ -169,8 +173,8 @@ static void controls_are_caught_or_missed(void **state) {
 static void seeds_make_one_cell_of_several_runs(void **state) {
     (void)state;
     char *out = cli_path("seeds");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seeds", "3..5", "--out",
-                                        out, "--set", "run.duration=300ms"));
+    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seeds", "3..5",
+                                        "--out", out, "--set", "run.duration=300ms"));
     assert_code(&cli, 0);
     assert_has(cli.out, "1 cells: 1 safe");
     json_t *check = check_result(out);
@@ -192,8 +196,8 @@ static void seeds_make_one_cell_of_several_runs(void **state) {
 static void trials_repeat_a_cell_with_further_seeds(void **state) {
     (void)state;
     char *out = cli_path("trials");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "holder-kill", "--trials", "4",
-                                        "--out", out, "--set", "run.duration=2s"));
+    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "holder-kill", "--trials",
+                                        "4", "--out", out, "--set", "run.duration=2s"));
     assert_code(&cli, 0);
     json_t *check = check_result(out);
     assert_true(cli_number_at(check, "cells.0.recovery_ns.count") >= 4);
@@ -207,8 +211,8 @@ static void trials_repeat_a_cell_with_further_seeds(void **state) {
 static void json_is_the_file(void **state) {
     (void)state;
     char *out = cli_path("json");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out", out,
-                                        "--set", "run.duration=300ms"));
+    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out",
+                                        out, "--set", "run.duration=300ms"));
     assert_code(&cli, 0);
     json_t *said = json_loads(cli.out, 0, NULL), *check = check_result(out);
     assert_non_null(said);
@@ -240,8 +244,10 @@ static void an_interrupted_check_saves_what_it_has(void **state) {
     (void)state;
     char *out = cli_path("interrupted");
     struct cli cli;
-    cli_start(&cli, NULL, ARGS("check", "mem-robust", "--fault", "none,pause", "--jobs", "1", "--out", out));
-    cli_until(&cli, has_run, cli_path("interrupted/cells/mem-robust.pause.1/run.json"), "the second cell");
+    cli_start(&cli, NULL,
+              ARGS("check", "mem-robust", "--fault", "none,pause", "--jobs", "1", "--out", out));
+    cli_until(&cli, has_run, cli_path("interrupted/cells/mem-robust.pause.1/run.json"),
+              "the second cell");
     int64_t begin_ns = lb_now();
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
@@ -251,22 +257,25 @@ static void an_interrupted_check_saves_what_it_has(void **state) {
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "interrupted");
     check_assert(check, "mem-robust", "none", "safe");
-    assert_string_equal(cli_text_at(check_cell(check, "mem-robust", "pause"), "why"), "interrupted");
+    assert_string_equal(cli_text_at(check_cell(check, "mem-robust", "pause"), "why"),
+                        "interrupted");
     assert_has(cli.err, "interrupted");
     json_decref(check);
     cli_free(&cli);
     cli_assert_nothing_left();
 }
 
-/* In the middle of a fault; its servers, clients and stopped processes are all gone, and the file can be
- * read. */
+/* In the middle of a fault; its servers, clients and stopped processes are all gone, and the file
+ * can be read. */
 static void a_killed_check_leaves_nothing_running(void **state) {
     (void)state;
     cli_need("redis");
     char *out = cli_path("killed");
     struct cli cli;
-    cli_start(&cli, NULL, ARGS("check", "redis-setnx", "--fault", "pause,server-restart", "--out", out));
-    cli_until(&cli, cli_has_second, cli_path("killed/cells/redis-setnx.pause.1/000-redis-setnx-c4-r0.hlog"),
+    cli_start(&cli, NULL,
+              ARGS("check", "redis-setnx", "--fault", "pause,server-restart", "--out", out));
+    cli_until(&cli, cli_has_second,
+              cli_path("killed/cells/redis-setnx.pause.1/000-redis-setnx-c4-r0.hlog"),
               "the first second of load");
     kill(cli.pid, SIGKILL);
     waitpid(cli.pid, NULL, 0);

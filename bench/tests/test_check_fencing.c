@@ -1,6 +1,7 @@
-/* Fencing, on real servers and real processes: a holder that is paused for longer than its lease or session
- * writes when it goes on; the store that checks its token rejects that write each time, the one that does not
- * takes it. Over five seeds; with the store in memory, and in the lock's own server. */
+/* Fencing, on real servers and real processes: a holder that is paused for longer than its lease or
+ * session writes when it goes on; the store that checks its token rejects that write each time, the
+ * one that does not takes it. Over five seeds; with the store in memory, and in the lock's own
+ * server. */
 #define _GNU_SOURCE
 #include "bench/tests/check_help.h"
 #include "bench/tests/store_help.h"
@@ -20,18 +21,19 @@ static bool runs_here(const char *lock) {
 static void pause_holders(const char *lock, const char *set, bool must_be_stale) {
     if (!runs_here(lock)) skip();
     char *out = cli_path("%s-%s", lock, set);
-    struct cli cli = cli_run(NULL, ARGS("check", lock, "--fault", "pause", "--seeds", SEEDS_TEXT, "--jobs",
-                                        "10", "--set", set, "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("check", lock, "--fault", "pause", "--seeds", SEEDS_TEXT,
+                                        "--jobs", "10", "--set", set, "--out", out));
     assert_code(&cli, 0);
     cli_free(&cli);
     json_t *check = check_result(out);
     check_assert(check, lock, "pause", "expired");
     uint64_t stale = store_assert_cells(out, lock, "pause", SEEDS);
-    assert_int_equal(stale, (uint64_t)cli_number_at(check_cell(check, lock, "pause"), "stale_attempted"));
+    assert_int_equal(stale,
+                     (uint64_t)cli_number_at(check_cell(check, lock, "pause"), "stale_attempted"));
     print_message("%s, %s: %llu stale writes in %d runs, and as many rejected\n", lock, set,
                   (unsigned long long)stale, SEEDS);
-    /* Where nobody tells the holder, a pause ends with a stale write; not each: a machine that stands still
-     * at that moment may let the holder write before. */
+    /* Where nobody tells the holder, a pause ends with a stale write; not each: a machine that
+     * stands still at that moment may let the holder write before. */
     if (must_be_stale) assert_true(stale > 0);
     json_decref(check);
 }

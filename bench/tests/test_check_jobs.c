@@ -1,5 +1,5 @@
-/* Runs as child processes: several at once up to a capacity, with time limits, and none outlives this
- * program; and how many runs a cell gets until enough recoveries are measured. */
+/* Runs as child processes: several at once up to a capacity, with time limits, and none outlives
+ * this program; and how many runs a cell gets until enough recoveries are measured. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -147,7 +147,8 @@ static void who_takes_too_long_is_asked_to_end(void **state) {
     struct jobs jobs;
     (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
-    start(&jobs, "trap 'echo 5; exit 130' INT; echo 4; while :; do sleep 0.01; done", 1, 300 * LB_MS_NS, 20);
+    start(&jobs, "trap 'echo 5; exit 130' INT; echo 4; while :; do sleep 0.01; done", 1,
+          300 * LB_MS_NS, 20);
     struct job_end end = end_of(&jobs);
     assert_true(end.timed_out);
     assert_int_equal(end.exit_code, 130);
@@ -195,9 +196,10 @@ static void an_interruption_reaches_what_a_script_runs(void **state) {
     char script[700];
     (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
-    snprintf(script, sizeof script,
-             "sh -c 'trap \"echo 6 >%s; exit 130\" INT; echo $$; while :; do sleep 0.01; done'; exit 7",
-             in_folder("told"));
+    snprintf(
+        script, sizeof script,
+        "sh -c 'trap \"echo 6 >%s; exit 130\" INT; echo $$; while :; do sleep 0.01; done'; exit 7",
+        in_folder("told"));
     start(&jobs, script, 1, LB_NEVER, 50);
     pid_t inner = (pid_t)number_in("log-50");
     jobs_interrupt(&jobs);
@@ -259,8 +261,11 @@ static int runs_for(int trials, const char *name) {
     fclose(file);
     assert_int_equal(chmod(program, 0755) | mkdir(out, 0755), 0);
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
-    struct matrix_wish wish = {
-        .locks = locks, .lock_count = 1, .faults = "holder-kill", .trials = trials, .folder = workloads};
+    struct matrix_wish wish = {.locks = locks,
+                               .lock_count = 1,
+                               .faults = "holder-kill",
+                               .trials = trials,
+                               .folder = workloads};
     assert_int_equal(matrix_make(&wish, &matrix, &err), 0);
     struct result_ask ask = {.matrix = &matrix,
                              .folder = out,

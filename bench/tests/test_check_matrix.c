@@ -1,5 +1,5 @@
-/* Which cells a check has: only where a driver states something, each control where it must show, and what is
- * left out with its reason. */
+/* Which cells a check has: only where a driver states something, each control where it must show,
+ * and what is left out with its reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,8 @@ static void every_stated_cell_can_run(void **state) {
 
 static void the_short_tour_has_four_faults_and_the_controls(void **state) {
     (void)state;
-    static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut", CHECK_EXPOSED};
+    static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut",
+                                        CHECK_EXPOSED};
     struct matrix matrix = make((struct matrix_wish){0});
     assert_int_equal(matrix.column_count, 5);
     for (int i = 0; i < 5; i++) assert_string_equal(matrix.columns[i].name, names[i]);
@@ -114,15 +115,16 @@ static void each_control_is_run_where_it_must_show(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct lb_lock *lock = registry_lock(cases[i].lock);
         if (lock->backend->unavailable) continue;
-        struct matrix matrix =
-            make((struct matrix_wish){.locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
+        struct matrix matrix = make((struct matrix_wish){
+            .locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].workload, cases[i].workload);
         assert_int_equal(matrix.cells[0].expected.worst, cases[i].expected);
         matrix_done(&matrix);
     }
     const char *const all[] = {"controls"};
-    struct matrix matrix = make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
+    struct matrix matrix =
+        make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
     int controls = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
@@ -137,14 +139,16 @@ static void servers_that_a_fault_needs_are_chosen(void **state) {
     static const struct {
         const char *lock, *fault, *topology;
         int weight;
-    } cases[] = {
-        {"etcd-mutex", "leader-kill", "etcd-3", 2}, {"zk-lock", "leader-kill", "zookeeper-3", 4},
-        {"zk-lock", "pause", "zookeeper", 2},       {"redis-setnx", "primary-lost", "redis-replicas", 1},
-        {"redis-setnx", "pause", "redis", 1},       {"redis-redlock", "node-empty", "redis-independents", 1}};
+    } cases[] = {{"etcd-mutex", "leader-kill", "etcd-3", 2},
+                 {"zk-lock", "leader-kill", "zookeeper-3", 4},
+                 {"zk-lock", "pause", "zookeeper", 2},
+                 {"redis-setnx", "primary-lost", "redis-replicas", 1},
+                 {"redis-setnx", "pause", "redis", 1},
+                 {"redis-redlock", "node-empty", "redis-independents", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (registry_lock(cases[i].lock)->backend->unavailable) continue;
-        struct matrix matrix =
-            make((struct matrix_wish){.locks = &cases[i].lock, .lock_count = 1, .faults = cases[i].fault});
+        struct matrix matrix = make((struct matrix_wish){
+            .locks = &cases[i].lock, .lock_count = 1, .faults = cases[i].fault});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].topology, cases[i].topology);
         assert_int_equal(matrix.cells[0].weight, cases[i].weight);
@@ -155,7 +159,8 @@ static void servers_that_a_fault_needs_are_chosen(void **state) {
 static void trials_are_wanted_where_recovery_is_the_question(void **state) {
     (void)state;
     const char *const locks[] = {"mem-robust"};
-    struct matrix matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true});
+    struct matrix matrix =
+        make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true});
     for (int i = 0; i < matrix.cell_count; i++) {
         bool timed = strcmp(name_of(&matrix, i), "holder-kill") == 0;
         assert_int_equal(matrix.cells[i].trials, timed ? MATRIX_TRIALS_FULL : 0);
@@ -199,15 +204,17 @@ static void what_is_asked_for_must_be_there(void **state) {
     (void)state;
     static const char *const unknown[] = {"redis-setxn"}, *const known[] = {"mem-robust"};
     static const char *const sets[] = {"load.clients=none"}, *const baseline[] = {"null"};
-    assert_refused((struct matrix_wish){.locks = unknown, .lock_count = 1}, LB_EXIT_USAGE, "redis-setnx");
+    assert_refused((struct matrix_wish){.locks = unknown, .lock_count = 1}, LB_EXIT_USAGE,
+                   "redis-setnx");
     assert_refused((struct matrix_wish){.faults = "puase"}, LB_EXIT_USAGE, "did you mean 'pause'");
     assert_refused((struct matrix_wish){.faults = "pause,,kill"}, LB_EXIT_USAGE, "no fault ''");
-    assert_refused((struct matrix_wish){.locks = known, .lock_count = 1, .sets = sets, .set_count = 1},
-                   LB_EXIT_USAGE, "load.clients");
+    assert_refused(
+        (struct matrix_wish){.locks = known, .lock_count = 1, .sets = sets, .set_count = 1},
+        LB_EXIT_USAGE, "load.clients");
     assert_refused((struct matrix_wish){.locks = baseline, .lock_count = 1}, LB_EXIT_USAGE,
                    "no driver states");
-    assert_refused((struct matrix_wish){.locks = known, .lock_count = 1, .faults = "wire-cut"}, LB_EXIT_USAGE,
-                   "no driver states");
+    assert_refused((struct matrix_wish){.locks = known, .lock_count = 1, .faults = "wire-cut"},
+                   LB_EXIT_USAGE, "no driver states");
 }
 
 static const char *nothing_here(void *context, const struct lb_lock *lock, const char *topology,
@@ -222,8 +229,8 @@ static void what_this_machine_lacks_is_said(void **state) {
     (void)state;
     static const char *const group[] = {"redis", "mem-robust"}, *const named[] = {"redis-setnx"};
     if (registry_backend("redis")->unavailable) skip();
-    struct matrix matrix = make(
-        (struct matrix_wish){.locks = group, .lock_count = 2, .faults = "pause", .why_not = nothing_here});
+    struct matrix matrix = make((struct matrix_wish){
+        .locks = group, .lock_count = 2, .faults = "pause", .why_not = nothing_here});
     assert_int_equal(matrix.cell_count, 1);
     assert_string_equal(matrix.cells[0].lock->name, "mem-robust");
     assert_true(matrix.skip_count > 10);
@@ -232,7 +239,8 @@ static void what_this_machine_lacks_is_said(void **state) {
     assert_true(matrix.skips[0].unavailable);
     matrix_done(&matrix);
     assert_refused(
-        (struct matrix_wish){.locks = named, .lock_count = 1, .faults = "pause", .why_not = nothing_here},
+        (struct matrix_wish){
+            .locks = named, .lock_count = 1, .faults = "pause", .why_not = nothing_here},
         LB_EXIT_MACHINE, "install: toyd");
 }
 
@@ -255,8 +263,10 @@ static void who_was_named_runs_where_it_can(void **state) {
     (void)state;
     static const char *const named[] = {"redis-setnx"};
     if (registry_backend("redis")->unavailable) skip();
-    struct matrix matrix = make((struct matrix_wish){
-        .locks = named, .lock_count = 1, .faults = "pause,primary-lost", .why_not = one_server_only});
+    struct matrix matrix = make((struct matrix_wish){.locks = named,
+                                                     .lock_count = 1,
+                                                     .faults = "pause,primary-lost",
+                                                     .why_not = one_server_only});
     assert_int_equal(matrix.cell_count, 1);
     assert_string_equal(name_of(&matrix, 0), "pause");
     assert_int_equal(matrix.skip_count, 1);
@@ -273,10 +283,11 @@ static void who_was_named_runs_where_it_can(void **state) {
 /* Nobody need know what to install; what does not fit is missing nowhere. */
 static void what_is_lacking_is_told_from_what_does_not_fit(void **state) {
     (void)state;
-    static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {"servers.topology=redis"};
+    static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {
+                                                                    "servers.topology=redis"};
     if (registry_backend("redis")->unavailable) skip();
-    struct matrix matrix =
-        make((struct matrix_wish){.locks = group, .lock_count = 2, .faults = "pause", .why_not = no_script});
+    struct matrix matrix = make((struct matrix_wish){
+        .locks = group, .lock_count = 2, .faults = "pause", .why_not = no_script});
     assert_true(matrix.skip_count > 10);
     for (int i = 0; i < matrix.skip_count; i++) {
         assert_true(matrix.skips[i].unavailable);

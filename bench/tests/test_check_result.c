@@ -1,4 +1,5 @@
-/* What a check amounts to, from hand-made cells: what its exit code counts must be what its report says. */
+/* What a check amounts to, from hand-made cells: what its exit code counts must be what its report
+ * says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +13,14 @@
 
 static const struct lb_backend backend = {.name = "memory"};
 static const struct lb_lock real = {.name = "a-lock", .backend = &backend};
-static const struct lb_lock control = {.name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
+static const struct lb_lock control = {
+    .name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
 
 static struct matrix_column columns[] = {{.name = "pause", .fault = LB_FAULT_PAUSE},
                                          {.name = CHECK_EXPOSED, .fault = LB_FAULTS}};
 
-/* One cell of a lock that showed a verdict where another was expected, as a finished check sums it up. */
+/* One cell of a lock that showed a verdict where another was expected, as a finished check sums it
+ * up. */
 static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_expect expected,
                                 const char *verdict) {
     struct matrix_cell cell = {.lock = lock, .column = column, .expected = {.worst = expected}};
@@ -26,10 +29,14 @@ static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_
     struct result result;
     char folder[] = "/tmp/lockbench-result-XXXXXX", file[64];
     assert_non_null(mkdtemp(folder));
-    struct result_ask ask = {
-        .matrix = &matrix, .folder = folder, .version = "1", .command = "lockbench check", .tour = "short"};
+    struct result_ask ask = {.matrix = &matrix,
+                             .folder = folder,
+                             .version = "1",
+                             .command = "lockbench check",
+                             .tour = "short"};
     assert_int_equal(result_init(&result, &ask, &err), 0);
-    assert_int_equal(result_add(&result, 0, 1, "cells/x", json_pack("{s:s}", "verdict", verdict), &err), 0);
+    assert_int_equal(
+        result_add(&result, 0, 1, "cells/x", json_pack("{s:s}", "verdict", verdict), &err), 0);
     struct result_sum sum = result_sum(&result);
     assert_int_equal(result_is_finding(&result, 0), sum.worse);
     result_done(&result);

@@ -1,5 +1,5 @@
-/* The verdict on a cell from hand-made results of runs, its comparison with what was expected, and several
- * seeds as one. */
+/* The verdict on a cell from hand-made results of runs, its comparison with what was expected, and
+ * several seeds as one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,28 +17,32 @@ static json_t *good_run(void) {
     json_t *stage = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:n, s:i},"
         " s:s, s:[{s:s, s:s, s:b, s:f, s:f, s:s}], s:[{s:f, s:i}, {s:f, s:i}, {s:f, s:i}]}",
-        "lock", "redis-setnx", "backend", "redis", "topology", "redis", "durability", "in memory", "status",
-        "complete", "clients", 4, "lease_ns", (json_int_t)(2 * S_NS), "exclusion", "verdict", "clean",
-        "grants", 300, "double_holders", 0, "expired_holders", 0, "lost_updates", 0, "token_errors", 0,
-        "detected", 0, "detect_ns_max", "stuck", 0, "fault", "pause", "faults", "kind", "pause", "section",
-        "fault", "acted", 1, "from_s", 1.2, "to_s", 8.2, "sign", "it stood still", "series", "t_s", 0.0, "ok",
-        10, "t_s", 1.0, "ok", 3, "t_s", 2.0, "ok", 7);
-    json_object_set_new(stage, "recovery",
-                        json_pack("{s:[I, I], s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:i, s:i}",
-                                  "trials_ns", (json_int_t)(2 * S_NS), (json_int_t)(1 * S_NS), "count", 2,
-                                  "min_ns", (json_int_t)(1 * S_NS), "p50_ns", (json_int_t)(1 * S_NS),
-                                  "p90_ns", (json_int_t)(2 * S_NS), "max_ns", (json_int_t)(2 * S_NS),
-                                  "theory_min_ns", (json_int_t)0, "theory_max_ns", (json_int_t)(2 * S_NS),
-                                  "theory", "0 to the lease", "unavailable_ns", (json_int_t)(3 * S_NS),
-                                  "grants_lost", 1, "lost_wakeups", 0));
+        "lock", "redis-setnx", "backend", "redis", "topology", "redis", "durability", "in memory",
+        "status", "complete", "clients", 4, "lease_ns", (json_int_t)(2 * S_NS), "exclusion",
+        "verdict", "clean", "grants", 300, "double_holders", 0, "expired_holders", 0,
+        "lost_updates", 0, "token_errors", 0, "detected", 0, "detect_ns_max", "stuck", 0, "fault",
+        "pause", "faults", "kind", "pause", "section", "fault", "acted", 1, "from_s", 1.2, "to_s",
+        8.2, "sign", "it stood still", "series", "t_s", 0.0, "ok", 10, "t_s", 1.0, "ok", 3, "t_s",
+        2.0, "ok", 7);
+    json_object_set_new(
+        stage, "recovery",
+        json_pack("{s:[I, I], s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:i, s:i}", "trials_ns",
+                  (json_int_t)(2 * S_NS), (json_int_t)(1 * S_NS), "count", 2, "min_ns",
+                  (json_int_t)(1 * S_NS), "p50_ns", (json_int_t)(1 * S_NS), "p90_ns",
+                  (json_int_t)(2 * S_NS), "max_ns", (json_int_t)(2 * S_NS), "theory_min_ns",
+                  (json_int_t)0, "theory_max_ns", (json_int_t)(2 * S_NS), "theory",
+                  "0 to the lease", "unavailable_ns", (json_int_t)(3 * S_NS), "grants_lost", 1,
+                  "lost_wakeups", 0));
     json_object_set_new(stage, "history",
-                        json_pack("{s:s, s:i, s:i, s:[], s:[]}", "verdict", "clean", "violations", 0,
-                                  "expired", 0, "counterexample", "timeline"));
+                        json_pack("{s:s, s:i, s:i, s:[], s:[]}", "verdict", "clean", "violations",
+                                  0, "expired", 0, "counterexample", "timeline"));
     json_object_set_new(stage, "store",
-                        json_pack("{s:i, s:i, s:i, s:i}", "stale_attempted", 2, "stale_accepted_unfenced", 1,
-                                  "stale_rejected_fenced", 2, "stale_accepted_fenced", 0));
-    return json_pack("{s:s, s:b, s:[{s:s, s:{s:s}}], s:[o]}", "schema", "lockbench.run/1", "partial", 0,
-                     "servers", "backend", "redis", "facts", "version", "7.0.15", "stages", stage);
+                        json_pack("{s:i, s:i, s:i, s:i}", "stale_attempted", 2,
+                                  "stale_accepted_unfenced", 1, "stale_rejected_fenced", 2,
+                                  "stale_accepted_fenced", 0));
+    return json_pack("{s:s, s:b, s:[{s:s, s:{s:s}}], s:[o]}", "schema", "lockbench.run/1",
+                     "partial", 0, "servers", "backend", "redis", "facts", "version", "7.0.15",
+                     "stages", stage);
 }
 
 static json_t *part(json_t *run, const char *name) {
@@ -46,10 +50,12 @@ static json_t *part(json_t *run, const char *name) {
     return name ? json_object_get(stage, name) : stage;
 }
 
-static void add_fault(json_t *run, const char *section, const char *kind, bool acted, double from_s) {
-    json_array_append_new(part(run, "faults"), json_pack("{s:s, s:s, s:b, s:f, s:n, s:s}", "kind", kind,
-                                                         "section", section, "acted", acted, "from_s", from_s,
-                                                         "to_s", "sign", acted ? "gone" : "nobody held"));
+static void add_fault(json_t *run, const char *section, const char *kind, bool acted,
+                      double from_s) {
+    json_array_append_new(part(run, "faults"),
+                          json_pack("{s:s, s:s, s:b, s:f, s:n, s:s}", "kind", kind, "section",
+                                    section, "acted", acted, "from_s", from_s, "to_s", "sign",
+                                    acted ? "gone" : "nobody held"));
 }
 
 /* Judges and frees the run. */
@@ -64,7 +70,8 @@ static void assert_seen(json_t *seen, const char *verdict, const char *why) {
     const char *is = json_string_value(json_object_get(seen, "verdict"));
     const char *says = json_string_value(json_object_get(seen, "why"));
     assert_string_equal(is, verdict);
-    if (why && (!says || !strstr(says, why))) fail_msg("'%s' is not in '%s'", why, says ? says : "(null)");
+    if (why && (!says || !strstr(says, why)))
+        fail_msg("'%s' is not in '%s'", why, says ? says : "(null)");
     if (!why && says) fail_msg("why: %s", says);
     json_decref(seen);
 }
@@ -102,17 +109,21 @@ static void each_bad_finding_has_its_verdict(void **state) {
         const char *count, *verdict, *why;
     } cases[] = {
         {"exclusion", "verdict", "violated", 2, "double_holders", "violated", "2 double holders"},
-        {"exclusion", "verdict", "violated", 1, "token_errors", "violated", "1 token that did not grow"},
-        {"history", "verdict", "violated", 1, "violations", "violated", "1 contradiction in the history"},
+        {"exclusion", "verdict", "violated", 1, "token_errors", "violated",
+         "1 token that did not grow"},
+        {"history", "verdict", "violated", 1, "violations", "violated",
+         "1 contradiction in the history"},
         {"exclusion", "verdict", "stuck", 1, "stuck", "stuck", "1 keys that are free"},
         {"exclusion", "verdict", "expired", 3, "expired_holders", "expired", "3 expired holders"},
         {"history", "verdict", "expired", 1, "expired", "expired", "1 hold past its lease"},
-        {"store", "none", "", 1, "stale_accepted_fenced", "violated", "1 stale write that passed the fence"},
+        {"store", "none", "", 1, "stale_accepted_fenced", "violated",
+         "1 stale write that passed the fence"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *run = good_run();
         json_object_set_new(part(run, cases[i].part), cases[i].name, json_string(cases[i].word));
-        json_object_set_new(part(run, cases[i].part), cases[i].count, json_integer(cases[i].number));
+        json_object_set_new(part(run, cases[i].part), cases[i].count,
+                            json_integer(cases[i].number));
         json_t *seen = judge(run, NULL, true);
         assert_true(json_is_null(json_object_get(seen, "bound95")));
         assert_seen(seen, cases[i].verdict, cases[i].why);
@@ -171,7 +182,8 @@ static void what_shows_nothing_is_inconclusive(void **state) {
     (void)state;
     json_t *run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
-    assert_seen(judge(run, NULL, true), "inconclusive", "fault, pause, did not act: it stood still");
+    assert_seen(judge(run, NULL, true), "inconclusive",
+                "fault, pause, did not act: it stood still");
     run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
     assert_seen(judge(run, NULL, false), "safe", NULL); /* nothing was to happen */
@@ -191,17 +203,19 @@ static void what_shows_nothing_is_inconclusive(void **state) {
     assert_seen(judge(run, NULL, true), "safe", NULL);
 }
 
-/* Cut the replication, kill the primary: the cut alone shows nothing, and neither does what came before the
- * kill. */
+/* Cut the replication, kill the primary: the cut alone shows nothing, and neither does what came
+ * before the kill. */
 static void all_parts_of_a_scenario_must_act(void **state) {
     (void)state;
     json_t *run = good_run();
     json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
-    assert_seen(judge(run, NULL, true), "inconclusive", "1 of 2 faults (wire-cut+server-kill) acted");
+    assert_seen(judge(run, NULL, true), "inconclusive",
+                "1 of 2 faults (wire-cut+server-kill) acted");
     run = good_run();
     json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
     add_fault(run, "fault.2", "server-kill", false, 1.5);
-    assert_seen(judge(run, NULL, true), "inconclusive", "fault.2, server-kill, did not act: nobody held");
+    assert_seen(judge(run, NULL, true), "inconclusive",
+                "fault.2, server-kill, did not act: nobody held");
     run = good_run();
     json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
     add_fault(run, "fault.2", "server-kill", false, 1.3);
@@ -209,11 +223,13 @@ static void all_parts_of_a_scenario_must_act(void **state) {
     assert_seen(judge(run, NULL, true), "safe", NULL);
     run = good_run();
     json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
-    add_fault(run, "fault.2", "server-kill", true, 2.5); /* grants until 3 s, recoveries from the first */
+    /* grants until 3 s, recoveries from the first */
+    add_fault(run, "fault.2", "server-kill", true, 2.5);
     assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
 }
 
-/* A server was killed at 1.2 s of 9 s, and was back at to_s (0: never); nobody got anything after it. */
+/* A server was killed at 1.2 s of 9 s, and was back at to_s (0: never); nobody got anything after
+ * it. */
 static json_t *deserted_run(double to_s, json_int_t for_ns) {
     json_t *run = good_run(), *fault = json_array_get(part(run, "faults"), 0);
     json_object_set_new(part(run, NULL), "duration_s", json_real(9));
@@ -229,8 +245,10 @@ static json_t *deserted_run(double to_s, json_int_t for_ns) {
 
 static void who_does_not_come_back_with_its_servers_is_stuck(void **state) {
     (void)state;
-    assert_seen(judge(deserted_run(6, 4 * S_NS), NULL, true), "stuck", "nobody was granted anything");
-    assert_seen(judge(deserted_run(0, 0), NULL, true), "stuck", "nobody was granted anything"); /* for good */
+    assert_seen(judge(deserted_run(6, 4 * S_NS), NULL, true), "stuck",
+                "nobody was granted anything");
+    /* for good */
+    assert_seen(judge(deserted_run(0, 0), NULL, true), "stuck", "nobody was granted anything");
     /* Back too late for anybody to say, or not back though it should be. */
     assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
     assert_seen(judge(deserted_run(0, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
@@ -259,7 +277,8 @@ static void without_its_history_nothing_is_safe(void **state) {
                  {true, "optimistic", "safe", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *run = good_run();
-        json_object_set_new(run, "plan", json_pack("{s:{s:b}}", "check", "history", (int)cases[i].asked));
+        json_object_set_new(run, "plan",
+                            json_pack("{s:{s:b}}", "check", "history", (int)cases[i].asked));
         json_object_set_new(part(run, NULL), "primitive", json_string(cases[i].primitive));
         json_object_set_new(part(run, NULL), "history", json_null());
         assert_seen(judge(run, NULL, true), cases[i].verdict, cases[i].why);
@@ -289,15 +308,16 @@ static void what_did_not_run_has_failed(void **state) {
 /* A file may come from anywhere. */
 static void nothing_of_a_run_is_believed(void **state) {
     (void)state;
-    static const char *const texts[] = {"[]",
-                                        "{\"stages\":{}}",
-                                        "{\"stages\":[null]}",
-                                        "{\"stages\":[[]]}",
-                                        "{\"stages\":[{\"exclusion\":3}]}",
-                                        "{\"stages\":[{\"status\":\"complete\",\"exclusion\":{\"grants\":"
-                                        "\"many\"},\"faults\":7,\"recovery\":[]}]}",
-                                        "{\"stages\":[{\"status\":1,\"recovery\":{\"max_ns\":[],\"trials_"
-                                        "ns\":5},\"series\":[4],\"faults\":[9]}]}"};
+    static const char *const texts[] = {
+        "[]",
+        "{\"stages\":{}}",
+        "{\"stages\":[null]}",
+        "{\"stages\":[[]]}",
+        "{\"stages\":[{\"exclusion\":3}]}",
+        "{\"stages\":[{\"status\":\"complete\",\"exclusion\":{\"grants\":"
+        "\"many\"},\"faults\":7,\"recovery\":[]}]}",
+        "{\"stages\":[{\"status\":1,\"recovery\":{\"max_ns\":[],\"trials_"
+        "ns\":5},\"series\":[4],\"faults\":[9]}]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         json_t *seen = judge(json_loads(texts[i], 0, NULL), NULL, true);
         enum check_verdict verdict = seen_verdict(seen);
@@ -318,11 +338,13 @@ static void verdicts_are_compared_with_what_was_expected(void **state) {
         {CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED, CHECK_BETTER},   /* stuck */
         {CHECK_WORSE, CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED},    /* violated */
     };
-    static const enum check_verdict seen[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK, CHECK_VIOLATED};
+    static const enum check_verdict seen[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK,
+                                              CHECK_VIOLATED};
     static const enum lb_expect expected[] = {LB_EXPECT_SAFE, LB_EXPECT_EXPIRED, LB_EXPECT_STUCK,
                                               LB_EXPECT_VIOLATED};
     for (int s = 0; s < 4; s++) {
-        for (int e = 0; e < 4; e++) assert_int_equal(seen_compare(seen[s], expected[e]), table[s][e]);
+        for (int e = 0; e < 4; e++)
+            assert_int_equal(seen_compare(seen[s], expected[e]), table[s][e]);
         assert_int_equal(seen_compare(seen[s], LB_EXPECT_UNSTATED), CHECK_NOT_COMPARED);
     }
     assert_int_equal(seen_compare(CHECK_FAILED, LB_EXPECT_SAFE), CHECK_NOT_COMPARED);
@@ -374,7 +396,8 @@ static void several_seeds_show_their_worst(void **state) {
 /* What failed is no proof of safety, and hides nothing bad. */
 static void a_failed_seed_hides_what_is_fine_and_nothing_bad(void **state) {
     (void)state;
-    static const char *const order[] = {"safe", "inconclusive", "failed", "expired", "stuck", "violated"};
+    static const char *const order[] = {"safe",    "inconclusive", "failed",
+                                        "expired", "stuck",        "violated"};
     for (int a = 0; a < 6; a++) {
         for (int b = 0; b < 6; b++) {
             json_t *both = merged(one_seed(order[a], 1, 1, 1), one_seed(order[b], 1, 1, 2));
@@ -398,13 +421,14 @@ static void what_is_not_there_in_one_seed_is_kept_of_the_other(void **state) {
     json_object_set_new(b, "recovered", json_false());
     both = merged(a, b);
     assert_int_equal(whole(json_object_get(both, "residue"), "count"), 3);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(both, "residue"), "example")),
-                        "key b");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(both, "residue"), "example")), "key b");
     assert_true(json_is_false(json_object_get(both, "recovered")));
     assert_seen(both, "safe", NULL);
 }
 
-/* A workload with several stages (numbers of clients, topologies) is judged by the worst of them. */
+/* A workload with several stages (numbers of clients, topologies) is judged by the worst of
+ * them. */
 static void all_stages_of_a_run_count(void **state) {
     (void)state;
     json_t *run = good_run(), *other = good_run();

@@ -1,4 +1,5 @@
-/* The program as its users and their scripts see it: what it prints and where, its exit codes, its files. */
+/* The program as its users and their scripts see it: what it prints and where, its exit codes, its
+ * files. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -47,7 +48,8 @@ static void a_run_is_quiet_when_piped(void **state) {
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
     cli_free(&cli);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--out", cli_path("quiet-json")));
+    cli = cli_run(
+        NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--out", cli_path("quiet-json")));
     assert_code(&cli, 0);
     json_t *json = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
@@ -59,11 +61,12 @@ static void a_run_is_quiet_when_piped(void **state) {
 /* Named, a lock broken on purpose is judged like any: exit code 3, on the first line of all. */
 static void a_violation_is_exit_code_3_and_the_first_line(void **state) {
     (void)state;
-    static const char *const locks[][2] = {{"unsafe-none", "check.gap=yield"}, {"sim", "sim.double_every=3"}};
+    static const char *const locks[][2] = {{"unsafe-none", "check.gap=yield"},
+                                           {"sim", "sim.double_every=3"}};
     for (int i = 0; i < 2; i++) {
         char *out = cli_path("violated-%d", i);
-        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", locks[i][0], "--set", locks[i][1],
-                                            "--set", "load.clients=4", "--out", out));
+        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", locks[i][0], "--set",
+                                            locks[i][1], "--set", "load.clients=4", "--out", out));
         assert_code(&cli, 3);
         assert_has(cli.err, "VIOLATED");
         char *line = strndup(cli.out, strcspn(cli.out, "\n"));
@@ -90,8 +93,8 @@ static void a_dry_run_prints_a_plan_that_gives_itself(void **state) {
         if (!dot || strcmp(dot, ".ini") != 0) continue;
         *dot = '\0';
         char *file = cli_path("plan-%s.ini", entry->d_name);
-        struct cli first =
-            cli_run(NULL, ARGS("run", entry->d_name, "--lock", "null", "--set", "load.seed=77", "--dry-run"));
+        struct cli first = cli_run(NULL, ARGS("run", entry->d_name, "--lock", "null", "--set",
+                                              "load.seed=77", "--dry-run"));
         assert_code(&first, 0);
         assert_has(first.out, "77");
         cli_write(file, first.out);
@@ -126,7 +129,8 @@ static void list_json_has_its_shape_and_every_lock(void **state) {
         assert_string_equal(cli_text_at(entry, "name"), lock->name);
         assert_string_equal(cli_text_at(entry, "backend"), lock->backend->name);
         /* A reason if and only if it can't run here. */
-        assert_int_equal(json_is_true(cli_get(entry, "available")), json_is_null(cli_get(entry, "reason")));
+        assert_int_equal(json_is_true(cli_get(entry, "available")),
+                         json_is_null(cli_get(entry, "reason")));
         assert_true(json_is_boolean(cli_get(entry, "available")));
     }
     assert_int_equal(json_array_size(cli_get(list, "locks")), count);
@@ -180,13 +184,16 @@ static void latest_is_the_newest(void **state) {
 }
 
 static bool redis_answers(int port) {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     char answer[16] = "";
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 10}, sizeof(struct timeval));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 10},
+               sizeof(struct timeval));
     bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-                send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 && recv(fd, answer, sizeof answer - 1, 0) > 0;
+                send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
+                recv(fd, answer, sizeof answer - 1, 0) > 0;
     close(fd);
     return good && strncmp(answer, "+PONG", 5) == 0;
 }
@@ -198,7 +205,8 @@ static bool has_a_line(void *path) {
     return has;
 }
 
-/* `up` prints a URL that answers; `run --url` uses that server and leaves it running; Ctrl-C ends it all. */
+/* `up` prints a URL that answers; `run --url` uses that server and leaves it running; Ctrl-C ends
+ * it all. */
 static void up_serves_until_interrupted_and_a_run_can_use_it(void **state) {
     (void)state;
     cli_need("redis");
@@ -252,10 +260,11 @@ static void a_terminal_sees_progress(void **state) {
     (void)state;
     struct cli cli;
     char *out = cli_path("terminal");
-    char *text = watch_terminal(&cli,
-                                ARGS("run", "smoke", "--lock", "sim,unsafe-none", "--set", "load.clients=2",
-                                     "--set", "run.duration=1200ms", "--out", out),
-                                (struct winsize){.ws_row = 24, .ws_col = 120});
+    char *text =
+        watch_terminal(&cli,
+                       ARGS("run", "smoke", "--lock", "sim,unsafe-none", "--set", "load.clients=2",
+                            "--set", "run.duration=1200ms", "--out", out),
+                       (struct winsize){.ws_row = 24, .ws_col = 120});
     assert_code(&cli, 3);
     char *line = strstr(text, "\r\033[K000-sim-c2-r0");
     if (!line) fail_msg("no progress line in: %s", text);
@@ -277,9 +286,9 @@ static void a_narrow_terminal_gets_a_short_line(void **state) {
     (void)state;
     struct cli cli;
     char *out = cli_path("narrow");
-    char *text =
-        watch_terminal(&cli, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--out", out),
-                       (struct winsize){.ws_row = 24, .ws_col = 20});
+    char *text = watch_terminal(
+        &cli, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--out", out),
+        (struct winsize){.ws_row = 24, .ws_col = 20});
     assert_code(&cli, 0);
     char *line = strstr(text, "\r\033[K000-sim-c2-r0");
     assert_non_null(line);
@@ -300,7 +309,8 @@ static void an_installed_program_saves_in_the_current_folder(void **state) {
     char *dest = cli_path("installed"), *here = cli_path("elsewhere"),
          *program = cli_path("installed/bin/lockbench");
     char command[PATH_MAX * 3];
-    snprintf(command, sizeof command, "'%s/bench/install' '%s' '%s' >/dev/null", cli_root, dest, cli_program);
+    snprintf(command, sizeof command, "'%s/bench/install' '%s' '%s' >/dev/null", cli_root, dest,
+             cli_program);
     assert_int_equal(system(command), 0);
     assert_int_equal(system(command), 0); /* over itself */
     mkdir(here, 0755);

@@ -1,6 +1,6 @@
-/* `lockbench capacity` as people call it: what it refuses, a search against a lock whose capacity cannot be
- * passed, a search that is cut off, sweeps and steadiness of runs. Nothing asserts how fast the machine is.
- */
+/* `lockbench capacity` as people call it: what it refuses, a search against a lock whose capacity
+ * cannot be passed, a search that is cut off, sweeps and steadiness of runs. Nothing asserts how
+ * fast the machine is. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -43,7 +43,8 @@ static void nonsense_is_refused_in_one_line(void **state) {
         struct cli cli = cli_run(NULL, bad[i].args);
         if (cli.code != LB_EXIT_USAGE || !strstr(cli.err, bad[i].words) || *cli.out)
             fail_msg("case %zu: code %d, said: %s", i, cli.code, cli.err);
-        if (strchr(cli.err, '\n') != strrchr(cli.err, '\n')) fail_msg("more than a line: %s", cli.err);
+        if (strchr(cli.err, '\n') != strrchr(cli.err, '\n'))
+            fail_msg("more than a line: %s", cli.err);
         cli_free(&cli);
     }
 }
@@ -76,16 +77,17 @@ static void assert_probes_are_stages(const struct capacity *capacity, const stru
     }
 }
 
-/* The lock holds for 20 ms and takes 5 ms to release: no machine does more than 40 a second, and none that is
- * late does as many. */
+/* The lock holds for 20 ms and takes 5 ms to release: no machine does more than 40 a second, and
+ * none that is late does as many. */
 static void a_search_by_rate_stays_below_what_can_be_done(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("rate");
     struct cli cli =
-        cli_run(NULL, ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
-                           "sim.service=5ms", "--time", "30s", "--out", out, "--json"));
-    if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE) fail_msg("%d: %s", cli.code, cli.err);
+        cli_run(NULL, ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms",
+                           "--set", "sim.service=5ms", "--time", "30s", "--out", out, "--json"));
+    if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
+        fail_msg("%d: %s", cli.code, cli.err);
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
     struct run *run = run_read(out, &err);
@@ -115,16 +117,17 @@ static void a_search_by_rate_stays_below_what_can_be_done(void **state) {
     cli_free(&cli);
 }
 
-/* 30 ms of hold each, so the fifth of five waits for 120 ms: no more than four keep 100 ms, whatever the
- * machine. */
+/* 30 ms of hold each, so the fifth of five waits for 120 ms: no more than four keep 100 ms,
+ * whatever the machine. */
 static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("clients");
-    struct cli cli =
-        cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p90<=100ms", "--hold", "30ms",
-                           "--time", "30s", "--most", "64", "--set", "load.think=1ms", "--out", out));
-    if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE) fail_msg("%d: %s", cli.code, cli.err);
+    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo",
+                                        "acquire.p90<=100ms", "--hold", "30ms", "--time", "30s",
+                                        "--most", "64", "--set", "load.think=1ms", "--out", out));
+    if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
+        fail_msg("%d: %s", cli.code, cli.err);
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
     struct run *run = run_read(out, &err);
@@ -151,8 +154,8 @@ static void what_lets_two_in_is_named(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("two");
-    struct cli cli = cli_run(NULL, ARGS("capacity", "unsafe-none", "--time", "20s", "--most", "200", "--hold",
-                                        "10ms", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("capacity", "unsafe-none", "--time", "20s", "--most", "200",
+                                        "--hold", "10ms", "--out", out));
     assert_code(&cli, LB_EXIT_VIOLATED);
     assert_has(cli.out, "EXCLUSION VIOLATED");
     struct capacity *capacity = capacity_read(out, &err);
@@ -162,14 +165,14 @@ static void what_lets_two_in_is_named(void **state) {
     cli_free(&cli);
 }
 
-/* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no broken
- * promise, however slow the machine. */
+/* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no
+ * broken promise, however slow the machine. */
 static void too_few_samples_are_no_broken_promise(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("few");
-    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p99<=50s", "--hold",
-                                        "200ms", "--time", "20s", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p99<=50s",
+                                        "--hold", "200ms", "--time", "20s", "--out", out));
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
@@ -189,8 +192,9 @@ static void to_nowhere(void *arg) {
 static void an_answer_that_cannot_be_printed_is_no_success(void **state) {
     (void)state;
     struct cli_how how = {.prepare = to_nowhere};
-    struct cli cli = cli_run(&how, ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
-                                        "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
+    struct cli cli =
+        cli_run(&how, ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
+                           "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "could not print the answer");
     cli_free(&cli);
@@ -229,9 +233,10 @@ static struct run *run_of(const char *out) {
 static void a_sweep_is_in_the_result(void **state) {
     (void)state;
     char *out = cli_path("sweep");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
-                                        "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
-                                        "load.sweep=mirror", "--set", "run.duration=300ms", "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
+                           "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
+                           "load.sweep=mirror", "--set", "run.duration=300ms", "--out", out));
     assert_code(&cli, 0);
     struct run *run = run_of(out);
     static const double rates[] = {20, 50, 20};
@@ -258,15 +263,15 @@ static bool stage_warned(const struct run_stage *stage, const char *words) {
     return false;
 }
 
-/* Nothing is held and each call takes 5 ms, so what jitters is small beside it. The other one takes as much
- * longer each second as it took at first: a machine's stalls would have to make up for that to a fifth of a
- * per cent. */
+/* Nothing is held and each call takes 5 ms, so what jitters is small beside it. The other one takes
+ * as much longer each second as it took at first: a machine's stalls would have to make up for that
+ * to a fifth of a per cent. */
 static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
     (void)state;
     char *calm = cli_path("calm"), *drift = cli_path("drift");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
-                                        "sim.service=5ms", "--set", "run.duration=24s", "--set",
-                                        "run.steady=20%", "--out", calm));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1",
+                                        "--set", "sim.service=5ms", "--set", "run.duration=24s",
+                                        "--set", "run.steady=20%", "--out", calm));
     assert_code(&cli, 0);
     struct run *run = run_of(calm);
     assert_true(run->stages[0].steady_asked && run->stages[0].steady_reached);
@@ -276,8 +281,8 @@ static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
     run_free(run);
     cli_free(&cli);
     cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
-                             "sim.service=2ms", "--set", "sim.drift=2ms", "--set", "run.duration=10s",
-                             "--set", "run.steady=0.2%", "--out", drift));
+                             "sim.service=2ms", "--set", "sim.drift=2ms", "--set",
+                             "run.duration=10s", "--set", "run.steady=0.2%", "--out", drift));
     assert_code(&cli, 0);
     run = run_of(drift);
     assert_true(run->stages[0].steady_asked && !run->stages[0].steady_reached);
@@ -291,9 +296,10 @@ static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
 static void a_rate_that_the_key_does_not_carry_is_flagged(void **state) {
     (void)state;
     char *out = cli_path("overload");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=16", "--set",
-                                        "load.keys=1", "--set", "load.arrival=poisson:200/s", "--set",
-                                        "load.hold=20ms", "--set", "run.duration=3s", "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=16", "--set",
+                           "load.keys=1", "--set", "load.arrival=poisson:200/s", "--set",
+                           "load.hold=20ms", "--set", "run.duration=3s", "--out", out));
     assert_code(&cli, 0);
     struct run *run = run_of(out);
     assert_true(stage_warned(&run->stages[0], "1/(hold + handoff)"));

@@ -1,13 +1,13 @@
-/* Comparisons by the program itself: whole runs in turns against another option, lock, workload and build;
- * what Ctrl-C leaves of them; and input that is none, which is one clear line and the right exit code each.
- */
+/* Comparisons by the program itself: whole runs in turns against another option, lock, workload and
+ * build; what Ctrl-C leaves of them; and input that is none, which is one clear line and the right
+ * exit code each. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
 #include <sys/resource.h>
 
-#define QUICK                                                                                                \
-    "--set", "run.duration=100ms", "--set", "run.warmup=10ms", "--set", "load.clients=2", "--set",           \
+#define QUICK                                                                                      \
+    "--set", "run.duration=100ms", "--set", "run.warmup=10ms", "--set", "load.clients=2", "--set", \
         "load.processes=1"
 
 static int exists(const char *folder, const char *name) {
@@ -25,9 +25,9 @@ static void sides_take_turns(void **state) {
                                         "--against-set", "sim.service=1ms", "--out", out));
     assert_true(cli.code == 0 || cli.code == 4 || cli.code == 5);
     /* A B B A A B B A, each side in its own order */
-    static const char *const order[] = {"1 of 8: base run 0", "2 of 8: new run 0",  "3 of 8: new run 1",
-                                        "4 of 8: base run 1", "5 of 8: base run 2", "6 of 8: new run 2",
-                                        "7 of 8: new run 3",  "8 of 8: base run 3"};
+    static const char *const order[] = {
+        "1 of 8: base run 0", "2 of 8: new run 0", "3 of 8: new run 1", "4 of 8: base run 1",
+        "5 of 8: base run 2", "6 of 8: new run 2", "7 of 8: new run 3", "8 of 8: base run 3"};
     const char *at = cli.err;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         at = strstr(at, order[i]);
@@ -60,9 +60,9 @@ static void sides_take_turns(void **state) {
 
 static void what_got_slower_is_found(void **state) {
     (void)state;
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "8", "--set",
-                                        "sim.service=20ms", "--against-set", "sim.service=1ms", "--json",
-                                        "--out", cli_path("slower")));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "8",
+                                        "--set", "sim.service=20ms", "--against-set",
+                                        "sim.service=1ms", "--json", "--out", cli_path("slower")));
     assert_code(&cli, 4);
     json_t *json = json_loads(cli.out, 0, NULL);
     assert_non_null(json);
@@ -75,8 +75,8 @@ static void what_got_slower_is_found(void **state) {
 static void another_build_is_a_base(void **state) {
     (void)state;
     char *out = cli_path("build");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against",
-                                        cli_program, "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2",
+                                        "--against", cli_program, "--out", out));
     assert_code(&cli, 5); /* two of a side are too few */
     assert_lacks(cli.out, "differs: plan");
     assert_true(exists(out, "base/01/run.json"));
@@ -85,8 +85,8 @@ static void another_build_is_a_base(void **state) {
     char *fake = cli_path("fake");
     cli_write(fake, "#!/bin/sh\necho 'lockbench: cannot, I am a script' >&2\nexit 2\n");
     chmod(fake, 0755);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against", fake,
-                             "--out", cli_path("build-fake")));
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against",
+                             fake, "--out", cli_path("build-fake")));
     assert_code(&cli, 2);
     assert_has(cli.err, "base run 0 left no result: cannot, I am a script");
     cli_free(&cli);
@@ -96,12 +96,13 @@ static void another_build_is_a_base(void **state) {
 static void a_failed_run_is_told_beside_a_violated_one(void **state) {
     (void)state;
     char *script = cli_path("codes"), text[5000];
-    snprintf(text, sizeof text, "#!/bin/sh\n'%s' \"$@\"\ncase \"$*\" in */base/00) exit 3;; esac\nexit 2\n",
+    snprintf(text, sizeof text,
+             "#!/bin/sh\n'%s' \"$@\"\ncase \"$*\" in */base/00) exit 3;; esac\nexit 2\n",
              cli_program);
     cli_write(script, text);
     chmod(script, 0755);
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--against",
-                                        script, "--out", cli_path("codes-out")));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2",
+                                        "--against", script, "--out", cli_path("codes-out")));
     assert_code(&cli, 2);
     assert_has(cli.out, "inconclusive");
     cli_free(&cli);
@@ -109,8 +110,9 @@ static void a_failed_run_is_told_beside_a_violated_one(void **state) {
 
 static void another_lock_and_workload_are_a_base(void **state) {
     (void)state;
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
-                                        "--against-lock", "mem-ticket", "--out", cli_path("lock")));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
+                           "--against-lock", "mem-ticket", "--out", cli_path("lock")));
     assert_code(&cli, 5);
     assert_has(cli.out, "mem-ticket -> mem-mutex, 2 clients");
     assert_has(cli.out, "one host");
@@ -119,8 +121,8 @@ static void another_lock_and_workload_are_a_base(void **state) {
     char *file = cli_path("other.ini");
     cli_write(file, "[load]\nclients = 2\nkeys = 1\narrival = closed\nprocesses = 1\nhold = 0\n"
                     "[run]\nduration = 100ms\nwarmup = 10ms\n");
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "1", "--against", file,
-                             "--out", cli_path("workload")));
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "1",
+                             "--against", file, "--out", cli_path("workload")));
     assert_code(&cli, 5);
     assert_has(cli.out, "differs: plan.workload.name");
     cli_free(&cli);
@@ -129,14 +131,15 @@ static void another_lock_and_workload_are_a_base(void **state) {
 static void runs_alone_can_be_repeated(void **state) {
     (void)state;
     char *out = cli_path("alone");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null,mem-mutex", QUICK, "--repeat", "2", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,mem-mutex", QUICK,
+                                        "--repeat", "2", "--out", out));
     assert_code(&cli, 0);
     assert_true(exists(out, "00/run.json") && exists(out, "01/run.json"));
     assert_has(cli.err, "2 runs saved in");
     cli_free(&cli);
     /* Old runs are not taken for new ones. */
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--out", out));
+    cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--out", out));
     assert_code(&cli, 1);
     assert_has(cli.err, "there are runs already; name a new folder");
     assert_int_equal(cli_lines(cli.err), 1);
@@ -152,8 +155,8 @@ static void runs_alone_can_be_repeated(void **state) {
 static void what_has_nothing_in_common_ends_early(void **state) {
     (void)state;
     char *out = cli_path("early");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "50",
-                                        "--against-set", "load.clients=3", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat",
+                                        "50", "--against-set", "load.clients=3", "--out", out));
     assert_code(&cli, 1);
     assert_has(cli.err, "no stage in common");
     assert_false(exists(out, "new/01"));
@@ -161,7 +164,8 @@ static void what_has_nothing_in_common_ends_early(void **state) {
 }
 
 static bool has_two(void *out) {
-    return exists(out, "new/00/run.json") && exists(out, "base/00/run.json") && exists(out, "new/01");
+    return exists(out, "new/00/run.json") && exists(out, "base/00/run.json") &&
+           exists(out, "new/01");
 }
 
 static void ctrl_c_keeps_what_is_there(void **state) {
@@ -192,10 +196,12 @@ static void wishes_that_make_no_sense(void **state) {
     } cases[] = {
         {{"run", "smoke", "--repeat", "0"}, "--repeat 0: a whole number from 1 to 1000"},
         {{"run", "smoke", "--repeat", "ten"}, "--repeat ten: a whole number"},
-        {{"run", "smoke", "--repeat", "2", "--against", "nowhere/at-all"}, "neither a workload file"},
+        {{"run", "smoke", "--repeat", "2", "--against", "nowhere/at-all"},
+         "neither a workload file"},
         {{"run", "smoke", "--repeat", "2", "--against", "smokey"}, "no workload 'smokey'"},
         {{"run", "smoke", "--repeat", "2", "--against", "/etc"}, "neither a workload file"},
-        {{"run", "smoke", "--lock", "null", "--repeat", "2", "--against-set", "null"}, "the base: "},
+        {{"run", "smoke", "--lock", "null", "--repeat", "2", "--against-set", "null"},
+         "the base: "},
         {{"run", "smoke", "--lock", "null,sim", "--repeat", "2", "--against-lock", "sim"},
          "one lock against one"},
         {{"run", "smoke", "--repeat", "2", "--against-lock", "sim"}, "one lock against one"},
@@ -203,7 +209,8 @@ static void wishes_that_make_no_sense(void **state) {
          "name two locks, not groups"},
         {{"run", "smoke", "--lock", "memory", "--repeat", "2", "--against-lock", "sim"},
          "name two locks, not groups"},
-        {{"run", "smoke", "--lock", "null", "--repeat", "2", "--json"}, "--json prints a comparison"},
+        {{"run", "smoke", "--lock", "null", "--repeat", "2", "--json"},
+         "--json prints a comparison"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cli cli = cli_run(NULL, cases[i].args);
@@ -242,7 +249,8 @@ static void input_that_is_none(void **state) {
     } cases[] = {
         {"", "is not sound JSON: the file ends too early"},
         {"{\"schema\":\"lockbench.run/1\",\"stages\":[" STAGE, "the file ends too early"},
-        {"{\"schema\":\"lockbench.run/2\",\"stages\":[" STAGE "]}", "has schema \"lockbench.run/2\""},
+        {"{\"schema\":\"lockbench.run/2\",\"stages\":[" STAGE "]}",
+         "has schema \"lockbench.run/2\""},
         {"{\"schema\":\"lockbench.check/1\"}", "is not a result of lockbench run"},
         {"[]", "no JSON object"},
         {RUN(""), "has no stages"},
@@ -282,9 +290,9 @@ static void one_repeat_and_parts_of_runs_are_inconclusive(void **state) {
     assert_code(&cli, 5);
     assert_has(cli.out, "inconclusive: too few runs");
     cli_free(&cli);
-    char *part =
-        run_file("part", "{\"schema\":\"lockbench.run/1\",\"partial\":true,\"stages\":["
-                         "{\"lock\":\"a\",\"clients\":4,\"status\":\"partial\",\"throughput_per_s\":9}]}");
+    char *part = run_file(
+        "part", "{\"schema\":\"lockbench.run/1\",\"partial\":true,\"stages\":["
+                "{\"lock\":\"a\",\"clients\":4,\"status\":\"partial\",\"throughput_per_s\":9}]}");
     cli = cli_run(NULL, ARGS("compare", good, part));
     assert_code(&cli, 5);
     assert_has(cli.out, "1 of the runs is partial");

@@ -1,5 +1,5 @@
-/* Bad luck with servers and workers: what it hits is marked with the reason, the rest goes on, nothing is
- * lost, and no password is ever shown. */
+/* Bad luck with servers and workers: what it hits is marked with the reason, the rest goes on,
+ * nothing is lost, and no password is ever shown. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -39,7 +39,8 @@ static void stop_redis(pid_t pid) {
 
 /* The accounting of every stage adds up, whatever became of it. */
 static void assert_adds_up(const json_t *run) {
-    static const char *const outcomes[] = {"ok", "busy", "timeout", "lost", "unknown", "refused", "broken"};
+    static const char *const outcomes[] = {"ok",      "busy",    "timeout", "lost",
+                                           "unknown", "refused", "broken"};
     json_t *stage;
     size_t index;
     json_array_foreach(cli_get(run, "stages"), index, stage) {
@@ -57,16 +58,18 @@ static void assert_stage(const json_t *run, int index, const char *status, const
     if (error) assert_has(cli_text_at(run, path), error);
 }
 
-/* kill -9 of the server that lockbench started: its stage is partial, the next has a fresh server. */
+/* kill -9 of the server that lockbench started: its stage is partial, the next has a fresh
+ * server. */
 static void a_server_killed_in_mid_run_costs_its_stage_only(void **state) {
     (void)state;
     cli_need("redis");
     char *out = cli_path("server-killed");
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--set", "load.clients=2,4", "--set",
-                   "run.duration=3s", "--out", out));
-    cli_until(&cli, cli_has_second, cli_path("server-killed/000-redis-setnx-c2-r0.hlog"), "a first second");
+              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--set", "load.clients=2,4",
+                   "--set", "run.duration=3s", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("server-killed/000-redis-setnx-c2-r0.hlog"),
+              "a first second");
     pid_t server = cli_find("redis-server", cli.pid, true);
     assert_true(server > 0);
     kill(server, SIGKILL);
@@ -102,10 +105,11 @@ static void a_url_that_dies_in_mid_run_marks_its_stages(void **state) {
     snprintf(url, sizeof url, "redis=redis://127.0.0.1:%d", port);
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--url", url, "--set", "load.clients=2",
-                   "--set", "run.duration=3s", "--set", "run.drain=500ms", "--set", "run.repeat=2", "--out",
-                   out));
-    cli_until(&cli, cli_has_second, cli_path("url-killed/000-redis-setnx-c2-r0.hlog"), "a first second");
+              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--url", url, "--set",
+                   "load.clients=2", "--set", "run.duration=3s", "--set", "run.drain=500ms",
+                   "--set", "run.repeat=2", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("url-killed/000-redis-setnx-c2-r0.hlog"),
+              "a first second");
     stop_redis(server);
     cli_wait(&cli);
     assert_code(&cli, 2);
@@ -121,9 +125,9 @@ static void a_url_that_dies_in_mid_run_marks_its_stages(void **state) {
     cli_free(&cli);
 }
 
-/* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died with its
- * holder holds up no other stage. One of two dies with the lock in hand only now and then, hence the two runs
- * of sim; of both one does for sure. */
+/* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died
+ * with its holder holds up no other stage. One of two dies with the lock in hand only now and then,
+ * hence the two runs of sim; of both one does for sure. */
 static void a_killed_worker_costs_its_stage_only(void **state) {
     (void)state;
     static const char *const locks[] = {"sim", "sim", "mem-mutex"};
@@ -132,8 +136,8 @@ static void a_killed_worker_costs_its_stage_only(void **state) {
         struct cli cli;
         cli_start(&cli, NULL,
                   ARGS("run", "smoke", "--lock", locks[i], "--set", "load.clients=4,2", "--set",
-                       "load.processes=2", "--set", "load.hold=5ms", "--set", "acquire.lease=300ms", "--set",
-                       "run.duration=6s", "--set", "run.drain=1s", "--out", out));
+                       "load.processes=2", "--set", "load.hold=5ms", "--set", "acquire.lease=300ms",
+                       "--set", "run.duration=6s", "--set", "run.drain=1s", "--out", out));
         cli_until(&cli, cli_has_second, cli_path("worker-killed-%d/000-%s-c4-r0.hlog", i, locks[i]),
                   "a first second");
         bool both = strcmp(locks[i], "mem-mutex") == 0;
@@ -159,7 +163,8 @@ static void a_killed_worker_costs_its_stage_only(void **state) {
     cli_assert_nothing_left();
 }
 
-/* More clients than the server takes: that stage failed, says how many and why; the others are there. */
+/* More clients than the server takes: that stage failed, says how many and why; the others are
+ * there. */
 static void clients_that_cannot_connect_fail_their_stage(void **state) {
     (void)state;
     cli_need("redis");
@@ -167,8 +172,8 @@ static void clients_that_cannot_connect_fail_their_stage(void **state) {
     pid_t server = start_redis(&port, ARGS("--maxclients", "6"));
     char *out = cli_path("too-many"), url[64];
     snprintf(url, sizeof url, "redis=redis://127.0.0.1:%d", port);
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--set",
-                                        "load.clients=2,20", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url,
+                                        "--set", "load.clients=2,20", "--out", out));
     stop_redis(server);
     assert_true(cli.code == 1 || cli.code == 2);
     json_t *run = cli_result(out);
@@ -182,7 +187,8 @@ static void clients_that_cannot_connect_fail_their_stage(void **state) {
     cli_free(&cli);
 }
 
-/* Nobody listens there: exit code 2, the place is named, the password is not. For every kind of server. */
+/* Nobody listens there: exit code 2, the place is named, the password is not. For every kind of
+ * server. */
 static void an_unreachable_url_is_named_without_its_password(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
@@ -195,7 +201,8 @@ static void an_unreachable_url_is_named_without_its_password(void **state) {
                  strcmp(backend->name, "memcached") == 0 ? "" : "user:" SECRET "@");
         struct cli cli =
             cli_run(NULL, ARGS("run", "smoke", "--lock", lock->name, "--url", url, "--out", out));
-        if (cli.code != 2 && cli.code != 1) fail_msg("%s: exit code %d: %s", url, cli.code, cli.err);
+        if (cli.code != 2 && cli.code != 1)
+            fail_msg("%s: exit code %d: %s", url, cli.code, cli.err);
         assert_string_equal(cli.out, "");
         assert_has(cli.err, backend->name);
         char *saved = cli_read(cli_path("unreachable-%s/run.json", lock->name));
@@ -237,7 +244,8 @@ static void a_password_is_used_and_never_shown(void **state) {
     snprintf(url, sizeof url, "redis=redis://:%s@127.0.0.1:%d", SECRET, port);
     snprintf(wrong, sizeof wrong, "--url=redis=redis://:%s-not@127.0.0.1:%d", SECRET, port);
     snprintf(none, sizeof none, "redis=redis://127.0.0.1:%d", port);
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--out", out));
     assert_code(&cli, 0);
     assert_secret_kept(out, &cli);
     cli_free(&cli);
@@ -255,7 +263,8 @@ static void a_password_is_used_and_never_shown(void **state) {
     assert_int_equal(cli_lines(cli.err), 2); /* and where the rest of the run is saved */
     assert_secret_kept(wrong_out, &cli);
     cli_free(&cli);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", none, "--out", none_out));
+    cli = cli_run(NULL,
+                  ARGS("run", "smoke", "--lock", "redis-setnx", "--url", none, "--out", none_out));
     stop_redis(server);
     assert_true(cli.code == 1 || cli.code == 2);
     assert_has(cli.err, "NOAUTH");
@@ -266,9 +275,10 @@ static void a_password_is_used_and_never_shown(void **state) {
 static void a_run_without_a_grant_says_so(void **state) {
     (void)state;
     char *out = cli_path("no-grants");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
-                                        "sim.service=400ms", "--set", "run.warmup=0", "--set",
-                                        "run.duration=10ms", "--set", "run.drain=10ms", "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
+                           "sim.service=400ms", "--set", "run.warmup=0", "--set",
+                           "run.duration=10ms", "--set", "run.drain=10ms", "--out", out));
     assert_code(&cli, 2);
     assert_has(cli.err, "lockbench: no lock was ever granted");
     assert_int_equal(cli_lines(cli.err), 2);

@@ -1,5 +1,5 @@
-/* What people type: each mistake gets one clear line on standard error, nothing on standard output, the right
- * exit code, and starts nothing. */
+/* What people type: each mistake gets one clear line on standard error, nothing on standard output,
+ * the right exit code, and starts nothing. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -17,8 +17,8 @@ static void assert_one_line(const struct cli *cli, const struct mistake *mistake
     }
     if (cli->code != mistake->code || *cli->out || strncmp(cli->err, "lockbench: ", 11) != 0 ||
         cli_lines(cli->err) != 1) {
-        fail_msg("lockbench%s: exit code %d (not %d), prints: %s, says: %s", shown, cli->code, mistake->code,
-                 cli->out, cli->err);
+        fail_msg("lockbench%s: exit code %d (not %d), prints: %s, says: %s", shown, cli->code,
+                 mistake->code, cli->out, cli->err);
     }
     for (int i = 0; i < 4 && mistake->says[i]; i++) {
         if (!strstr(cli->err, mistake->says[i]))
@@ -35,66 +35,79 @@ static void check(const struct mistake *mistakes, size_t count) {
     char *results = cli_path("home/results");
     assert_int_not_equal(access(results, F_OK), 0); /* not even a folder was made */
 }
-#define CHECK(...)                                                                                           \
-    do {                                                                                                     \
-        static const struct mistake mistakes[] = {__VA_ARGS__};                                              \
-        check(mistakes, sizeof mistakes / sizeof *mistakes);                                                 \
+#define CHECK(...)                                                                                 \
+    do {                                                                                           \
+        static const struct mistake mistakes[] = {__VA_ARGS__};                                    \
+        check(mistakes, sizeof mistakes / sizeof *mistakes);                                       \
     } while (0)
 
 static void an_unknown_name_gets_the_nearest(void **state) {
     (void)state;
-    CHECK({{"rum"}, 1, {"unknown command 'rum'", "did you mean 'run'"}},
-          {{"run", "smok"}, 1, {"no workload 'smok'", "did you mean 'smoke'", "compare"}},
-          {{"run", "smoke", "--lock", "redis-setnxx"}, 1, {"no lock", "did you mean 'redis-setnx'"}},
-          {{"run", "smoke", "--lock", "sim,mem-mutx"}, 1, {"no lock 'mem-mutx'", "'mem-mutex'"}},
-          {{"run", "smoke", "--lokc", "sim"}, 1, {"--lokc", "did you mean '--lock'", "run --help"}},
-          {{"run", "smoke", "--set", "load.clinets=1"}, 1, {"load.clinets", "did you mean 'clients'"}},
-          {{"run", "smoke", "--set", "lod.clients=1"}, 1, {"[lod]", "did you mean 'load'"}},
-          {{"run", "smoke", "--set", "sim.servce=1ms"}, 1, {"sim.servce", "did you mean 'service'"}},
-          {{"run", "smoke", "--url", "redsi=redis://h"}, 1, {"'redsi'", "did you mean 'redis'"}},
-          {{"list", "redsi-setnx"}, 1, {"'redsi-setnx'", "did you mean 'redis-setnx'"}},
-          {{"up", "reddis"}, 1, {"no topology 'reddis'", "did you mean 'redis'"}},
-          {{"up", "--durabilty", "none"}, 1, {"did you mean '--durability'"}},
-          {{"report", "--fromat", "md"}, 1, {"did you mean '--format'"}},
-          {{"doctor", "--jsno"}, 1, {"did you mean '--json'"}});
+    CHECK(
+        {{"rum"}, 1, {"unknown command 'rum'", "did you mean 'run'"}},
+        {{"run", "smok"}, 1, {"no workload 'smok'", "did you mean 'smoke'", "compare"}},
+        {{"run", "smoke", "--lock", "redis-setnxx"}, 1, {"no lock", "did you mean 'redis-setnx'"}},
+        {{"run", "smoke", "--lock", "sim,mem-mutx"}, 1, {"no lock 'mem-mutx'", "'mem-mutex'"}},
+        {{"run", "smoke", "--lokc", "sim"}, 1, {"--lokc", "did you mean '--lock'", "run --help"}},
+        {{"run", "smoke", "--set", "load.clinets=1"},
+         1,
+         {"load.clinets", "did you mean 'clients'"}},
+        {{"run", "smoke", "--set", "lod.clients=1"}, 1, {"[lod]", "did you mean 'load'"}},
+        {{"run", "smoke", "--set", "sim.servce=1ms"}, 1, {"sim.servce", "did you mean 'service'"}},
+        {{"run", "smoke", "--url", "redsi=redis://h"}, 1, {"'redsi'", "did you mean 'redis'"}},
+        {{"list", "redsi-setnx"}, 1, {"'redsi-setnx'", "did you mean 'redis-setnx'"}},
+        {{"up", "reddis"}, 1, {"no topology 'reddis'", "did you mean 'redis'"}},
+        {{"up", "--durabilty", "none"}, 1, {"did you mean '--durability'"}},
+        {{"report", "--fromat", "md"}, 1, {"did you mean '--format'"}},
+        {{"doctor", "--jsno"}, 1, {"did you mean '--json'"}});
 }
 
 static void a_number_out_of_range_is_told_what_is_allowed(void **state) {
     (void)state;
-    CHECK({{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 100000"}},
-          {{"run", "smoke", "--set", "load.clients=-3"}, 1, {"load.clients", "1 to 100000"}},
-          {{"run", "smoke", "--set", "load.clients=1000000000000000000000"}, 1, {"load.clients", "100000"}},
-          {{"run", "smoke", "--set", "load.clients=many"}, 1, {"load.clients", "'many'"}},
-          {{"run", "smoke", "--set", "load.clients="}, 1, {"load.clients", "missing"}},
-          {{"run", "smoke", "--set", "load.threads=0"}, 1, {"load.threads", "auto"}},
-          {{"run", "smoke", "--set", "load.processes=99"}, 1, {"load.processes", "more processes than"}},
-          {{"run", "smoke", "--set", "load.keys=0"}, 1, {"load.keys", "10000000"}},
-          {{"run", "smoke", "--set", "load.keys=100 zipf:-1"}, 1, {"load.keys", "zipf"}},
-          {{"run", "smoke", "--set", "load.arrival=poisson:0/s"}, 1, {"load.arrival", "0.001"}},
-          {{"run", "smoke", "--set", "load.hold=-1ms"}, 1, {"load.hold", "-1ms"}},
-          {{"run", "smoke", "--set", "load.seed=-1"}, 1, {"load.seed", "digits"}},
-          {{"run", "smoke", "--set", "run.duration=0"}, 1, {"run.duration", "10ms to 24h"}},
-          {{"run", "smoke", "--set", "run.duration=-5s"}, 1, {"run.duration", "10ms to 24h"}},
-          {{"run", "smoke", "--set", "run.duration=5"}, 1, {"run.duration", "ms"}},
-          {{"run", "smoke", "--set", "run.duration=99999h"}, 1, {"run.duration", "24h"}},
-          {{"run", "smoke", "--set", "run.repeat=0"}, 1, {"run.repeat", "1 to 1000"}},
-          {{"run", "smoke", "--set", "acquire.lease=0"}, 1, {"acquire.lease"}},
-          {{"run", "smoke", "--set", "acquire.mode=timed"}, 1, {"acquire.timeout", "timed needs one"}},
-          {{"run", "smoke", "--set", "sim.service=-1us"}, 1, {"sim.service", "0 to 1m"}},
-          {{"run", "smoke", "--set", "servers.durability=paper"}, 1, {"servers.durability", "none"}});
+    CHECK(
+        {{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 100000"}},
+        {{"run", "smoke", "--set", "load.clients=-3"}, 1, {"load.clients", "1 to 100000"}},
+        {{"run", "smoke", "--set", "load.clients=1000000000000000000000"},
+         1,
+         {"load.clients", "100000"}},
+        {{"run", "smoke", "--set", "load.clients=many"}, 1, {"load.clients", "'many'"}},
+        {{"run", "smoke", "--set", "load.clients="}, 1, {"load.clients", "missing"}},
+        {{"run", "smoke", "--set", "load.threads=0"}, 1, {"load.threads", "auto"}},
+        {{"run", "smoke", "--set", "load.processes=99"},
+         1,
+         {"load.processes", "more processes than"}},
+        {{"run", "smoke", "--set", "load.keys=0"}, 1, {"load.keys", "10000000"}},
+        {{"run", "smoke", "--set", "load.keys=100 zipf:-1"}, 1, {"load.keys", "zipf"}},
+        {{"run", "smoke", "--set", "load.arrival=poisson:0/s"}, 1, {"load.arrival", "0.001"}},
+        {{"run", "smoke", "--set", "load.hold=-1ms"}, 1, {"load.hold", "-1ms"}},
+        {{"run", "smoke", "--set", "load.seed=-1"}, 1, {"load.seed", "digits"}},
+        {{"run", "smoke", "--set", "run.duration=0"}, 1, {"run.duration", "10ms to 24h"}},
+        {{"run", "smoke", "--set", "run.duration=-5s"}, 1, {"run.duration", "10ms to 24h"}},
+        {{"run", "smoke", "--set", "run.duration=5"}, 1, {"run.duration", "ms"}},
+        {{"run", "smoke", "--set", "run.duration=99999h"}, 1, {"run.duration", "24h"}},
+        {{"run", "smoke", "--set", "run.repeat=0"}, 1, {"run.repeat", "1 to 1000"}},
+        {{"run", "smoke", "--set", "acquire.lease=0"}, 1, {"acquire.lease"}},
+        {{"run", "smoke", "--set", "acquire.mode=timed"},
+         1,
+         {"acquire.timeout", "timed needs one"}},
+        {{"run", "smoke", "--set", "sim.service=-1us"}, 1, {"sim.service", "0 to 1m"}},
+        {{"run", "smoke", "--set", "servers.durability=paper"}, 1, {"servers.durability", "none"}});
 }
 
 static void what_is_left_out_or_too_much_is_named(void **state) {
     (void)state;
-    CHECK({{"run", "a", "b"}, 1, {"one workload at a time", "'b'"}}, {{"run", "--out"}, 1, {"--out DIR"}},
-          {{"run", "--out", ""}, 1, {"--out"}}, {{"run", "smoke", "--set", "clients"}, 1, {"SECTION.KEY"}},
+    CHECK({{"run", "a", "b"}, 1, {"one workload at a time", "'b'"}},
+          {{"run", "--out"}, 1, {"--out DIR"}}, {{"run", "--out", ""}, 1, {"--out"}},
+          {{"run", "smoke", "--set", "clients"}, 1, {"SECTION.KEY"}},
           {{"run", "smoke", "--lock", ""}, 1, {"lock's name is missing"}},
           {{"run", "smoke", "--lock", "sim,,null"}, 1, {"lock's name is missing"}},
           {{"run", "smoke", "--dry-run=yes"}, 1, {"takes no value"}},
           {{"list", "a", "b"}, 1, {"one name at a time"}},
           {{"list", "--table", "--json"}, 1, {"--table is every lock"}},
           {{"run", "smoke", "--lock", "mem-mutex", "--set", "acquire.readers=50"}, 1, {"'shared'"}},
-          {{"run", "crash", "--lock", "mem-mutex", "--set", "load.processes=1"}, 1, {"load.processes"}},
+          {{"run", "crash", "--lock", "mem-mutex", "--set", "load.processes=1"},
+           1,
+           {"load.processes"}},
           {{"doctor", "me"}, 1, {"takes no names"}},
           {{"report", "/nonexistent"}, 1, {"/nonexistent", "run.json"}},
           {{"run", "smoke", "--url", "redis"}, 1, {"BACKEND=URL"}},
@@ -114,9 +127,9 @@ static void a_url_of_other_servers_is_no_use(void **state) {
     CHECK({{"run", "smoke", "--lock", "redis-redlock", "--url", "redis=redis://127.0.0.1:1"},
            2,
            {"redis-redlock can't run", "redis+independents://"}});
-    struct cli cli =
-        cli_run(NULL, (const char *const[]){"run", "smoke", "--lock", "redis-redlock", "--dry-run", "--url",
-                                            "redis=redis+independents://127.0.0.1:1", NULL});
+    struct cli cli = cli_run(
+        NULL, (const char *const[]){"run", "smoke", "--lock", "redis-redlock", "--dry-run", "--url",
+                                    "redis=redis+independents://127.0.0.1:1", NULL});
     assert_int_equal(cli.code, 0);
     cli_free(&cli);
 }
@@ -137,15 +150,17 @@ static void a_malformed_file_is_told_by_its_line(void **state) {
         {"[load]\nclients = 4\nclients = 5\n", {":3:", "clients"}},
         {"[workload]\nlocks = sim, nul\n", {":2:", "'nul'", "did you mean 'null'"}},
         {"[run]\nduration = 0\n", {":2:", "10ms to 24h"}},
-        {"[load]\nclients = 2\nprocesses = 3\n", {":3:", "processes", "more processes than clients"}},
+        {"[load]\nclients = 2\nprocesses = 3\n",
+         {":3:", "processes", "more processes than clients"}},
         {"[sim]\nservice = 1ms\nlose_every = -1\n", {":3:", "lose_every"}},
         {"[load]\nclients = \x01\n", {":2:"}},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *path = cli_path("bad-%zu.ini", i);
-        struct mistake mistake = {{"run", path, "--lock", strstr(files[i].text, "locks") ? NULL : "sim"},
-                                  1,
-                                  {path, files[i].says[0], files[i].says[1], files[i].says[2]}};
+        struct mistake mistake = {
+            {"run", path, "--lock", strstr(files[i].text, "locks") ? NULL : "sim"},
+            1,
+            {path, files[i].says[0], files[i].says[1], files[i].says[2]}};
         if (!mistake.args[3]) mistake.args[2] = NULL;
         cli_write(path, files[i].text);
         struct cli cli = cli_run(NULL, mistake.args);
@@ -154,7 +169,8 @@ static void a_malformed_file_is_told_by_its_line(void **state) {
     }
 }
 
-/* A named lock that can't run here is an error that says what to install; "all" leaves it out and says so. */
+/* A named lock that can't run here is an error that says what to install; "all" leaves it out and
+ * says so. */
 static void a_missing_server_is_named_with_its_package(void **state) {
     (void)state;
     char *home = cli_path("bare"), *compose = cli_path("bare/compose"),
@@ -175,15 +191,17 @@ static void a_missing_server_is_named_with_its_package(void **state) {
             "url=tcp://127.0.0.1:%PORT%\ndurability_default=none\ndurability_none=none'\n");
     }
     struct cli_how how = {.env = {env, "CI="}};
-    struct mistake mistake = {
-        {"run", "smoke", "--lock", "redis-setnx"}, 2, {"redis-setnx", "frobnicated", "frobnicator-server"}};
+    struct mistake mistake = {{"run", "smoke", "--lock", "redis-setnx"},
+                              2,
+                              {"redis-setnx", "frobnicated", "frobnicator-server"}};
     if (!registry_backend("redis")->unavailable) {
         struct cli cli = cli_run(&how, mistake.args);
         assert_one_line(&cli, &mistake);
         cli_free(&cli);
     }
     char *out = cli_path("bare-run");
-    struct cli cli = cli_run(&how, ARGS("run", "smoke", "--out", out, "--set", "run.duration=50ms"));
+    struct cli cli =
+        cli_run(&how, ARGS("run", "smoke", "--out", out, "--set", "run.duration=50ms"));
     assert_code(&cli, 0);
     json_t *run = cli_result(out);
     bool found = false;
@@ -202,7 +220,8 @@ static void a_missing_server_is_named_with_its_package(void **state) {
     int controls = 0;
     json_t *stage;
     json_array_foreach(cli_get(run, "stages"), index, stage) {
-        if (!json_is_true(cli_get(stage, "control")) || cli_number_at(stage, "clients") < 2) continue;
+        if (!json_is_true(cli_get(stage, "control")) || cli_number_at(stage, "clients") < 2)
+            continue;
         assert_string_equal(cli_text_at(stage, "exclusion.verdict"), "violated");
         controls++;
     }
@@ -213,7 +232,8 @@ static void a_missing_server_is_named_with_its_package(void **state) {
     cli_free(&cli);
     /* In CI whatever is left out is a failure. */
     struct cli_how in_ci = {.env = {env, "CI=true"}};
-    cli = cli_run(&in_ci, ARGS("run", "smoke", "--set", "run.duration=50ms", "--out", cli_path("bare-ci")));
+    cli = cli_run(&in_ci,
+                  ARGS("run", "smoke", "--set", "run.duration=50ms", "--out", cli_path("bare-ci")));
     assert_code(&cli, 2);
     assert_has(cli.err, "was left out");
     assert_int_equal(cli_lines(cli.err), 2);

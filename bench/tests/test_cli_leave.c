@@ -1,6 +1,6 @@
-/* Ways to leave: Ctrl-C once finishes and saves, twice leaves at once, SIGTERM and a closed terminal are as
- * Ctrl-C, SIGKILL leaves the servers to the guard. Whatever the way, nothing is left running and what was
- * measured is saved. */
+/* Ways to leave: Ctrl-C once finishes and saves, twice leaves at once, SIGTERM and a closed
+ * terminal are as Ctrl-C, SIGKILL leaves the servers to the guard. Whatever the way, nothing is
+ * left running and what was measured is saved. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -27,9 +27,10 @@ static void interrupted_once(const char *lock, const char *processes, int signal
     char *out = cli_path("once-%s-%d", lock, signal_number);
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "smoke", "--lock", lock, "--set", "load.clients=2,4", "--set", processes, "--set",
-                   "run.duration=10m", "--out", out));
-    cli_until(&cli, cli_has_second, cli_path("once-%s-%d/000-%s-c2-r0.hlog", lock, signal_number, lock),
+              ARGS("run", "smoke", "--lock", lock, "--set", "load.clients=2,4", "--set", processes,
+                   "--set", "run.duration=10m", "--out", out));
+    cli_until(&cli, cli_has_second,
+              cli_path("once-%s-%d/000-%s-c2-r0.hlog", lock, signal_number, lock),
               "a first second");
     kill(cli.pid, signal_number);
     cli_wait(&cli);
@@ -69,8 +70,8 @@ static void a_whole_group_is_interrupted(void **state) {
     char *out = cli_path("group");
     struct cli cli;
     cli_start(&cli, &(struct cli_how){.prepare = own_session},
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set", "load.processes=2",
-                   "--set", "run.duration=10m", "--out", out));
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set",
+                   "load.processes=2", "--set", "run.duration=10m", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("group/000-sim-c2-r0.hlog"), "a first second");
     kill(-cli.pid, SIGINT);
     cli_wait(&cli);
@@ -90,8 +91,8 @@ static void in_the_warm_up_it_ends_at_once(void **state) {
     char *out = cli_path("warm-up");
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set", "run.warmup=10m",
-                   "--out", out));
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set",
+                   "run.warmup=10m", "--out", out));
     cli_until(&cli, file_is_there, cli_path("warm-up/000-sim-c2-r0.hlog"), "the first stage");
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
@@ -115,8 +116,9 @@ static void while_a_server_starts_it_is_stopped(void **state) {
     cli_need("redis");
     char *out = cli_path("starting");
     struct cli cli;
-    cli_start(&cli, NULL,
-              ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "run.duration=10m", "--out", out));
+    cli_start(
+        &cli, NULL,
+        ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "run.duration=10m", "--out", out));
     cli_until(&cli, server_is_there, &cli, "the server");
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
@@ -128,7 +130,8 @@ static void while_a_server_starts_it_is_stopped(void **state) {
     cli_assert_nothing_left();
 }
 
-/* The server does not answer and the drain would take ten minutes: only the second Ctrl-C ends it so soon. */
+/* The server does not answer and the drain would take ten minutes: only the second Ctrl-C ends it
+ * so soon. */
 static void twice_leaves_at_once(void **state) {
     (void)state;
     cli_need("redis");
@@ -136,8 +139,8 @@ static void twice_leaves_at_once(void **state) {
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=2", "--set",
-                   "redis.command_timeout=10m", "--set", "run.duration=10m", "--set", "run.drain=10m",
-                   "--out", out));
+                   "redis.command_timeout=10m", "--set", "run.duration=10m", "--set",
+                   "run.drain=10m", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("twice/000-redis-setnx-c2-r0.hlog"), "a first second");
     pid_t server = cli_find("redis-server", cli.pid, true);
     assert_true(server > 0);
@@ -158,7 +161,8 @@ static void twice_leaves_at_once(void **state) {
     cli_assert_nothing_left();
 }
 
-/* kill -9: no word, but the servers and workers go too, and the stages before are on disk, marked. */
+/* kill -9: no word, but the servers and workers go too, and the stages before are on disk,
+ * marked. */
 static void a_killed_run_leaves_no_server(void **state) {
     (void)state;
     cli_need("redis");
@@ -167,7 +171,8 @@ static void a_killed_run_leaves_no_server(void **state) {
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=2,4", "--set",
                    "load.processes=2", "--set", "run.duration=2s", "--out", out));
-    cli_until(&cli, cli_has_second, cli_path("killed/001-redis-setnx-c4-r0.hlog"), "the second stage");
+    cli_until(&cli, cli_has_second, cli_path("killed/001-redis-setnx-c4-r0.hlog"),
+              "the second stage");
     assert_true(cli_find("redis-server", cli.pid, true) > 0);
     assert_true(cli_find_worker(&cli) > 0);
     kill(cli.pid, SIGKILL);

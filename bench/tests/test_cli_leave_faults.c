@@ -1,6 +1,5 @@
-/* SIGKILL in the middle of each kind of fault: nothing that was stopped, killed, cut or started is left, no
- * server, no worker, no wire, and what was measured until then can be read.
- */
+/* SIGKILL in the middle of each kind of fault: nothing that was stopped, killed, cut or started is
+ * left, no server, no worker, no wire, and what was measured until then can be read. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 
@@ -18,8 +17,10 @@ static bool process_is(void *arg) {
     for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
         char path[300], line[256] = "", its_state;
         pid_t parent, session;
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !cli_is_ours(entry->d_name)) continue;
-        if (!cli_stat(entry->d_name, &parent, &its_state, &session) || parent != way->cli->pid) continue;
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !cli_is_ours(entry->d_name))
+            continue;
+        if (!cli_stat(entry->d_name, &parent, &its_state, &session) || parent != way->cli->pid)
+            continue;
         snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
         FILE *file = fopen(path, "r");
         if (file && fread(line, 1, sizeof line - 1, file) > 0) {
@@ -49,7 +50,8 @@ static void killed_in(const char *lock, const char *topology, const char *faults
              faults);
     cli_write(file, text);
     struct cli cli;
-    cli_start(&cli, NULL, ARGS("run", file, "--lock", lock, "--set", "run.repeat=1000", "--out", out));
+    cli_start(&cli, NULL,
+              ARGS("run", file, "--lock", lock, "--set", "run.repeat=1000", "--out", out));
     struct under_way way = {&cli, what, its_state};
     cli_until(&cli, cli_has_second, cli_path("leave-%d/001-%s-c4-r0.hlog", number - 1, lock),
               "the second stage");
@@ -73,8 +75,9 @@ static void killed_in(const char *lock, const char *topology, const char *faults
 
 static void in_a_pause(void **state) {
     (void)state;
-    killed_in("redis-setnx", "redis", "[fault]\nkind = pause\ntarget = holder\nfirst = 100ms\nfor = 1200ms\n",
-              "lockbench", 'T');
+    killed_in("redis-setnx", "redis",
+              "[fault]\nkind = pause\ntarget = holder\nfirst = 100ms\nfor = 1200ms\n", "lockbench",
+              'T');
 }
 
 static void after_a_kill(void **state) {
@@ -84,8 +87,8 @@ static void after_a_kill(void **state) {
 
 static void while_renewals_starve(void **state) {
     (void)state;
-    killed_in("redis-setnx", "redis", "[fault]\nkind = starve\ntarget = all\nfirst = 100ms\nfor = 1200ms\n",
-              NULL, 0);
+    killed_in("redis-setnx", "redis",
+              "[fault]\nkind = starve\ntarget = all\nfirst = 100ms\nfor = 1200ms\n", NULL, 0);
 }
 
 static void in_a_servers_pause(void **state) {
@@ -104,10 +107,11 @@ static void while_a_server_is_down(void **state) {
 
 static void after_what_is_done_at_once(void **state) {
     (void)state;
-    killed_in("redis-setnx", "redis",
-              "[fault]\nkind = clock\nby = 60s\nfirst = 100ms\n[fault.2]\nkind = evict\nfirst = 200ms\n"
-              "[fault.3]\nkind = terminate\ntarget = holder\nfirst = 300ms\n",
-              NULL, 0);
+    killed_in(
+        "redis-setnx", "redis",
+        "[fault]\nkind = clock\nby = 60s\nfirst = 100ms\n[fault.2]\nkind = evict\nfirst = 200ms\n"
+        "[fault.3]\nkind = terminate\ntarget = holder\nfirst = 300ms\n",
+        NULL, 0);
 }
 
 /* The wire is a process of its own: it goes too. */
@@ -124,11 +128,12 @@ static void on_the_wires(void **state) {
 
 static void between_a_primarys_death_and_a_promotion(void **state) {
     (void)state;
-    killed_in("redis-setnx", "redis-replicas",
-              "[servers]\ntopology = redis-replicas\n[fault]\nkind = wire-cut\ntarget = replication\n"
-              "first = 50ms\nfor = 0\n[fault.2]\nkind = server-kill\ntarget = primary\nfirst = 100ms\n"
-              "for = 0\n[fault.3]\nkind = promote\nfirst = 1s\n",
-              NULL, 0);
+    killed_in(
+        "redis-setnx", "redis-replicas",
+        "[servers]\ntopology = redis-replicas\n[fault]\nkind = wire-cut\ntarget = replication\n"
+        "first = 50ms\nfor = 0\n[fault.2]\nkind = server-kill\ntarget = primary\nfirst = 100ms\n"
+        "for = 0\n[fault.3]\nkind = promote\nfirst = 1s\n",
+        NULL, 0);
 }
 
 int main(void) {

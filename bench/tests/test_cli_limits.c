@@ -1,5 +1,5 @@
-/* A machine that is too small or closed: results that can't be written are told before the run, or saved
- * elsewhere after it; too few file descriptors are raised, or it is said how. */
+/* A machine that is too small or closed: results that can't be written are told before the run, or
+ * saved elsewhere after it; too few file descriptors are raised, or it is said how. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -22,7 +22,8 @@ static void refused(const struct cli_how *how, const char *const *args, const ch
 
 static void a_file_in_the_way_is_told_before_the_run(void **state) {
     (void)state;
-    char *file = cli_path("a-file"), *below = cli_path("a-file/run"), *home = cli_path("blocked"), env[400];
+    char *file = cli_path("a-file"), *below = cli_path("a-file/run"), *home = cli_path("blocked"),
+         env[400];
     cli_write(file, "precious\n");
     refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", file), "Not a directory");
     refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", below), "Not a directory");
@@ -106,7 +107,8 @@ static json_t *rescued(const struct cli *cli) {
     const char *before = "the result was saved to ", *at = strstr(cli->err, before);
     if (!at) fail_msg("no rescue in: %s", cli->err);
     char path[400];
-    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"), at + strlen(before));
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
+             at + strlen(before));
     assert_has(path, cli_temp);
     /* That is also what `saved in` says, and what the table was made from. */
     assert_has(strstr(cli->err, "saved in "), path);
@@ -137,8 +139,9 @@ static void a_disk_that_fills_up_loses_nothing(void **state) {
     mkdir(out, 0755);
     struct small_disk disk = {.path = out, .options = "size=48k,mode=0755"};
     struct cli_how how = {.prepare = mount_small, .arg = &disk};
-    struct cli cli = cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1",
-                                        "--set", "run.warmup=0", "--out", out));
+    struct cli cli =
+        cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1",
+                           "--set", "run.warmup=0", "--out", out));
     skip_if_no_mount(&cli);
     assert_code(&cli, 2);
     assert_has(cli.err, "No space left");
@@ -161,8 +164,8 @@ static void a_folder_that_vanishes_loses_nothing(void **state) {
     char *out = cli_path("vanishes");
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1,2", "--set", "run.duration=2s",
-                   "--out", out));
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1,2", "--set",
+                   "run.duration=2s", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("vanishes/000-sim-c1-r0.hlog"), "a first second");
     folder_remove(out);
     cli_write(out, "in the way\n");
@@ -172,7 +175,8 @@ static void a_folder_that_vanishes_loses_nothing(void **state) {
     json_t *run = rescued(&cli);
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
     assert_string_equal(cli_text_at(run, "stages.1.status"), "complete");
-    assert_has(cli_text_at(run, "warnings.0"), "001-sim-c2-r0.hlog"); /* the log is missing, and says so */
+    /* the log is missing, and says so */
+    assert_has(cli_text_at(run, "warnings.0"), "001-sim-c2-r0.hlog");
     json_decref(run);
     cli_free(&cli);
     cli_assert_nothing_left();
@@ -187,9 +191,9 @@ static void limit_files_to_8k(void *arg) {
 static void a_limit_on_file_size_is_an_error_not_a_death(void **state) {
     (void)state;
     char *out = cli_path("fsize");
-    struct cli cli =
-        cli_run(&(struct cli_how){.prepare = limit_files_to_8k},
-                ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1", "--out", out));
+    struct cli cli = cli_run(
+        &(struct cli_how){.prepare = limit_files_to_8k},
+        ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1", "--out", out));
     assert_code(&cli, 2);
     assert_has(cli.err, "the result could not be saved");
     assert_has(cli.err, "File too large");
@@ -203,8 +207,11 @@ static void a_limit_on_file_size_is_an_error_not_a_death(void **state) {
 static void output_that_is_cut_is_no_success(void **state) {
     (void)state;
     static const struct cli_how full = {.out = "/dev/full"};
-    static const char *const commands[][4] = {
-        {"list"}, {"list", "--json"}, {"list", "--keys"}, {"--help"}, {"run", "smoke", "--dry-run"}};
+    static const char *const commands[][4] = {{"list"},
+                                              {"list", "--json"},
+                                              {"list", "--keys"},
+                                              {"--help"},
+                                              {"run", "smoke", "--dry-run"}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         struct cli cli = cli_run(&full, commands[i]);
         if (cli.code != 2) fail_msg("%s: exit code %d: %s", commands[i][0], cli.code, cli.err);
@@ -228,8 +235,8 @@ static void limit_files(void *arg) {
 static void too_few_descriptors_are_raised_or_told(void **state) {
     (void)state;
     char *out = cli_path("descriptors-raised"), *root_out = cli_path("descriptors-root");
-    const char *const *many = ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100",
-                                   "--set", "load.keys=own", "--out", out);
+    const char *const *many = ARGS("run", "smoke", "--lock", "file-flock", "--set",
+                                   "load.clients=100", "--set", "load.keys=own", "--out", out);
     struct files none = {.soft = 64, .hard = 64};
     refused(&(struct cli_how){.prepare = limit_files, .arg = &none}, many, "ulimit -n");
     struct files some = {.soft = 64, .hard = 4096};
@@ -241,9 +248,9 @@ static void too_few_descriptors_are_raised_or_told(void **state) {
     cli_free(&cli);
     if (geteuid() != 0) return;
     struct files root = {.soft = 64, .hard = 64, .keep_rights = true};
-    cli =
-        cli_run(&(struct cli_how){.prepare = limit_files, .arg = &root},
-                ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100", "--out", root_out));
+    cli = cli_run(&(struct cli_how){.prepare = limit_files, .arg = &root},
+                  ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100", "--out",
+                       root_out));
     /* A container's root may lack the right. */
     if (cli.code != 0) assert_has(cli.err, "ulimit -n");
     cli_free(&cli);

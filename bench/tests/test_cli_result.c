@@ -1,5 +1,5 @@
-/* run.json and the .hlog files of real runs: every path that results/README.md names is in every stage, the
- * figures agree with each other, and the logs with them. */
+/* run.json and the .hlog files of real runs: every path that results/README.md names is in every
+ * stage, the figures agree with each other, and the logs with them. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -31,7 +31,8 @@ static const char stage_paths[] =
     "executor.stack_bytes_max executor.blocked_ns_max executor.stolen_share executor.fibers executor.loops "
     "executor.pinned series warnings";
 
-static const char *const outcomes[] = {"ok", "busy", "timeout", "lost", "unknown", "refused", "broken"};
+static const char *const outcomes[] = {"ok",      "busy",    "timeout", "lost",
+                                       "unknown", "refused", "broken"};
 static const char *const metrics[] = {"acquire", "acquire_due", "release",     "hold",
                                       "handoff", "lag",         "wait_failed", "ping"};
 static const char *const rising[] = {"p50", "p90", "p99", "p999", "max"};
@@ -62,11 +63,13 @@ static void assert_stage_whole(const json_t *stage) {
     const json_t *each = cli_get(stage, "fairness.grants_per_client");
     assert_int_equal(json_array_size(each), (size_t)cli_number_at(stage, "clients"));
     sum = 0;
-    for (size_t i = 0; i < json_array_size(each); i++) sum += json_number_value(json_array_get(each, i));
+    for (size_t i = 0; i < json_array_size(each); i++)
+        sum += json_number_value(json_array_get(each, i));
     assert_true(sum == cli_number_at(stage, "grants"));
     assert_string_equal(cli_text_at(stage, "status"), "complete");
     if (strcmp(cli_text_at(stage, "exclusion.verdict"), "clean") == 0) {
-        double bound = cli_number_at(stage, "exclusion.bound95") * cli_number_at(stage, "exclusion.grants");
+        double bound =
+            cli_number_at(stage, "exclusion.bound95") * cli_number_at(stage, "exclusion.grants");
         assert_true(bound > 2.9999 && bound < 3.0001);
     }
 }
@@ -95,8 +98,10 @@ static void assert_hlog_agrees(const json_t *stage, const char *out) {
         bool logged = strcmp(metrics[m], "ping") != 0; /* not in the window */
         double count = json_is_null(latency) || !logged ? 0 : cli_number_at(latency, "count");
         if ((double)sums[m]->count != count)
-            fail_msg("%s: %s: %lld values, not %.0f", path, metrics[m], (long long)sums[m]->count, count);
-        /* run.json never shows more than the exact maximum, which a log does not keep: compare slots. */
+            fail_msg("%s: %s: %lld values, not %.0f", path, metrics[m], (long long)sums[m]->count,
+                     count);
+        /* run.json never shows more than the exact maximum, which a log does not keep: compare
+         * slots. */
         static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
         for (size_t q = 0; q < COUNT(quantiles) && count > 0; q++) {
             int64_t wanted = (int64_t)cli_number_at(latency, rising[q]);
@@ -111,9 +116,9 @@ static void assert_hlog_agrees(const json_t *stage, const char *out) {
 static void a_result_has_every_figure(void **state) {
     (void)state;
     char *out = cli_path("figures");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null,sim,mem-mutex", "--set", "run.duration=1700ms",
-                           "--set", "load.clients=1,4", "--set", "sim.service=1ms", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,sim,mem-mutex", "--set",
+                                        "run.duration=1700ms", "--set", "load.clients=1,4", "--set",
+                                        "sim.service=1ms", "--out", out));
     assert_code(&cli, 0);
     json_t *run = cli_result(out), *stage;
     size_t index;
@@ -138,17 +143,17 @@ static void a_result_of_a_server_has_its_costs(void **state) {
     (void)state;
     cli_need("redis");
     char *out = cli_path("costs");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=4", "--set",
-                           "load.arrival=poisson:400/s", "--set", "run.duration=1s", "--out", out));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--set",
+                                        "load.clients=4", "--set", "load.arrival=poisson:400/s",
+                                        "--set", "run.duration=1s", "--out", out));
     assert_code(&cli, 0);
     json_t *run = cli_result(out), *stage = cli_get(run, "stages.0");
     assert_stage_whole(stage);
     assert_hlog_agrees(stage, out);
-    static const char *const figures[] = {"cost.commands_per_grant",      "cost.bytes_per_grant",
-                                          "cost.client_cpu_ns_per_grant", "cost.server_cpu_ns_per_grant",
-                                          "latency_ns.ping.p50",          "arrivals.due",
-                                          "latency_ns.acquire_due.p50"};
+    static const char *const figures[] = {
+        "cost.commands_per_grant",      "cost.bytes_per_grant", "cost.client_cpu_ns_per_grant",
+        "cost.server_cpu_ns_per_grant", "latency_ns.ping.p50",  "arrivals.due",
+        "latency_ns.acquire_due.p50"};
     for (size_t i = 0; i < COUNT(figures); i++) assert_true(cli_number_at(stage, figures[i]) > 0);
     assert_true(cli_number_at(stage, "arrivals.due") ==
                 cli_number_at(stage, "arrivals.started") + cli_number_at(stage, "arrivals.missed"));

@@ -1,5 +1,5 @@
-/* Stepped clocks: the shim itself, and that real servers which are started with it believe it. A server that
- * is not installed is skipped loudly, and is a failure where CI is set. */
+/* Stepped clocks: the shim itself, and that real servers which are started with it believe it. A
+ * server that is not installed is skipped loudly, and is a failure where CI is set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -24,8 +24,8 @@ static int64_t true_now_s(clockid_t clock) {
     return now.tv_sec;
 }
 
-/* What the C library's clocks say, compared with the kernel's, in whole seconds; and how long a wait of 50 ms
- * by the wall clock lasts. */
+/* What the C library's clocks say, compared with the kernel's, in whole seconds; and how long a
+ * wait of 50 ms by the wall clock lasts. */
 static int watch(void) {
     struct timespec now, mono, until, got;
     struct timeval of_day;
@@ -42,34 +42,39 @@ static int watch(void) {
     int64_t begin_ns = lb_now();
     until = now;
     until.tv_nsec += 50 * LB_MS_NS;
-    if (until.tv_nsec >= LB_S_NS) until = (struct timespec){until.tv_sec + 1, until.tv_nsec - LB_S_NS};
+    if (until.tv_nsec >= LB_S_NS)
+        until = (struct timespec){until.tv_sec + 1, until.tv_nsec - LB_S_NS};
     pthread_mutex_lock(&mutex);
     int result = pthread_cond_timedwait(&cond, &mutex, &until);
     pthread_mutex_unlock(&mutex);
-    printf(" %s %" PRId64 "\n", result == ETIMEDOUT ? "late" : "?", (lb_now() - begin_ns) / LB_MS_NS);
+    printf(" %s %" PRId64 "\n", result == ETIMEDOUT ? "late" : "?",
+           (lb_now() - begin_ns) / LB_MS_NS);
     return 0;
 }
 
 static void the_shim_moves_the_wall_clock_alone(void **state) {
     (void)state;
     static const int steps_s[] = {0, 61, -61, 400000000, -1};
-    char shim[PATH_MAX], self[PATH_MAX], offset[] = "/tmp/lockbench-test-XXXXXX", command[3 * PATH_MAX];
+    char shim[PATH_MAX], self[PATH_MAX], offset[] = "/tmp/lockbench-test-XXXXXX",
+                                         command[3 * PATH_MAX];
     struct lb_err err = {0};
     must(home_beside("clock_shim.so", shim, sizeof shim, &err), &err);
     assert_non_null(realpath("/proc/self/exe", self));
     int fd = mkstemp(offset);
-    snprintf(command, sizeof command,
-             "ASAN_OPTIONS=verify_asan_link_order=0 LB_CLOCK=%s LD_PRELOAD=%s timeout 50 '%s' --watch",
-             offset, shim, self);
+    snprintf(
+        command, sizeof command,
+        "ASAN_OPTIONS=verify_asan_link_order=0 LB_CLOCK=%s LD_PRELOAD=%s timeout 50 '%s' --watch",
+        offset, shim, self);
     for (size_t i = 0; i < sizeof steps_s / sizeof *steps_s; i++) {
         int64_t by_ns = steps_s[i] * LB_S_NS;
         assert_int_equal(pwrite(fd, &by_ns, sizeof by_ns, 0), sizeof by_ns);
         FILE *out = popen(command, "r");
         int64_t seen[4], mono, ms;
         char how[20];
-        assert_int_equal(fscanf(out, "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64 "%19s%" SCNd64,
-                                &seen[0], &seen[1], &seen[2], &seen[3], &mono, how, &ms),
-                         7);
+        assert_int_equal(
+            fscanf(out, "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64 "%19s%" SCNd64,
+                   &seen[0], &seen[1], &seen[2], &seen[3], &mono, how, &ms),
+            7);
         assert_int_equal(pclose(out), 0);
         /* The second may change between two looks. */
         for (int s = 0; s < 4; s++) assert_in_range(seen[s] - steps_s[i] + 5, 0, 6);
@@ -105,7 +110,8 @@ static void redis_ttls_jump(void **state) {
         assert_string_equal(help_ask(port[i], "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
     step(topo, 0, 61);
     assert_string_equal(help_ask(port[0], "GET lock\r\n", "\r\n"), "$-1\r\n");
-    assert_non_null(strstr(help_ask(port[1], "GET lock\r\n", "me"), "me")); /* one node's clock alone */
+    /* one node's clock alone */
+    assert_non_null(strstr(help_ask(port[1], "GET lock\r\n", "me"), "me"));
     step(topo, 0, -61);
     assert_string_equal(help_ask(port[0], "SET lock me PX 30000\r\n", "\r\n"), "+OK\r\n");
     step(topo, 0, -60);
@@ -115,7 +121,8 @@ static void redis_ttls_jump(void **state) {
     must(topo_kill(topo, 0, &err), &err);
     must(topo_restart(topo, 0, &err), &err);
     until_ready(topo);
-    const char *now = help_ask(port[0], "EVAL \"return tonumber(redis.call('TIME')[1])\" 0\r\n", "\r\n");
+    const char *now =
+        help_ask(port[0], "EVAL \"return tonumber(redis.call('TIME')[1])\" 0\r\n", "\r\n");
     assert_int_equal(now[0], ':');
     assert_in_range(atoll(now + 1) - (int64_t)time(NULL) + 65, 0, 10);
     topo_stop(topo);
@@ -149,7 +156,8 @@ static void mariadb_tells_another_time(void **state) {
     assert_in_range(number_of(command) - (int64_t)time(NULL) + 5, 0, 10);
     step(topo, 0, 3600);
     assert_in_range(number_of(command) - (int64_t)time(NULL) - 3600 + 5, 0, 10);
-    snprintf(command, sizeof command, "%s \"select get_lock('a', 0), sleep(600)\" 2>/dev/null", client);
+    snprintf(command, sizeof command, "%s \"select get_lock('a', 0), sleep(600)\" 2>/dev/null",
+             client);
     FILE *holder = popen(command, "r");
     snprintf(command, sizeof command, "%s \"select is_used_lock('a') is not null\"", client);
     for (int i = 0; i < 200 && number_of(command) == 0; i++) help_nap_ms(50);
@@ -181,11 +189,12 @@ static void zookeeper_tells_another_time(void **state) {
     if (system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0)
         skip_or_fail("ZooKeeper's clock", "kazoo", "python3-kazoo");
     until_says(topo, 0, "ruok", "imok");
-    snprintf(command, sizeof command,
-             "/usr/bin/python3 -c 'from kazoo.client import KazooClient as K\nk = "
-             "K(\"127.0.0.1:%d\")\nk.start(60)\n"
-             "print(k.create(\"/a\", sequence=True, include_data=True)[1].ctime // 1000)' 2>/dev/null",
-             topo_port(topo, 0, 0));
+    snprintf(
+        command, sizeof command,
+        "/usr/bin/python3 -c 'from kazoo.client import KazooClient as K\nk = "
+        "K(\"127.0.0.1:%d\")\nk.start(60)\n"
+        "print(k.create(\"/a\", sequence=True, include_data=True)[1].ctime // 1000)' 2>/dev/null",
+        topo_port(topo, 0, 0));
     assert_in_range(number_of(command) - (int64_t)time(NULL) + 20, 0, 40);
     step(topo, 0, 3600);
     assert_in_range(number_of(command) - (int64_t)time(NULL) - 3600 + 20, 0, 40);

@@ -1,5 +1,5 @@
-/* test_crowd: the checks of what is not a cell: readers and permits by known histories, versions, goods; and
- * what a holder that learned its loss moves. */
+/* test_crowd: the checks of what is not a cell: readers and permits by known histories, versions,
+ * goods; and what a holder that learned its loss moves. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -111,8 +111,8 @@ static void test_a_wrong_sum_accuses_nobody(void **state) {
     assert_found(0, 0);
 }
 
-/* Two that were never inside at one moment are not added up: the first had let go before the third came, by
- * its own stamp, though its units are still in the sum. */
+/* Two that were never inside at one moment are not added up: the first had let go before the third
+ * came, by its own stamp, though its units are still in the sum. */
 static void test_only_one_moment_counts(void **state) {
     (void)state;
     enter(0, 2, 3, 100, LB_NEVER);
@@ -198,7 +198,8 @@ static void test_a_session_that_ended(void **state) {
     struct pulse pulse = {.beat_ns = 100};
     struct holding holder = {1, 90, LB_NEVER, 0}, intruder = {2, 149, LB_NEVER, 0};
     findings.session_ns = 50;
-    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED); /* needs no pulse */
+    /* needs no pulse */
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     holders[1].pulse = &pulse;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     intruder.acquired_ns = 150; /* 50 after the last beat */
@@ -220,8 +221,8 @@ static void test_a_session_that_ended(void **state) {
     assert_found(1, 0);
 }
 
-/* Of two permits one is held by who stood still, and its session is over: who comes in then meets it, and not
- * the one that works on beside it, whichever is looked at first. */
+/* Of two permits one is held by who stood still, and its session is over: who comes in then meets
+ * it, and not the one that works on beside it, whichever is looked at first. */
 static void test_one_of_several_stood_still(void **state) {
     (void)state;
     for (uint32_t still = 0; still < 2; still++) {

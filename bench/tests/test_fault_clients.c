@@ -1,6 +1,6 @@
-/* test_fault_clients: worker processes that are paused and killed, and renewals that are held back: whom they
- * hit, that they really act, and that the log does not say so when they did not. And the schedule.
- */
+/* test_fault_clients: worker processes that are paused and killed, and renewals that are held back:
+ * whom they hit, that they really act, and that the log does not say so when they did not. And the
+ * schedule. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,17 +21,18 @@ static struct stage *whole(struct stage *stage) {
     return stage;
 }
 
-/* Each of those whom it finds holds, and stands still with it: that client has grants from before and after
- * at best. */
+/* Each of those whom it finds holds, and stands still with it: that client has grants from before
+ * and after at best. */
 static void test_a_holder_is_paused(void **state) {
     (void)state;
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
-        struct stage *stage = whole(run_toy(
-            locks[i], (struct toy_faults){0}, (struct stage_wish){.readers = 50, .permits = 1, .bound = 2},
-            SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
-                 "fault.every=200ms", "fault.for=100ms", "fault.times=3", "load.hold=2ms", "load.keys=2",
-                 "acquire.lease=20ms", "run.duration=1s")));
+        struct stage *stage = whole(
+            run_toy(locks[i], (struct toy_faults){0},
+                    (struct stage_wish){.readers = 50, .permits = 1, .bound = 2},
+                    SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                         "fault.every=200ms", "fault.for=100ms", "fault.times=3", "load.hold=2ms",
+                         "load.keys=2", "acquire.lease=20ms", "run.duration=1s")));
         assert_int_equal(stage->fault_count, 3);
         for (int f = 0; f < 3; f++) {
             const struct stage_fault *fault = &stage->faults[f];
@@ -49,10 +50,10 @@ static void test_a_holder_is_paused(void **state) {
 /* Evidence beside the sign: who stands still from the begin to the end is granted nothing. */
 static void test_the_paused_does_not_run(void **state) {
     (void)state;
-    struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                      SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h", "load.keys=own",
-                           "acquire.lease=10s", "run.warmup=0", "run.duration=600ms")));
+    struct stage *stage = whole(
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
+                     "load.keys=own", "acquire.lease=10s", "run.warmup=0", "run.duration=600ms")));
     assert_int_equal(stage->fault_count, 1);
     assert_sign(&stage->faults[0], true, "stood still");
     uint64_t of_paused = stage->grants_per_client[stage->faults[0].process], of_others = 0;
@@ -80,7 +81,8 @@ static char state_of(pid_t pid, pid_t *ret_parent) {
 static pid_t start_meddler(void) {
     pid_t parent = getpid(), meddler = fork();
     if (meddler != 0) return meddler;
-    for (int64_t end_ns = lb_now() + 20 * LB_S_NS; lb_now() < end_ns && getppid() == parent; usleep(1000)) {
+    for (int64_t end_ns = lb_now() + 20 * LB_S_NS; lb_now() < end_ns && getppid() == parent;
+         usleep(1000)) {
         for (pid_t pid = parent + 1; pid < parent + 400; pid++) {
             pid_t of = 0;
             if (state_of(pid, &of) == 'T' && of == parent) kill(pid, SIGCONT);
@@ -92,9 +94,10 @@ static pid_t start_meddler(void) {
 static void test_a_pause_that_did_not_last_says_so(void **state) {
     (void)state;
     pid_t meddler = start_meddler();
-    struct stage *stage = whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                                        SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
-                                             "fault.for=700ms", "acquire.lease=10s", "run.duration=1s")));
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.for=700ms",
+                           "acquire.lease=10s", "run.duration=1s")));
     kill(meddler, SIGKILL);
     waitpid(meddler, NULL, 0);
     assert_int_equal(stage->fault_count, 1);
@@ -104,10 +107,10 @@ static void test_a_pause_that_did_not_last_says_so(void **state) {
 
 static void test_a_waiter_is_killed(void **state) {
     (void)state;
-    struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                      SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
-                           "fault.every=100ms", "load.hold=20ms", "acquire.lease=10s", "run.duration=1s")));
+    struct stage *stage = whole(run_toy(
+        &toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+        SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
+             "fault.every=100ms", "load.hold=20ms", "acquire.lease=10s", "run.duration=1s")));
     /* Three of four: the last one is spared, though it is asked for. */
     assert_true(stage->fault_count >= 3);
     for (int i = 0; i < 3; i++) {
@@ -116,7 +119,8 @@ static void test_a_waiter_is_killed(void **state) {
         assert_int_equal(stage->faults[i].key, 0);
         for (int j = 0; j < i; j++) assert_true(stage->faults[i].client != stage->faults[j].client);
     }
-    for (int i = 3; i < stage->fault_count; i++) assert_sign(&stage->faults[i], false, "no waiter was found");
+    for (int i = 3; i < stage->fault_count; i++)
+        assert_sign(&stage->faults[i], false, "no waiter was found");
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     stage_free(stage);
 }
@@ -150,10 +154,10 @@ static void test_nobody_to_be_found(void **state) {
 /* All but the last one are dead: that it is spared is said. */
 static void test_the_last_one_is_spared(void **state) {
     (void)state;
-    struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                      SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
-                           "fault.first=50ms", "fault.every=100ms", "fault.times=2", "run.duration=600ms")));
+    struct stage *stage = whole(run_toy(
+        &toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+        SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
+             "fault.first=50ms", "fault.every=100ms", "fault.times=2", "run.duration=600ms")));
     assert_int_equal(stage->fault_count, 2);
     assert_sign(&stage->faults[0], true, "ended by signal 9");
     assert_sign(&stage->faults[1], false, "no client is left");
@@ -163,10 +167,10 @@ static void test_the_last_one_is_spared(void **state) {
 static struct stage *starve(const char *renew, const char *target) {
     char text[64];
     snprintf(text, sizeof text, "fault.target=%s", target);
-    return whole(
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = renew != NULL},
-                SETS("load.clients=3", "load.processes=1", "fault.kind=starve", text, "fault.first=100ms",
-                     "fault.for=500ms", "load.hold=900ms", "acquire.lease=150ms", "run.duration=1500ms")));
+    return whole(run_toy(
+        &toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = renew != NULL},
+        SETS("load.clients=3", "load.processes=1", "fault.kind=starve", text, "fault.first=100ms",
+             "fault.for=500ms", "load.hold=900ms", "acquire.lease=150ms", "run.duration=1500ms")));
 }
 
 /* A holder outlives its lease when its renewals are held back, and does not while they are made. */
@@ -202,7 +206,8 @@ static void test_what_is_not_there_is_said(void **state) {
     assert_int_equal(stage->faults[1].section, 1);
     json_t *json = faults_json(stage);
     assert_true(json_is_null(json_object_get(json_array_get(json, 0), "process")));
-    assert_string_equal(json_string_value(json_object_get(json_array_get(json, 1), "section")), "fault.2");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(json, 1), "section")),
+                        "fault.2");
     assert_false(json_is_true(json_object_get(json_array_get(json, 1), "acted")));
     json_decref(json);
     stage_free(stage);
@@ -211,16 +216,18 @@ static void test_what_is_not_there_is_said(void **state) {
 /* A section that waits for a holder, and one below it that keeps its distance. */
 static void test_the_order_of_sections_stays(void **state) {
     (void)state;
-    struct stage *stage = whole(
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.for=50ms",
-                     "fault.2.kind=pause", "fault.2.first=150ms", "fault.2.after=holder", "fault.2.for=30ms",
-                     "fault.3.kind=pause", "fault.3.first=250ms", "fault.3.for=30ms", "load.keys=own",
-                     "load.hold=600ms", "acquire.lease=10s", "run.warmup=0", "run.duration=2s")));
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                      SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.for=50ms",
+                           "fault.2.kind=pause", "fault.2.first=150ms", "fault.2.after=holder",
+                           "fault.2.for=30ms", "fault.3.kind=pause", "fault.3.first=250ms",
+                           "fault.3.for=30ms", "load.keys=own", "load.hold=600ms",
+                           "acquire.lease=10s", "run.warmup=0", "run.duration=2s")));
     assert_int_equal(stage->fault_count, 3);
     const struct stage_fault *f = stage->faults;
     for (int i = 0; i < 3; i++) assert_int_equal(f[i].section, i);
-    /* The first grants began with the load, before the first fault: the next ones come after 600 ms. */
+    /* The first grants began with the load, before the first fault: the next ones come after 600
+     * ms. */
     assert_true(f[1].begin_ns - stage->window_begin_ns >= 590 * LB_MS_NS);
     assert_true(f[2].begin_ns - f[1].begin_ns >= 99 * LB_MS_NS);
     stage_free(stage);
@@ -228,8 +235,10 @@ static void test_the_order_of_sections_stays(void **state) {
 
 static void test_a_seed_gives_the_same_times(void **state) {
     (void)state;
-    struct plan_fault plan = {
-        .kind = FAULT_KILL, .first = {LB_S_NS, 5 * LB_S_NS}, .every = {LB_MS_NS, LB_S_NS}, .times = 20};
+    struct plan_fault plan = {.kind = FAULT_KILL,
+                              .first = {LB_S_NS, 5 * LB_S_NS},
+                              .every = {LB_MS_NS, LB_S_NS},
+                              .times = 20};
     int same = 0, other_section = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fault_clock a, b, c;

@@ -1,21 +1,22 @@
-/* test_fault_servers: what is done to real servers acts, and shows in what clients see of it: not only in the
- * sign that the log has.
- */
+/* test_fault_servers: what is done to real servers acts, and shows in what clients see of it: not
+ * only in the sign that the log has. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 
 static void a_server_stands_still(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run = fault_run("redis-setnx",
-                            FAULT_LOAD("2", "1", "own", "0", "10s",
-                                       "2s") "[fault]\nkind = server-pause\nfirst = 300ms\nfor = 900ms\n",
-                            0);
+    json_t *run =
+        fault_run("redis-setnx",
+                  FAULT_LOAD("2", "1", "own", "0", "10s",
+                             "2s") "[fault]\nkind = server-pause\nfirst = 300ms\nfor = 900ms\n",
+                  0);
     assert_stage_is(run, "complete", "clean");
     assert_fault(run, 0, "server-pause", true, "all threads of the server stood still for 0.");
     assert_true(cli_number_at(fault_at(run, 0), "node") == 0);
     /* Each client had asked it something. */
-    assert_true(stage_number(run, "fairness.max_wait_ns") + stage_number(run, "latency_ns.release.max") >
+    assert_true(stage_number(run, "fairness.max_wait_ns") +
+                    stage_number(run, "latency_ns.release.max") >
                 5e8);
     json_decref(run);
 }
@@ -23,13 +24,15 @@ static void a_server_stands_still(void **state) {
 static void a_killed_server_comes_back(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run = fault_run("redis-setnx",
-                            FAULT_LOAD("2", "1", "own", "0", "10s",
-                                       "4s") "[fault]\nkind = server-kill\nfirst = 300ms\nfor = 100ms\n",
-                            0);
+    json_t *run =
+        fault_run("redis-setnx",
+                  FAULT_LOAD("2", "1", "own", "0", "10s",
+                             "4s") "[fault]\nkind = server-kill\nfirst = 300ms\nfor = 100ms\n",
+                  0);
     assert_stage_is(run, "complete", "clean");
     assert_fault(run, 0, "server-kill", true, "it listened again after");
-    assert_true(cli_number_at(fault_at(run, 0), "to_s") > cli_number_at(fault_at(run, 0), "from_s"));
+    assert_true(cli_number_at(fault_at(run, 0), "to_s") >
+                cli_number_at(fault_at(run, 0), "from_s"));
     assert_true(stage_number(run, "outcomes.broken") + stage_number(run, "outcomes.unknown") > 0);
     assert_true(granted_from(run, 1.9) > 0); /* clients found it again */
     json_decref(run);
@@ -39,10 +42,11 @@ static void a_killed_server_comes_back(void **state) {
 static void a_server_that_is_gone_is_no_failure(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run = fault_run("redis-setnx",
-                            FAULT_LOAD("2,3", "1", "own", "0", "10s",
-                                       "1s") "[fault]\nkind = server-kill\nfirst = 500ms\nfor = 0\n",
-                            0);
+    json_t *run =
+        fault_run("redis-setnx",
+                  FAULT_LOAD("2,3", "1", "own", "0", "10s",
+                             "1s") "[fault]\nkind = server-kill\nfirst = 500ms\nfor = 0\n",
+                  0);
     for (int i = 0; i < 2; i++) {
         char path[64];
         snprintf(path, sizeof path, "stages.%d", i);
@@ -60,19 +64,21 @@ static void a_server_that_is_gone_is_no_failure(void **state) {
 
 #define HELD FAULT_LOAD("4", "1", "1", "1500ms", "30s", "3s")
 
-/* With a server that writes each lock to its disk: a restart keeps it, and only what loses its data loses it.
- */
+/* With a server that writes each lock to its disk: a restart keeps it, and only what loses its data
+ * loses it. */
 static void data_is_kept_or_thrown_away(void **state) {
     (void)state;
     cli_need("redis");
     static const char durable[] = "[servers]\ndurability = sync\n";
     char text[900];
     for (int empty = 0; empty < 2; empty++) {
-        snprintf(text, sizeof text, "%s%s[fault]\nkind = %s\nfirst = 100ms\nafter = holder\nfor = 50ms\n",
-                 HELD, durable, empty ? "server-empty" : "server-kill");
+        snprintf(text, sizeof text,
+                 "%s%s[fault]\nkind = %s\nfirst = 100ms\nafter = holder\nfor = 50ms\n", HELD,
+                 durable, empty ? "server-empty" : "server-kill");
         json_t *run = fault_run("redis-setnx", text, empty ? 3 : 0);
         assert_stage_is(run, "complete", empty ? "violated" : "clean");
-        assert_fault(run, 0, empty ? "server-empty" : "server-kill", true, empty ? "and its data" : "gone;");
+        assert_fault(run, 0, empty ? "server-empty" : "server-kill", true,
+                     empty ? "and its data" : "gone;");
         json_decref(run);
     }
 }
@@ -84,8 +90,8 @@ static void keys_go_before_their_time(void **state) {
     static const char *const kinds[] = {"clock", "evict"};
     for (int i = 0; i < 2; i++) {
         char text[900];
-        snprintf(text, sizeof text, "%s[fault]\nkind = %s\nby = 60s\nfirst = 100ms\nafter = holder\n", HELD,
-                 kinds[i]);
+        snprintf(text, sizeof text,
+                 "%s[fault]\nkind = %s\nby = 60s\nfirst = 100ms\nafter = holder\n", HELD, kinds[i]);
         json_t *run = fault_run("redis-setnx", text, 3);
         assert_stage_is(run, "complete", "violated");
         assert_fault(run, 0, kinds[i], true, i == 0 ? "jumped by 60.000 s" : "");
@@ -93,20 +99,20 @@ static void keys_go_before_their_time(void **state) {
     }
 }
 
-/* The one who holds when the primary is killed came after the cut; the replica knows his predecessor only,
- * whose lease is over before he is done. */
+/* The one who holds when the primary is killed came after the cut; the replica knows his
+ * predecessor only, whose lease is over before he is done. */
 static void a_replica_becomes_primary(void **state) {
     (void)state;
     cli_need("redis-replicas");
-    json_t *run = fault_run(
-        "redis-setnx",
-        FAULT_LOAD("4", "1", "1", "3s", "4s", "9s") "[servers]\ntopology = redis-replicas\n"
-                                                    "[fault]\nkind = wire-cut\ntarget = replication\n"
-                                                    "first = 0\nfor = 0\n"
-                                                    "[fault.2]\nkind = server-kill\ntarget = primary\n"
-                                                    "first = 2s\nafter = holder\nfor = 0\n"
-                                                    "[fault.3]\nkind = promote\nfirst = 2010ms\n",
-        3);
+    json_t *run = fault_run("redis-setnx",
+                            FAULT_LOAD("4", "1", "1", "3s", "4s",
+                                       "9s") "[servers]\ntopology = redis-replicas\n"
+                                             "[fault]\nkind = wire-cut\ntarget = replication\n"
+                                             "first = 0\nfor = 0\n"
+                                             "[fault.2]\nkind = server-kill\ntarget = primary\n"
+                                             "first = 2s\nafter = holder\nfor = 0\n"
+                                             "[fault.3]\nkind = promote\nfirst = 2010ms\n",
+                            3);
     assert_stage_is(run, "complete", "violated");
     assert_fault(run, 0, "wire-cut", true, "struck");
     assert_fault(run, 1, "server-kill", true, "killed");
@@ -120,13 +126,15 @@ static void a_replica_becomes_primary(void **state) {
 static void a_server_ends_a_holders_connection(void **state) {
     (void)state;
     cli_need("postgres");
-    json_t *run = fault_run("pg-advisory",
-                            FAULT_LOAD("4", "4", "1", "1s", "10s",
-                                       "3s") "[fault]\nkind = terminate\ntarget = holder\nfirst = 200ms\n",
-                            3);
+    json_t *run =
+        fault_run("pg-advisory",
+                  FAULT_LOAD("4", "4", "1", "1s", "10s",
+                             "3s") "[fault]\nkind = terminate\ntarget = holder\nfirst = 200ms\n",
+                  3);
     assert_stage_is(run, "complete", "expired");
     assert_fault(run, 0, "terminate", true, "1 of its connections ended");
-    assert_true(cli_number_at(fault_at(run, 0), "client") == cli_number_at(fault_at(run, 0), "process"));
+    assert_true(cli_number_at(fault_at(run, 0), "client") ==
+                cli_number_at(fault_at(run, 0), "process"));
     assert_true(stage_number(run, "exclusion.double_holders") == 0);
     json_decref(run);
 }
@@ -134,14 +142,14 @@ static void a_server_ends_a_holders_connection(void **state) {
 static void what_a_server_cannot_do_is_said(void **state) {
     (void)state;
     cli_need("memcached");
-    json_t *run =
-        fault_run("memcached",
-                  FAULT_LOAD("2", "1", "1", "0", "10s",
-                             "500ms") "[fault]\nkind = terminate\ntarget = all\nfirst = 100ms\n"
-                                      "[fault.2]\nkind = promote\nfirst = 100ms\n"
-                                      "[fault.3]\nkind = server-pause\ntarget = minority\nfirst = 100ms\n"
-                                      "[fault.4]\nkind = wire-reset\ntarget = replication\nfirst = 100ms\n",
-                  0);
+    json_t *run = fault_run(
+        "memcached",
+        FAULT_LOAD("2", "1", "1", "0", "10s",
+                   "500ms") "[fault]\nkind = terminate\ntarget = all\nfirst = 100ms\n"
+                            "[fault.2]\nkind = promote\nfirst = 100ms\n"
+                            "[fault.3]\nkind = server-pause\ntarget = minority\nfirst = 100ms\n"
+                            "[fault.4]\nkind = wire-reset\ntarget = replication\nfirst = 100ms\n",
+        0);
     assert_stage_is(run, "complete", "clean");
     assert_fault(run, 0, "terminate", false, "does not offer");
     assert_fault(run, 1, "promote", false, "");
@@ -168,19 +176,19 @@ static int nodes_of(const json_t *run, const char *section, bool *seen) {
 static void several_servers_are_hit(void **state) {
     (void)state;
     cli_need("redis-independents");
-    json_t *run = fault_run(
-        "redis-redlock",
-        FAULT_LOAD("2", "1", "own", "0", "10s", "2s") "[fault]\nkind = server-pause\ntarget = minority\n"
-                                                      "first = 100ms\nfor = 100ms\n"
-                                                      "[fault.2]\nkind = server-pause\ntarget = majority\n"
-                                                      "first = 500ms\nfor = 100ms\n"
-                                                      "[fault.3]\nkind = server-pause\ntarget = 4\n"
-                                                      "first = 900ms\nfor = 100ms\n"
-                                                      "[fault.4]\nkind = server-pause\ntarget = all\n"
-                                                      "first = 1300ms\nfor = 100ms\n"
-                                                      "[fault.5]\nkind = server-pause\ntarget = 9\n"
-                                                      "first = 1700ms\nfor = 100ms\n",
-        0);
+    json_t *run = fault_run("redis-redlock",
+                            FAULT_LOAD("2", "1", "own", "0", "10s",
+                                       "2s") "[fault]\nkind = server-pause\ntarget = minority\n"
+                                             "first = 100ms\nfor = 100ms\n"
+                                             "[fault.2]\nkind = server-pause\ntarget = majority\n"
+                                             "first = 500ms\nfor = 100ms\n"
+                                             "[fault.3]\nkind = server-pause\ntarget = 4\n"
+                                             "first = 900ms\nfor = 100ms\n"
+                                             "[fault.4]\nkind = server-pause\ntarget = all\n"
+                                             "first = 1300ms\nfor = 100ms\n"
+                                             "[fault.5]\nkind = server-pause\ntarget = 9\n"
+                                             "first = 1700ms\nfor = 100ms\n",
+                            0);
     assert_stage_is(run, "complete", "clean");
     static const int counts[] = {2, 3, 1, 5};
     static const char *const sections[] = {"fault", "fault.2", "fault.3", "fault.4"};
@@ -196,11 +204,12 @@ static void several_servers_are_hit(void **state) {
 static void the_leader_is_found(void **state) {
     (void)state;
     cli_need("etcd-3");
-    json_t *run = fault_run("etcd-mutex",
-                            FAULT_LOAD("2", "1", "own", "0", "10s",
-                                       "6s") "[servers]\ntopology = etcd-3\n[fault]\nkind = server-kill\n"
-                                             "target = leader\nfirst = 500ms\nfor = 0\n",
-                            0);
+    json_t *run =
+        fault_run("etcd-mutex",
+                  FAULT_LOAD("2", "1", "own", "0", "10s",
+                             "6s") "[servers]\ntopology = etcd-3\n[fault]\nkind = server-kill\n"
+                                   "target = leader\nfirst = 500ms\nfor = 0\n",
+                  0);
     assert_stage_is(run, "complete", "clean");
     assert_fault(run, 0, "server-kill", true, "killed");
     assert_true(granted_from(run, 4.9) > 0); /* the others go on */

@@ -1,6 +1,5 @@
-/* test_fault_wires: what happens to bytes between clients and a real server acts, on those whom it should,
- * and shows in what clients see of it.
- */
+/* test_fault_wires: what happens to bytes between clients and a real server acts, on those whom it
+ * should, and shows in what clients see of it. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 
@@ -21,8 +20,8 @@ static double in_doubt(const json_t *run) {
 static void connections_are_reset(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run =
-        clean_run("[fault]\nkind = wire-reset\ntarget = all\nfirst = 200ms\nevery = 300ms\ntimes = 2\n");
+    json_t *run = clean_run(
+        "[fault]\nkind = wire-reset\ntarget = all\nfirst = 200ms\nevery = 300ms\ntimes = 2\n");
     assert_fault(run, 0, "wire-reset", true, "of 2 connections");
     assert_fault(run, 1, "wire-reset", true, "of 2 connections");
     assert_true(json_array_size(cli_get(run, "stages.0.faults")) == 2);
@@ -34,10 +33,11 @@ static void connections_are_reset(void **state) {
 static void answers_are_lost(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run = clean_run("[fault]\nkind = wire-drop\ntarget = all\nholding = OK\nfirst = 200ms\n"
-                            "[fault.2]\nkind = wire-drop\ntarget = all\nfirst = 500ms\n"
-                            "[fault.3]\nkind = wire-drop\ntarget = all\nholding = nobody says this\n"
-                            "first = 500ms\nfor = 300ms\n");
+    json_t *run =
+        clean_run("[fault]\nkind = wire-drop\ntarget = all\nholding = OK\nfirst = 200ms\n"
+                  "[fault.2]\nkind = wire-drop\ntarget = all\nfirst = 500ms\n"
+                  "[fault.3]\nkind = wire-drop\ntarget = all\nholding = nobody says this\n"
+                  "first = 500ms\nfor = 300ms\n");
     assert_fault(run, 0, "wire-drop", true, "struck 1 times");
     assert_fault(run, 1, "wire-drop", true, "struck 1 times");
     assert_fault(run, 2, "wire-drop", false, "struck 0 times");
@@ -48,7 +48,8 @@ static void answers_are_lost(void **state) {
 static void a_connection_ends_in_an_answer(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run = clean_run("[fault]\nkind = wire-midway\ntarget = all\nbytes = 3\nfirst = 200ms\n");
+    json_t *run =
+        clean_run("[fault]\nkind = wire-midway\ntarget = all\nbytes = 3\nfirst = 200ms\n");
     assert_fault(run, 0, "wire-midway", true, "struck 2 times");
     assert_true(in_doubt(run) > 0);
     json_decref(run);
@@ -58,12 +59,14 @@ static void a_connection_ends_in_an_answer(void **state) {
 static void bytes_come_late(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *run = clean_run("[fault]\nkind = wire-delay\ntarget = all\nby = 60ms\nfirst = 0\nfor = 0\n");
+    json_t *run =
+        clean_run("[fault]\nkind = wire-delay\ntarget = all\nby = 60ms\nfirst = 0\nfor = 0\n");
     assert_fault(run, 0, "wire-delay", true, "of 2 connections");
     assert_true(stage_number(run, "latency_ns.acquire.max") >= 110e6);
     assert_true(json_is_real(cli_get(fault_at(run, 0), "to_s"))); /* lifted with the load's end */
     json_decref(run);
-    /* 400 bytes a second: an acquire's 109 take more than a quarter of one, and there is time for several. */
+    /* 400 bytes a second: an acquire's 109 take more than a quarter of one, and there is time for
+     * several. */
     run = clean_run("[fault]\nkind = wire-slow\ntarget = all\nrate = 400\nfirst = 0\nfor = 0\n");
     assert_fault(run, 0, "wire-slow", true, "of 2 connections");
     assert_true(stage_number(run, "latency_ns.acquire.max") >= 2e8);
@@ -77,9 +80,10 @@ static void a_holder_is_cut_off(void **state) {
     static const char *const ways[] = {"both", "answers", "requests"};
     for (int i = 0; i < 3; i++) {
         char text[900];
-        snprintf(text, sizeof text,
-                 "%s[fault]\nkind = wire-cut\ntarget = holder\nway = %s\nfirst = 1s\nfor = 1500ms\n",
-                 FAULT_LOAD("3", "3", "1", "100ms", "600ms", "4s"), ways[i]);
+        snprintf(
+            text, sizeof text,
+            "%s[fault]\nkind = wire-cut\ntarget = holder\nway = %s\nfirst = 1s\nfor = 1500ms\n",
+            FAULT_LOAD("3", "3", "1", "100ms", "600ms", "4s"), ways[i]);
         json_t *run = fault_run("redis-setnx", text, 0);
         assert_stage_is(run, "complete", "clean");
         assert_fault(run, 0, "wire-cut", true, "of ");
@@ -100,12 +104,14 @@ static void a_holder_is_cut_off(void **state) {
     }
 }
 
-/* A session that hears nothing runs out: who is met in the cell after that is excused, if it learns it. */
+/* A session that hears nothing runs out: who is met in the cell after that is excused, if it learns
+ * it. */
 static void a_session_runs_out(void **state) {
     (void)state;
     cli_need("etcd");
     char text[900];
-    snprintf(text, sizeof text, "%s[fault]\nkind = wire-cut\ntarget = holder\nfirst = 200ms\nfor = 5s\n",
+    snprintf(text, sizeof text,
+             "%s[fault]\nkind = wire-cut\ntarget = holder\nfirst = 200ms\nfor = 5s\n",
              FAULT_LOAD("3", "3", "1", "300ms", "2s", "6s"));
     char *file = cli_path("session.ini"), *out = cli_path("session");
     cli_write(file, text);

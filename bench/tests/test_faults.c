@@ -1,4 +1,5 @@
-/* test_faults: worker processes that are paused and killed by plan, and keys that nobody gets any more. */
+/* test_faults: worker processes that are paused and killed by plan, and keys that nobody gets any
+ * more. */
 #include "bench/tests/toy_help.h"
 
 #define PROCESSES "load.clients=6", "load.processes=3", "load.threads=3"
@@ -7,10 +8,12 @@ static void test_a_killed_process_is_nobodys_fault(void **state) {
     (void)state;
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
-        struct stage *stage = run_toy(
-            locks[i], (struct toy_faults){0}, (struct stage_wish){.readers = 50, .permits = 1, .bound = 3},
-            SETS(PROCESSES, "fault.kind=kill", "fault.first=50ms", "fault.every=100ms", "acquire.lease=300ms",
-                 "run.duration=1s", "run.drain=500ms", "acquire.mode=timed", "acquire.timeout=50ms"));
+        struct stage *stage =
+            run_toy(locks[i], (struct toy_faults){0},
+                    (struct stage_wish){.readers = 50, .permits = 1, .bound = 3},
+                    SETS(PROCESSES, "fault.kind=kill", "fault.first=50ms", "fault.every=100ms",
+                         "acquire.lease=300ms", "run.duration=1s", "run.drain=500ms",
+                         "acquire.mode=timed", "acquire.timeout=50ms"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         /* Two of three: one is left alive, which is said once, however often it is tried. */
         assert_int_equal(stage->fault_count, 3);
@@ -30,10 +33,10 @@ static void test_a_killed_process_is_nobodys_fault(void **state) {
 
 static void test_a_paused_holder_outlives_its_lease(void **state) {
     (void)state;
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.every=150ms",
-                     "fault.for=120ms", "load.hold=5ms", "acquire.lease=20ms", "run.duration=900ms"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                  SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
+                                       "fault.every=150ms", "fault.for=120ms", "load.hold=5ms",
+                                       "acquire.lease=20ms", "run.duration=900ms"));
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
     assert_true(stage->fault_count >= 5);
     for (int i = 0; i < stage->fault_count; i++) {
@@ -42,20 +45,22 @@ static void test_a_paused_holder_outlives_its_lease(void **state) {
         assert_true(lasted_ns >= 100 * LB_MS_NS || i == stage->fault_count - 1);
     }
     assert_int_equal(stage->exclusion.double_holders, 0);
-    assert_true(stage->exclusion.verdict == VERDICT_EXPIRED || stage->exclusion.verdict == VERDICT_CLEAN);
+    assert_true(stage->exclusion.verdict == VERDICT_EXPIRED ||
+                stage->exclusion.verdict == VERDICT_CLEAN);
     stage_free(stage);
 }
 
-/* A session ends while its process stands still: that is no more the lock's fault than a lease that ends, as
- * long as the holder is told when it lets go. One that is told that all was well is a lock that does not know
- * whether it holds. */
+/* A session ends while its process stands still: that is no more the lock's fault than a lease that
+ * ends, as long as the holder is told when it lets go. One that is told that all was well is a lock
+ * that does not know whether it holds. */
 static void test_a_session_that_ends_in_a_pause(void **state) {
     (void)state;
     for (int deaf = 0; deaf < 2; deaf++) {
-        struct stage *stage = run_toy(&toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
-                                      SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms",
-                                           "fault.every=1100ms", "fault.for=900ms", "load.hold=20ms",
-                                           "load.keys=3", "acquire.lease=400ms", "run.duration=3s"));
+        struct stage *stage =
+            run_toy(&toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
+                    SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.every=1100ms",
+                         "fault.for=900ms", "load.hold=20ms", "load.keys=3", "acquire.lease=400ms",
+                         "run.duration=3s"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         uint64_t met = stage->exclusion.double_holders + stage->exclusion.expired_holders;
         if (met == 0) print_message("no holder was paused\n");
@@ -65,12 +70,13 @@ static void test_a_session_that_ends_in_a_pause(void **state) {
     }
 }
 
-/* A pause longer than all the rest: the process goes on when the window is over, and the stage is whole. */
+/* A pause longer than all the rest: the process goes on when the window is over, and the stage is
+ * whole. */
 static void test_a_pause_ends_with_the_window(void **state) {
     (void)state;
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                                  SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.for=1h",
-                                       "acquire.lease=20ms", "run.duration=300ms"));
+                                  SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
+                                       "fault.for=1h", "acquire.lease=20ms", "run.duration=300ms"));
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
     assert_int_equal(stage->fault_count, 1);
     assert_true(stage->faults[0].end_ns - stage->faults[0].begin_ns < 10 * LB_S_NS);
@@ -95,7 +101,8 @@ static void test_the_victim_is_drawn_from_the_seed(void **state) {
 /* Nobody has the key and nobody gets it: after three leases and a second. */
 static void test_a_stuck_key_is_seen(void **state) {
     (void)state;
-    static const char *const modes[] = {"acquire.mode=wait", "acquire.mode=try", "acquire.mode=timed"};
+    static const char *const modes[] = {"acquire.mode=wait", "acquire.mode=try",
+                                        "acquire.mode=timed"};
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
             run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20}, (struct stage_wish){0},
@@ -110,9 +117,10 @@ static void test_a_stuck_key_is_seen(void **state) {
 /* Long waits of a key that others use, or that one holds, are no sign of it. */
 static void test_a_busy_key_is_not_stuck(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = true},
-                                  SETS("load.clients=2", "acquire.lease=100ms", "load.hold=1600ms",
-                                       "run.warmup=0", "run.duration=1800ms"));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = true},
+                SETS("load.clients=2", "acquire.lease=100ms", "load.hold=1600ms", "run.warmup=0",
+                     "run.duration=1800ms"));
     assert_int_equal(stage->exclusion.stuck, 0);
     assert_true(stage->max_wait_ns > 1300 * LB_MS_NS); /* three leases and a second */
     stage_free(stage);
@@ -125,8 +133,8 @@ static void test_who_rests_finds_nothing_stuck(void **state) {
     for (int i = 0; i < 2; i++) {
         struct stage *stage =
             run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                    SETS("load.clients=2", "acquire.lease=100ms", "load.hold=50ms", "load.think=1h", modes[i],
-                         "acquire.timeout=1ms", "run.warmup=0", "run.duration=1800ms"));
+                    SETS("load.clients=2", "acquire.lease=100ms", "load.hold=50ms", "load.think=1h",
+                         modes[i], "acquire.timeout=1ms", "run.warmup=0", "run.duration=1800ms"));
         assert_true(stage->outcomes[LB_OK] > 0);
         assert_int_equal(stage->exclusion.stuck, 0);
         stage_free(stage);

@@ -1,6 +1,7 @@
-/* test_history: the judge of histories against an exhaustive search, on random small histories of each model,
- * good and bad: at least 100,000 of each. The search tries all orders that real time allows, an operation
- * whose outcome is unknown both as done and as not done; it shares no code with the judge.
+/* test_history: the judge of histories against an exhaustive search, on random small histories of
+ * each model, good and bad: at least 100,000 of each. The search tries all orders that real time
+ * allows, an operation whose outcome is unknown both as done and as not done; it shares no code
+ * with the judge.
  *
  * LOCKBENCH_HISTORIES=n: another number of good and bad ones. */
 #include <setjmp.h>
@@ -75,8 +76,8 @@ static bool may_take(const struct search *search, int mask, int attempt) {
         if (other->token > token) token = other->token;
         bool given = false;
         for (int k = 0; k < search->count; k++) {
-            given |=
-                (mask >> k & 1) && search->ops[k].gives && search->ops[k].attempt == search->ops[i].attempt;
+            given |= (mask >> k & 1) && search->ops[k].gives &&
+                     search->ops[k].attempt == search->ops[i].attempt;
         }
         if (given) continue;
         permits += other->permits;
@@ -93,7 +94,8 @@ static bool may_take(const struct search *search, int mask, int attempt) {
             break;
         }
     }
-    if (search->past->model == HISTORY_SEMAPHORE) return permits + wanted->permits <= search->past->bound;
+    if (search->past->model == HISTORY_SEMAPHORE)
+        return permits + wanted->permits <= search->past->bound;
     return wanted->token == 0 || wanted->token > token;
 }
 
@@ -111,7 +113,8 @@ static bool in_turn(const struct search *search, int mask, int index) {
     for (int i = 0; i < search->count; i++) {
         const struct op *before = &search->ops[i];
         if ((mask >> i & 1) || !before->must || before->attempt >= op->attempt) continue;
-        bool same = search->past->all[before->attempt].client == search->past->all[op->attempt].client;
+        bool same =
+            search->past->all[before->attempt].client == search->past->all[op->attempt].client;
         if (same && before->end <= op->begin) return false;
     }
     return true;
@@ -140,7 +143,8 @@ static bool fits(struct search *search, int mask) {
     return false;
 }
 
-/* What is to be explained: all grants for as long as their holders believed; or only inside their leases. */
+/* What is to be explained: all grants for as long as their holders believed; or only inside their
+ * leases. */
 enum view { VIEW_CERTAIN, VIEW_INSIDE };
 
 /* asked: the busy try that is to be explained, too; -1 = none. */
@@ -164,7 +168,8 @@ static bool explained(const struct past *past, enum view view, int asked) {
             add_op(&search, i, false, a->called, a->from, true);
             bool sure = !ends && a->way != WAY_UNSURE && a->way != WAY_DEAD;
             if (ends) to = a->lease_end;
-            if (a->way != WAY_OPEN || ends) add_op(&search, i, true, to, sure ? a->released : INF, sure);
+            if (a->way != WAY_OPEN || ends)
+                add_op(&search, i, true, to, sure ? a->released : INF, sure);
         }
     }
     return fits(&search, 0);
@@ -172,12 +177,14 @@ static bool explained(const struct past *past, enum view view, int asked) {
 
 /* ---- the judge's side ---- */
 
-static void record(struct history_record *records, size_t *count, const struct attempt *a, bool release) {
+static void record(struct history_record *records, size_t *count, const struct attempt *a,
+                   bool release) {
     static const enum history_outcome of_acquire[] = {
         [WAY_UNKNOWN] = HISTORY_UNKNOWN, [WAY_BUSY] = HISTORY_BUSY, [WAY_INNER] = HISTORY_OK};
     records[(*count)++] = (struct history_record){
         .kind = release ? HISTORY_RELEASE : HISTORY_ACQUIRE,
-        .outcome = release ? (a->way == WAY_UNSURE ? HISTORY_UNKNOWN : HISTORY_OK) : of_acquire[a->way],
+        .outcome =
+            release ? (a->way == WAY_UNSURE ? HISTORY_UNKNOWN : HISTORY_OK) : of_acquire[a->way],
         .flags = a->shared ? HISTORY_SHARED : 0,
         .depth = a->way == WAY_INNER,
         .client = (uint32_t)a->client,
@@ -197,8 +204,10 @@ static int by_time(const void *a, const void *b) {
 
 /* A client's records in its order: an inner grant lies inside the outer one. */
 static struct judgement judged(const struct past *past) {
-    struct history_rules rules = {
-        .model = past->model, .bound = (uint32_t)past->bound, .clients = CLIENTS, .cut_ns = LB_NEVER};
+    struct history_rules rules = {.model = past->model,
+                                  .bound = (uint32_t)past->bound,
+                                  .clients = CLIENTS,
+                                  .cut_ns = LB_NEVER};
     struct book book;
     struct lb_err err = {0};
     struct judgement judgement;
@@ -236,8 +245,8 @@ static int below(struct lb_rng *rng, int n) {
     return (int)rng_below(rng, (uint64_t)n);
 }
 
-/* A history of a lock that does its work: things happen one after the other, at times 100 apart, and each
- * call begins before and returns after its own. */
+/* A history of a lock that does its work: things happen one after the other, at times 100 apart,
+ * and each call begins before and returns after its own. */
 static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
     int holding[CLIENTS], free_from[CLIENTS] = {0}, now = 1000, token = 0;
     bool gone[CLIENTS] = {false};
@@ -248,7 +257,8 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
     for (int step = 0; step < 40; step++, now += 100) {
         int client = below(rng, CLIENTS);
         if (gone[client] || now <= free_from[client]) continue;
-        int before = now - below(rng, now - free_from[client] > 300 ? 300 : now - free_from[client]);
+        int before =
+            now - below(rng, now - free_from[client] > 300 ? 300 : now - free_from[client]);
         int after = now + below(rng, 250);
         if (holding[client] >= 0) {
             struct attempt *a = &past->all[holding[client]];
@@ -265,7 +275,8 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
         }
         if (past->count >= wanted) continue;
         struct attempt a = {.client = client,
-                            .permits = past->model == HISTORY_SEMAPHORE ? 1 + below(rng, past->bound) : 1,
+                            .permits =
+                                past->model == HISTORY_SEMAPHORE ? 1 + below(rng, past->bound) : 1,
                             .shared = past->model == HISTORY_RWLOCK && below(rng, 2),
                             .called = before,
                             .from = after,
@@ -296,7 +307,8 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
     for (int i = 0; i < CLIENTS; i++) {
         if (holding[i] >= 0) past->all[holding[i]].way = WAY_OPEN;
     }
-    for (int i = 0; i < past->count && past->model == HISTORY_REENTRANT && past->count < WHILES_MAX; i++) {
+    for (int i = 0; i < past->count && past->model == HISTORY_REENTRANT && past->count < WHILES_MAX;
+         i++) {
         struct attempt inner = past->all[i];
         if (inner.way != WAY_PLAIN || inner.to - inner.from < 8) continue;
         int quarter = (inner.to - inner.from) / 4;
@@ -314,7 +326,8 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
 /* Each client's clock moved, and tokens mixed: mostly bad, not always. */
 static void spoil(struct past *past, struct lb_rng *rng, int most) {
     int shift[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) shift[i] = below(rng, 3) == 0 ? 0 : below(rng, 2 * most) - most;
+    for (int i = 0; i < CLIENTS; i++)
+        shift[i] = below(rng, 3) == 0 ? 0 : below(rng, 2 * most) - most;
     for (int i = 0; i < past->count; i++) {
         struct attempt *a = &past->all[i];
         a->called += shift[a->client];
@@ -347,7 +360,8 @@ static void lease(struct past *past, struct lb_rng *rng) {
         for (int k = 0; k < past->count; k++) {
             struct attempt *a = &past->all[i], *outer = &past->all[k];
             if (a->way != WAY_INNER || outer == a || outer->client != a->client) continue;
-            if (outer->called <= a->called && a->released <= outer->released) a->lease_end = outer->lease_end;
+            if (outer->called <= a->called && a->released <= outer->released)
+                a->lease_end = outer->lease_end;
         }
     }
 }
@@ -355,15 +369,16 @@ static void lease(struct past *past, struct lb_rng *rng) {
 static void show(const struct past *past) {
     for (int i = 0; i < past->count; i++) {
         const struct attempt *a = &past->all[i];
-        print_message("  client %d way %d permits %d %s token %d lease end %d: %d..%d .. %d..%d\n", a->client,
-                      a->way, a->permits, a->shared ? "shared" : "", a->token, a->lease_end, a->called,
-                      a->from, a->to, a->released);
+        print_message("  client %d way %d permits %d %s token %d lease end %d: %d..%d .. %d..%d\n",
+                      a->client, a->way, a->permits, a->shared ? "shared" : "", a->token,
+                      a->lease_end, a->called, a->from, a->to, a->released);
     }
 }
 
 static void disagree(const struct past *past, const char *what, const struct judgement *judgement) {
     print_message("the search says '%s': %s, bound %d; the judge says %s\n", what,
-                  history_model_name(past->model), past->bound, history_verdict_name(judgement->verdict));
+                  history_model_name(past->model), past->bound,
+                  history_verdict_name(judgement->verdict));
     show(past);
     fail();
 }
@@ -375,7 +390,9 @@ struct tally {
 static void compare(const struct past *past, struct tally *tally) {
     struct judgement judgement = judged(past);
     bool certain = explained(past, VIEW_CERTAIN, -1), inside = explained(past, VIEW_INSIDE, -1);
-    enum history_verdict truth = !inside ? HISTORY_VIOLATED : !certain ? HISTORY_EXPIRED : HISTORY_CLEAN;
+    enum history_verdict truth = !inside    ? HISTORY_VIOLATED
+                                 : !certain ? HISTORY_EXPIRED
+                                            : HISTORY_CLEAN;
     if (judgement.verdict != truth) disagree(past, history_verdict_name(truth), &judgement);
     tally->good += truth == HISTORY_CLEAN;
     tally->bad += truth == HISTORY_VIOLATED;
@@ -390,7 +407,8 @@ static void compare(const struct past *past, struct tally *tally) {
         spurious += !explained(past, VIEW_CERTAIN, i);
     }
     /* What may have been held excuses more than what can be explained. */
-    if (judgement.spurious_busy > (uint64_t)spurious) disagree(past, "a busy try has a reason", &judgement);
+    if (judgement.spurious_busy > (uint64_t)spurious)
+        disagree(past, "a busy try has a reason", &judgement);
     tally->spurious += spurious;
     tally->spurious_seen += (int)judgement.spurious_busy;
 }
@@ -418,9 +436,10 @@ static void compare_many(enum history_model model) {
             compare(&past, &tally);
         }
     }
-    print_message("%s: %d good, %d bad, %d expired; %d busy tries, %d spurious, of which found %d\n",
-                  history_model_name(model), tally.good, tally.bad, tally.expired, tally.busy, tally.spurious,
-                  tally.spurious_seen);
+    print_message(
+        "%s: %d good, %d bad, %d expired; %d busy tries, %d spurious, of which found %d\n",
+        history_model_name(model), tally.good, tally.bad, tally.expired, tally.busy, tally.spurious,
+        tally.spurious_seen);
     assert_true(tally.expired > wanted / 100);
     if (model != HISTORY_SEMAPHORE) assert_true(tally.spurious_seen > 0);
 }

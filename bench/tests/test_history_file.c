@@ -1,5 +1,5 @@
-/* test_history_file: rings that run full, that lose nothing with a killed process, and files that are cut
- * off, foreign, or have no room. */
+/* test_history_file: rings that run full, that lose nothing with a killed process, and files that
+ * are cut off, foreign, or have no room. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,8 +22,12 @@
 static struct history *history;
 static size_t bytes;
 static char path[64];
-static const struct history_rules rules = {
-    .model = HISTORY_MUTEX, .bound = 1, .clients = 4, .cut_ns = LB_NEVER, .begin_ns = 7, .end_ns = 9};
+static const struct history_rules rules = {.model = HISTORY_MUTEX,
+                                           .bound = 1,
+                                           .clients = 4,
+                                           .cut_ns = LB_NEVER,
+                                           .begin_ns = 7,
+                                           .end_ns = 9};
 
 static int setup(void **state) {
     (void)state;
@@ -107,7 +111,8 @@ static void test_there_and_back(void **state) {
     history_close(&file);
 }
 
-/* Nobody takes anything: what finds no room is dropped and counted, and what was let in is let out. */
+/* Nobody takes anything: what finds no room is dropped and counted, and what was let in is let
+ * out. */
 static void test_a_full_ring_drops_whole_grants(void **state) {
     (void)state;
     struct history_ring *ring = &history->rings[0];
@@ -293,9 +298,21 @@ static void test_records_that_make_no_sense(void **state) {
         {.kind = HISTORY_ACQUIRE, .client = 999},
         {.kind = HISTORY_STALL, .client = 3, .clients = UINT32_MAX, .begin_ns = 9, .end_ns = 1},
         {.kind = HISTORY_DEATH, .client = 3, .clients = UINT32_MAX},
-        {.kind = HISTORY_ACQUIRE, .client = 0, .outcome = 250, .begin_ns = INT64_MAX, .end_ns = INT64_MIN},
-        {.kind = HISTORY_ACQUIRE, .client = 0, .key = UINT32_MAX, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
-        {.kind = HISTORY_RELEASE, .client = 0, .key = UINT32_MAX, .begin_ns = INT64_MIN, .outcome = 250},
+        {.kind = HISTORY_ACQUIRE,
+         .client = 0,
+         .outcome = 250,
+         .begin_ns = INT64_MAX,
+         .end_ns = INT64_MIN},
+        {.kind = HISTORY_ACQUIRE,
+         .client = 0,
+         .key = UINT32_MAX,
+         .begin_ns = INT64_MIN,
+         .end_ns = INT64_MAX},
+        {.kind = HISTORY_RELEASE,
+         .client = 0,
+         .key = UINT32_MAX,
+         .begin_ns = INT64_MIN,
+         .outcome = 250},
         {.kind = HISTORY_RENEWAL, .client = 2, .lease_end_ns = INT64_MIN},
     };
     assert_int_equal(book_begin(&book, &rules, &err), 0);
@@ -308,7 +325,8 @@ static void test_records_that_make_no_sense(void **state) {
 static void test_times_that_are_none(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct history_record record = {.kind = HISTORY_ACQUIRE, .begin_ns = 1, .end_ns = 2, .lease_end_ns = -8};
+    struct history_record record = {
+        .kind = HISTORY_ACQUIRE, .begin_ns = 1, .end_ns = 2, .lease_end_ns = -8};
     struct history_file file = {.records = &record, .count = 1};
     struct book book = {0};
     assert_int_equal(book_begin(&book, &rules, &err), 0);

@@ -1,5 +1,5 @@
-/* test_history_kinds: histories whose verdict is known, of what is more than a mutex: re-entrant locks,
- * readers, permits, slots; and of tokens and the order of grants. */
+/* test_history_kinds: histories whose verdict is known, of what is more than a mutex: re-entrant
+ * locks, readers, permits, slots; and of tokens and the order of grants. */
 #include "bench/tests/history_say.h"
 
 /* A lock whose first unlock frees it, though it was taken twice. */
@@ -20,8 +20,11 @@ static void test_readers_and_writers(void **state) {
     (void)state;
     become(HISTORY_RWLOCK, 1, false);
     for (uint32_t i = 0; i < 3; i++) {
-        add((struct history_record){
-            .kind = HISTORY_ACQUIRE, .flags = HISTORY_SHARED, .client = i, .begin_ns = 10, .end_ns = 20 + i});
+        add((struct history_record){.kind = HISTORY_ACQUIRE,
+                                    .flags = HISTORY_SHARED,
+                                    .client = i,
+                                    .begin_ns = 10,
+                                    .end_ns = 20 + i});
         left(i, 100 + i, 110, HISTORY_OK, HISTORY_SHARED);
     }
     got(4, 50, 102); /* as the last of them goes */
@@ -85,8 +88,11 @@ static void slot(uint32_t client, uint16_t number, int64_t from_ns, int64_t to_n
                                 .slot = number,
                                 .begin_ns = from_ns - 5,
                                 .end_ns = from_ns});
-    add((struct history_record){
-        .kind = HISTORY_RELEASE, .client = client, .slot = number, .begin_ns = to_ns, .end_ns = to_ns + 5});
+    add((struct history_record){.kind = HISTORY_RELEASE,
+                                .client = client,
+                                .slot = number,
+                                .begin_ns = to_ns,
+                                .end_ns = to_ns + 5});
 }
 
 static void test_slots(void **state) {
@@ -110,7 +116,8 @@ static void test_tokens(void **state) {
     released(1, 50, 51);
     got_token(2, 13, 60, 8);
     released(2, 70, 71);
-    got_token(3, 14, 80, 6); /* back; called before the others returned, but the order of holds tells */
+    /* back; called before the others returned, but the order of holds tells */
+    got_token(3, 14, 80, 6);
     released(3, 90, 91);
     got_token(4, 15, 100, 7); /* more than the last one, but not than all before it */
     released(4, 110, 111);
@@ -181,15 +188,17 @@ static void test_who_asked_first(void **state) {
     assert_int_equal(judgement.inversions, 1);
 }
 
-/* Keys and the rest of a client's grants are apart; a release without a grant, and a grant whose release is
- * missing, make nothing up. */
+/* Keys and the rest of a client's grants are apart; a release without a grant, and a grant whose
+ * release is missing, make nothing up. */
 static void test_gaps(void **state) {
     (void)state;
     for (uint32_t key = 0; key < 8; key++) {
-        add((struct history_record){.kind = HISTORY_ACQUIRE, .key = key, .begin_ns = 10, .end_ns = 20});
+        add((struct history_record){
+            .kind = HISTORY_ACQUIRE, .key = key, .begin_ns = 10, .end_ns = 20});
     }
     for (uint32_t key = 0; key < 8; key++) {
-        add((struct history_record){.kind = HISTORY_RELEASE, .key = key, .begin_ns = 30, .end_ns = 40});
+        add((struct history_record){
+            .kind = HISTORY_RELEASE, .key = key, .begin_ns = 30, .end_ns = 40});
     }
     released(1, 5, 6);
     got(2, 31, 35); /* its release is missing */

@@ -1,5 +1,5 @@
-/* test_history_known: histories of a mutex whose verdict is known, among them those of published failures of
- * locks. */
+/* test_history_known: histories of a mutex whose verdict is known, among them those of published
+ * failures of locks. */
 #include "bench/tests/history_say.h"
 
 static void test_nothing(void **state) {
@@ -47,7 +47,8 @@ static void test_each_intruder_counts(void **state) {
     assert_witnesses(20, 30);
 }
 
-/* Jepsen's history of etcd that a model of a mutex calls bad since two releases failed: no holds overlap. */
+/* Jepsen's history of etcd that a model of a mutex calls bad since two releases failed: no holds
+ * overlap. */
 static void test_a_failed_release_ends_a_hold(void **state) {
     (void)state;
     got(0, 10, 20);
@@ -204,7 +205,8 @@ static void test_a_cut_connection(void **state) {
     assert_witnesses(1600, 2000);
 }
 
-/* A cut that lasts: who asked for it while it lasted, too, was cut off, but not before it was granted. */
+/* A cut that lasts: who asked for it while it lasted, too, was cut off, but not before it was
+ * granted. */
 static void test_a_cut_that_lasts(void **state) {
     (void)state;
     happened(HISTORY_CUT, 0, 1, 1000, LB_NEVER);

@@ -1,5 +1,5 @@
-/* test_history_stage: stages whose history is kept, by toys that are right and toys that are wrong: the
- * history says what the cells say, and with faults how long keys stayed out of reach. */
+/* test_history_stage: stages whose history is kept, by toys that are right and toys that are wrong:
+ * the history says what the cells say, and with faults how long keys stayed out of reach. */
 #include "bench/run/stage_history.h"
 #include "bench/tests/toy_help.h"
 
@@ -25,14 +25,39 @@ struct kind {
 
 static const struct kind kinds[] = {
     {&toy_mutex, {0}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "load.keys=3"},
-    {&toy_mutex, {.renew = true}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "acquire.lease=3ms"},
-    {&toy_mutex, {.clients_per_session = 3}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "load.keys=1"},
+    {&toy_mutex,
+     {.renew = true},
+     {.nothing_is_locked = true},
+     HISTORY_MUTEX,
+     1,
+     "acquire.lease=3ms"},
+    {&toy_mutex,
+     {.clients_per_session = 3},
+     {.nothing_is_locked = true},
+     HISTORY_MUTEX,
+     1,
+     "load.keys=1"},
     {&toy_mutex, {0}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "acquire.mode=try"},
     {&toy_mutex, {.keys_at_once = 3}, {.first_key_only = true}, HISTORY_MUTEX, 3, "load.keys=4"},
     {&toy_mutex, {.depth = 3}, {.first_unlock_frees = true}, HISTORY_REENTRANT, 1, "load.keys=1"},
-    {&toy_rwlock, {.readers = 50}, {.writers_ignore_readers = true}, HISTORY_RWLOCK, 1, "load.keys=1"},
-    {&toy_rwlock, {.readers = 50}, {.readers_ignore_writers = true}, HISTORY_RWLOCK, 1, "load.keys=1"},
-    {&toy_semaphore, {.permits = 2, .bound = 5}, {.extra_permits = 1}, HISTORY_SEMAPHORE, 1, "load.keys=1"},
+    {&toy_rwlock,
+     {.readers = 50},
+     {.writers_ignore_readers = true},
+     HISTORY_RWLOCK,
+     1,
+     "load.keys=1"},
+    {&toy_rwlock,
+     {.readers = 50},
+     {.readers_ignore_writers = true},
+     HISTORY_RWLOCK,
+     1,
+     "load.keys=1"},
+    {&toy_semaphore,
+     {.permits = 2, .bound = 5},
+     {.extra_permits = 1},
+     HISTORY_SEMAPHORE,
+     1,
+     "load.keys=1"},
     {&toy_slots, {.bound = 3}, {.slot_is_shared = true}, HISTORY_SEMAPHORE, 1, "load.keys=1"},
 };
 
@@ -93,9 +118,9 @@ static void test_wrong_ones_are_violated(void **state) {
 /* What a client learned before it wrote is no violation, and is counted as lost and detected. */
 static void test_what_was_learned(void **state) {
     (void)state;
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10}, (struct stage_wish){.renew = true},
-                SETS(CROWD, "load.hold=20ms", "acquire.lease=12ms"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10},
+                                  (struct stage_wish){.renew = true},
+                                  SETS(CROWD, "load.hold=20ms", "acquire.lease=12ms"));
     const struct stage_history *history = judged(stage);
     assert_true(stage->exclusion.detected > 0);
     assert_int_equal(history->judgement.violations, 0);
@@ -107,8 +132,9 @@ static void test_what_was_learned(void **state) {
 /* An answer that is lost accuses nobody. */
 static void test_unknown_outcomes(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7}, (struct stage_wish){0},
-                                  SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7}, (struct stage_wish){0},
+                SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
     const struct stage_history *history = judged(stage);
     assert_true(stage->outcomes[LB_UNKNOWN] > 0);
     assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
@@ -118,10 +144,11 @@ static void test_unknown_outcomes(void **state) {
 /* Whose process is killed while it holds leaves a key that is out of reach until its lease ends. */
 static void test_a_killed_holder(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                                  SETS(PROCESSES, "fault.kind=kill", "fault.target=holder",
-                                       "fault.first=50ms", "fault.every=300ms", "fault.times=3",
-                                       "load.hold=20ms", "acquire.lease=100ms", "run.duration=1500ms"));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
+                     "fault.every=300ms", "fault.times=3", "load.hold=20ms", "acquire.lease=100ms",
+                     "run.duration=1500ms"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->fault_count, 3);
     assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
@@ -130,7 +157,8 @@ static void test_a_killed_holder(void **state) {
     for (int i = 0; i < 3; i++) assert_true(history->recovery.trials_ns[i] > 0);
     assert_true(history->recovery.unavailable_ns >= history->recovery.trials_ns[0] / 2);
     int killed = 0;
-    for (int i = 0; i < history->timeline_count; i++) killed += !!(history->timeline[i].flags & HOLD_DEAD);
+    for (int i = 0; i < history->timeline_count; i++)
+        killed += !!(history->timeline[i].flags & HOLD_DEAD);
     assert_int_equal(killed, 3);
     json_t *json = recovery_json(stage);
     assert_int_equal(json_array_size(json_object_get(json, "trials_ns")), 3);
@@ -139,13 +167,14 @@ static void test_a_killed_holder(void **state) {
     stage_free(stage);
 }
 
-/* A holder that stands still past its lease is met by others; that is its own affair, and both say so. */
+/* A holder that stands still past its lease is met by others; that is its own affair, and both say
+ * so. */
 static void test_a_paused_holder(void **state) {
     (void)state;
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
-                     "fault.for=600ms", "load.hold=20ms", "acquire.lease=100ms", "run.duration=1s"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+                                  SETS(PROCESSES, "fault.kind=pause", "fault.target=holder",
+                                       "fault.first=50ms", "fault.for=600ms", "load.hold=20ms",
+                                       "acquire.lease=100ms", "run.duration=1s"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->fault_count, 1);
     assert_int_equal(history->judgement.verdict, HISTORY_EXPIRED);
@@ -160,8 +189,9 @@ static void test_a_paused_holder_of_a_permit(void **state) {
     (void)state;
     struct stage *stage =
         run_toy(&toy_semaphore, (struct toy_faults){0}, (struct stage_wish){.bound = 3},
-                SETS(PROCESSES, "load.keys=1", "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
-                     "fault.for=300ms", "load.hold=20ms", "acquire.lease=100ms", "run.duration=1s"));
+                SETS(PROCESSES, "load.keys=1", "fault.kind=pause", "fault.target=holder",
+                     "fault.first=50ms", "fault.for=300ms", "load.hold=20ms", "acquire.lease=100ms",
+                     "run.duration=1s"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->fault_count, 1);
     assert_true(stage->faults[0].acted);
@@ -174,10 +204,10 @@ static void test_a_paused_holder_of_a_permit(void **state) {
 static void test_a_session_in_a_pause(void **state) {
     (void)state;
     for (int deaf = 0; deaf < 2; deaf++) {
-        struct stage *stage =
-            run_toy(&toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
-                    SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=100ms",
-                         "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", "run.duration=2s"));
+        struct stage *stage = run_toy(
+            &toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
+            SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=100ms",
+                 "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", "run.duration=2s"));
         const struct stage_history *history = judged(stage);
         uint64_t met = history->judgement.violations + history->judgement.expired;
         if (met == 0) print_message("nobody met the paused holder\n");

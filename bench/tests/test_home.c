@@ -28,7 +28,8 @@ static void a_test_finds_the_project_from_its_build_folder(void **state) {
 }
 
 static void the_environment_overrides(void **state) {
-    char folder[] = "/tmp/lockbench-test-XXXXXX", path[PATH_MAX], marker[PATH_MAX], wanted[PATH_MAX];
+    char folder[] = "/tmp/lockbench-test-XXXXXX", path[PATH_MAX], marker[PATH_MAX],
+         wanted[PATH_MAX];
     struct lb_err err = {0};
     (void)state;
     assert_non_null(mkdtemp(folder));

@@ -1,5 +1,5 @@
-/* test_judge: what stages' findings make of a run: clean locks, violations, stuck keys, controls that are
- * caught, missed, or not even tried. */
+/* test_judge: what stages' findings make of a run: clean locks, violations, stuck keys, controls
+ * that are caught, missed, or not even tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,24 +13,29 @@
 static const struct lb_lock real = {.name = "real"};
 static const struct lb_lock baseline = {.name = "baseline", .caps = LB_CAP_BASELINE};
 static const struct lb_lock none = {.name = "unsafe-none", .caps = LB_CAP_CONTROL};
-static const struct lb_lock expiring = {.name = "unsafe-expiring",
-                                        .caps = LB_CAP_CONTROL,
-                                        .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_EXPIRED}};
-static const struct lb_lock sticking = {.name = "unsafe-sticking",
-                                        .caps = LB_CAP_CONTROL,
-                                        .about = {.exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK}};
+static const struct lb_lock expiring = {
+    .name = "unsafe-expiring",
+    .caps = LB_CAP_CONTROL,
+    .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_EXPIRED}};
+static const struct lb_lock sticking = {
+    .name = "unsafe-sticking",
+    .caps = LB_CAP_CONTROL,
+    .about = {.exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK}};
 static const struct lb_lock overlapping = {
     .name = "unsafe-overlapping",
     .caps = LB_CAP_CONTROL,
     .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED}};
 
 static const struct exclusion clean = {.verdict = VERDICT_CLEAN, .grants = 9};
-static const struct exclusion expired = {.verdict = VERDICT_EXPIRED, .grants = 9, .expired_holders = 2};
+static const struct exclusion expired = {
+    .verdict = VERDICT_EXPIRED, .grants = 9, .expired_holders = 2};
 static const struct exclusion stuck = {.verdict = VERDICT_STUCK, .grants = 9, .stuck = 2};
-static const struct exclusion violated = {.verdict = VERDICT_VIOLATED, .grants = 9, .double_holders = 2};
+static const struct exclusion violated = {
+    .verdict = VERDICT_VIOLATED, .grants = 9, .double_holders = 2};
 static const struct exclusion nothing = {.verdict = VERDICT_UNCHECKED};
 
-static struct plan own = {.keys = {.pick = KEYS_UNIFORM, .count = 4}}; /* of the controls that bring one */
+/* of the controls that bring one */
+static struct plan own = {.keys = {.pick = KEYS_UNIFORM, .count = 4}};
 static struct plan_lock entry;
 static struct plan plan;
 static struct judge judge;
@@ -40,13 +45,15 @@ static char line[200];
 static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
     struct lb_err err = {0};
     entry = (struct plan_lock){.lock = lock, .chosen = chosen, .plan = elsewhere ? &own : NULL};
-    plan = (struct plan){.keys = {.pick = KEYS_UNIFORM, .count = 1}, .locks = &entry, .lock_count = 1};
+    plan =
+        (struct plan){.keys = {.pick = KEYS_UNIFORM, .count = 1}, .locks = &entry, .lock_count = 1};
     assert_int_equal(judge_init(&judge, &plan, &err), 0);
 }
 
 static bool take(const struct exclusion *found, int clients) {
     struct stage stage = {.status = STAGE_COMPLETE, .clients = clients, .exclusion = *found};
-    struct plan_stage of = {.plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
+    struct plan_stage of = {
+        .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
     return judge_stage(&judge, &stage, &of, line, sizeof line);
 }
 
@@ -65,7 +72,8 @@ static void real_locks_must_come_out_clean(void **state) {
     expect("nothing-granted");
     begin(&real, false, false);
     assert_true(take(&expired, 8));
-    assert_non_null(strstr(line, "LEASES OUTLIVED by holders of real: 0 lost updates, 0 double holders, 2 "));
+    assert_non_null(
+        strstr(line, "LEASES OUTLIVED by holders of real: 0 lost updates, 0 double holders, 2 "));
     expect("expired");
     begin(&real, false, false);
     assert_true(take(&expired, 8));
@@ -110,9 +118,11 @@ static void elsewhere_a_control_must_show_its_mistake_once(void **state) {
         const struct exclusion *found;
         bool caught;
     } cases[] = {
-        {&expiring, &expired, true},     {&expiring, &violated, true},    {&expiring, &stuck, false},
-        {&sticking, &stuck, true},       {&sticking, &expired, false},    {&sticking, &clean, false},
-        {&overlapping, &violated, true}, {&overlapping, &expired, false}, {&overlapping, &stuck, false},
+        {&expiring, &expired, true},     {&expiring, &violated, true},
+        {&expiring, &stuck, false},      {&sticking, &stuck, true},
+        {&sticking, &expired, false},    {&sticking, &clean, false},
+        {&overlapping, &violated, true}, {&overlapping, &expired, false},
+        {&overlapping, &stuck, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

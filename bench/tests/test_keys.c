@@ -15,8 +15,8 @@
 
 #define DRAWS 400000
 
-/* Pearson's statistic of DRAWS zipf draws against the exact shares, in standard deviations above its
- * expectation. Keys too rare for the statistic (fewer than ten expected) are pooled. */
+/* Pearson's statistic of DRAWS zipf draws against the exact shares, in standard deviations above
+ * its expectation. Keys too rare for the statistic (fewer than ten expected) are pooled. */
 static double misfit(uint32_t count, double s, uint64_t seed) {
     struct keyspace keys = {.pick = KEYS_ZIPF, .count = count, .zipf_s = s};
     struct keypicker picker;
@@ -60,7 +60,8 @@ static void zipf_draws_have_the_exact_shares(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double z = misfit(cases[i].count, cases[i].s, 99);
-        if (!(z < 4)) fail_msg("%u keys, s = %g: %.1f deviations off", cases[i].count, cases[i].s, z);
+        if (!(z < 4))
+            fail_msg("%u keys, s = %g: %.1f deviations off", cases[i].count, cases[i].s, z);
     }
 }
 

@@ -1,5 +1,5 @@
-/* test_list: what `lockbench list` and `doctor` say, with topologies made for the test. bench/cli is not
- * linked with tests, so its files are included. */
+/* test_list: what `lockbench list` and `doctor` say, with topologies made for the test. bench/cli
+ * is not linked with tests, so its files are included. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,8 @@ static void a_server_that_is_there_makes_available(void **state) {
     struct list list = make_list();
     assert_null(available_why_not(&list.available, served, NULL, NULL, &install));
     assert_null(available_why_not(&list.available, served, NULL, "none", &install));
-    assert_non_null(strstr(available_why_not(&list.available, served, NULL, "sync", &install), "no disk"));
+    assert_non_null(
+        strstr(available_why_not(&list.available, served, NULL, "sync", &install), "no disk"));
     assert_null(install);
     assert_null(available_why_not(&list.available, served, NULL, "default", &install));
     assert_string_equal(available_info(&list.available, served->topologies[0])->summary, "one toy");
@@ -104,16 +105,16 @@ static void a_backend_without_script_is_explained(void **state) {
     snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
     unlink(path);
     struct list list = make_list();
-    assert_non_null(
-        strstr(available_why_not(&list.available, served, NULL, NULL, &install), served->topologies[0]));
+    assert_non_null(strstr(available_why_not(&list.available, served, NULL, NULL, &install),
+                           served->topologies[0]));
     assert_null(available_info(&list.available, served->topologies[0]));
     free_list(&list);
 }
 
 static void the_json_has_every_lock_backend_and_workload(void **state) {
-    static const char *const of_lock[] = {"name",    "backend",    "primitive", "available", "reason",
-                                          "summary", "caps",       "claims",    "waits",     "options",
-                                          "about",   "topologies", "expected"};
+    static const char *const of_lock[] = {
+        "name",   "backend", "primitive", "available", "reason",     "summary", "caps",
+        "claims", "waits",   "options",   "about",     "topologies", "expected"};
     static const char *const of_backend[] = {"name", "available", "reason", "install"};
     (void)state;
     struct list list = make_list();
@@ -127,9 +128,11 @@ static void the_json_has_every_lock_backend_and_workload(void **state) {
     assert_int_equal(json_array_size(json_object_get(root, "workloads")), list.workloads.count);
     json_array_foreach(json_object_get(root, "locks"), index, entry) {
         for (size_t i = 0; i < sizeof of_lock / sizeof *of_lock; i++) {
-            if (!json_object_get(entry, of_lock[i])) fail_msg("lock %zu has no %s", index, of_lock[i]);
+            if (!json_object_get(entry, of_lock[i]))
+                fail_msg("lock %zu has no %s", index, of_lock[i]);
         }
-        assert_string_equal(json_string_value(json_object_get(entry, "name")), registry_locks()[index]->name);
+        assert_string_equal(json_string_value(json_object_get(entry, "name")),
+                            registry_locks()[index]->name);
         /* A reason stands if and only if the lock can't run. */
         assert_int_equal(json_is_true(json_object_get(entry, "available")),
                          json_is_null(json_object_get(entry, "reason")));
@@ -179,7 +182,8 @@ static void what_a_lock_is_expected_to_do_is_shown(void **state) {
     free(text);
 
     json_t *root = list_json(&list);
-    const json_t *expected = json_object_get(json_array_get(json_object_get(root, "locks"), 0), "expected");
+    const json_t *expected =
+        json_object_get(json_array_get(json_object_get(root, "locks"), 0), "expected");
     const json_t *kill = json_object_get(expected, "holder-kill");
     assert_string_equal(json_string_value(json_object_get(kill, "worst")), "stuck");
     assert_string_equal(json_string_value(json_object_get(kill, "why")),

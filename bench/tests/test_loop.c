@@ -84,7 +84,8 @@ static void reads(void *arg) {
     }
     /* Nothing comes: the deadline ends it. */
     assert_int_equal(lb_wait_fd(trace->a, LB_READABLE, lb_now() + 2 * LB_MS_NS), 0);
-    /* Two bytes come while nobody waits: the next wait sees them at once, also when only one was read. */
+    /* Two bytes come while nobody waits: the next wait sees them at once, also when only one was
+     * read. */
     assert_true(lb_sleep_until(lb_now() + 30 * LB_MS_NS));
     assert_int_equal(lb_wait_fd(trace->a, LB_READABLE, LB_NEVER), LB_READABLE);
     assert_int_equal(read(trace->a, &c, 1), 1);
@@ -242,7 +243,8 @@ static void bad_fd(void *arg) {
     assert_int_equal(lb_wait_fd(-1, LB_READABLE, LB_NEVER), -EBADF);
     assert_int_equal(lb_wait_fd(9999, LB_READABLE, LB_NEVER), -EBADF);
     int fd = open("/dev/null", O_RDONLY);
-    assert_int_equal(lb_wait_fd(fd, LB_READABLE, LB_NEVER), -EPERM); /* epoll takes no plain files */
+    /* epoll takes no plain files */
+    assert_int_equal(lb_wait_fd(fd, LB_READABLE, LB_NEVER), -EPERM);
     close(fd);
 }
 static void test_bad_descriptors_are_errors(void **state) {
@@ -299,7 +301,8 @@ static void test_two_thousand_fibers(void **state) {
     struct lb_err err = {0};
     struct trace trace = {0};
     struct loop *loop = loop_new(&(struct loop_config){0}, &err);
-    for (trace.a = 0; trace.a < 2000; trace.a++) assert_non_null(loop_spawn(loop, "many", counts, &trace));
+    for (trace.a = 0; trace.a < 2000; trace.a++)
+        assert_non_null(loop_spawn(loop, "many", counts, &trace));
     loop_run(loop);
     assert_int_equal(trace.b, 2000);
     loop_free(loop);

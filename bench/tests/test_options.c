@@ -21,9 +21,11 @@ struct sample {
 
 static const struct lb_option table[] = {
     {"tries", LB_OPT_INT, offsetof(struct sample, tries), "3", 1, 10, NULL, "how often"},
-    {"pause", LB_OPT_DURATION, offsetof(struct sample, pause_ns), "2ms", 1e6, 1e9, NULL, "between tries"},
+    {"pause", LB_OPT_DURATION, offsetof(struct sample, pause_ns), "2ms", 1e6, 1e9, NULL,
+     "between tries"},
     {"loud", LB_OPT_BOOL, offsetof(struct sample, loud), "no", 0, 0, NULL, "say so"},
-    {"transport", LB_OPT_CHOICE, offsetof(struct sample, transport), "grpc", 0, 0, "json,grpc", "how"},
+    {"transport", LB_OPT_CHOICE, offsetof(struct sample, transport), "grpc", 0, 0, "json,grpc",
+     "how"},
     {"factor", LB_OPT_REAL, offsetof(struct sample, factor), "1.5", 0, 2, NULL, "growth"},
     {"note", LB_OPT_TEXT, offsetof(struct sample, note), NULL, 0, 0, NULL, "anything"},
     {0},
@@ -100,8 +102,9 @@ static void json_has_numbers_and_units(void **state) {
     assert_int_equal(options_json(table, options, object), 0);
     char *text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT);
     assert_string_equal(
-        text, "{\"factor\":1.5,\"loud\":false,\"note\":\"\",\"pause_ns\":2000000,\"transport\":\"grpc\","
-              "\"tries\":3}");
+        text,
+        "{\"factor\":1.5,\"loud\":false,\"note\":\"\",\"pause_ns\":2000000,\"transport\":\"grpc\","
+        "\"tries\":3}");
     free(text);
     json_decref(object);
     arena_done(&arena);
@@ -115,13 +118,15 @@ static void check_table(const char *owner, const struct lb_option *options, size
     for (const struct lb_option *option = options; option && option->name; option++) {
         char allowed[256];
         size_t size = option->type == LB_OPT_TEXT ? sizeof(char *) : 8;
-        if (option->offset + size > bytes) fail_msg("%s.%s lies outside its struct", owner, option->name);
+        if (option->offset + size > bytes)
+            fail_msg("%s.%s lies outside its struct", owner, option->name);
         if (options_find(options, option->name) != option)
             fail_msg("%s.%s is there twice", owner, option->name);
         if (!option->help || !*option->help) fail_msg("%s.%s has no help", owner, option->name);
         if (!option->def && option->type != LB_OPT_TEXT)
             fail_msg("%s.%s has no default", owner, option->name);
-        if (strpbrk(option->name, ".= \t[];#")) fail_msg("%s.%s can't be written", owner, option->name);
+        if (strpbrk(option->name, ".= \t[];#"))
+            fail_msg("%s.%s can't be written", owner, option->name);
         assert_string_not_equal(option_allowed(option, allowed, sizeof allowed), "");
     }
     arena_done(&arena);
@@ -140,7 +145,8 @@ static void every_drivers_table_is_sound(void **state) {
         if (strcmp(lock->name, lock->backend->name) != 0) continue;
         for (const struct lb_option *option = lock->options; option && option->name; option++) {
             if (options_find(lock->backend->options, option->name)) {
-                fail_msg("%s.%s is an option of the lock and of the backend", lock->name, option->name);
+                fail_msg("%s.%s is an option of the lock and of the backend", lock->name,
+                         option->name);
             }
         }
     }

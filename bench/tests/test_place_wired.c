@@ -1,5 +1,5 @@
-/* test_place_wired: a place whose servers are reached through the wire: clients', and replication's. Real
- * Redis servers; what is missing is a loud skip. */
+/* test_place_wired: a place whose servers are reached through the wire: clients', and
+ * replication's. Real Redis servers; what is missing is a loud skip. */
 #include "bench/servers/topo.h"
 #include "bench/tests/stage_help.h"
 #include "bench/tests/wire_help.h"
@@ -12,7 +12,8 @@ struct wired {
     struct lb_err err;
 };
 
-/* Opens a place for the lock; .place is NULL with err if it can't be. False: the server is missing here. */
+/* Opens a place for the lock; .place is NULL with err if it can't be. False: the server is missing
+ * here. */
 static bool wired_up(struct wired *wired, const char *lock, const char *topology) {
     struct topo_info info;
     struct lb_err err = {0};
@@ -27,7 +28,8 @@ static bool wired_up(struct wired *wired, const char *lock, const char *topology
         return false;
     }
     wired->plan = plan_load(
-        &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = lock, .sets = NULL}, &err);
+        &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = lock, .sets = NULL},
+        &err);
     if (!wired->plan) fail_msg("%s", err.text);
     wired->place = place_open(&(struct place_ask){.lock = &wired->plan->locks[0],
                                                   .topology = topology,
@@ -94,7 +96,8 @@ static void clients_are_led_through(void **state) {
     wired_down(&wired);
 }
 
-/* Replication is cut: the primary's writes reach no replica, and the wire carried no byte; then it heals. */
+/* Replication is cut: the primary's writes reach no replica, and the wire carried no byte; then it
+ * heals. */
 static void replication_is_led_through(void **state) {
     (void)state;
     struct wired wired;
@@ -109,7 +112,8 @@ static void replication_is_led_through(void **state) {
     assert_int_equal(place_peer_ends(place, 1), 1 << 4);
     HELP_UNTIL(strcmp(ask_redis(primary, "WAIT 2 100\r\n"), ":2") == 0);
     assert_string_equal(ask_redis(primary, "SET k before\r\n"), "+OK");
-    for (int i = 0; i < 2; i++) HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":6") == 0);
+    for (int i = 0; i < 2; i++)
+        HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":6") == 0);
 
     struct wire_fault cut = {.kind = WIRE_SWALLOW, .ends = place->peer_ends};
     int fault = wire_set(place->wire, &cut, &err);
@@ -125,7 +129,8 @@ static void replication_is_led_through(void **state) {
     assert_int_equal(forwarded(place, place->peer_ends), before);
 
     assert_int_equal(wire_lift(place->wire, fault, &err), 0);
-    for (int i = 0; i < 2; i++) HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":8") == 0);
+    for (int i = 0; i < 2; i++)
+        HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":8") == 0);
     wired_down(&wired);
 }
 

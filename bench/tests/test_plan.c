@@ -34,10 +34,12 @@ static void every_shipped_workload_loads(void **state) {
         assert_string_not_equal(plan->summary, "");
         assert_string_equal(plan->summary, list.item[i].summary);
         if (json_array_size(plan->warnings)) {
-            fail_msg("%s: %s", list.item[i].name, json_string_value(json_array_get(plan->warnings, 0)));
+            fail_msg("%s: %s", list.item[i].name,
+                     json_string_value(json_array_get(plan->warnings, 0)));
         }
         plan_free(plan);
-        /* And with the locks that it asks for; a build may lack the library that all of them need. */
+        /* And with the locks that it asks for; a build may lack the library that all of them
+         * need. */
         wish.locks = NULL;
         plan = plan_load(&wish, &err);
         if (!plan && err.code != LB_EXIT_MACHINE) fail_msg("%s: %s", list.item[i].name, err.text);
@@ -83,9 +85,10 @@ static void an_empty_file_gives_the_defaults(void **state) {
 static void the_command_line_wins_and_its_last_word_most(void **state) {
     struct lb_err err = {0};
     (void)state;
-    struct plan *plan =
-        load("[load]\nclients = 8\nhold = 1ms\n[run]\nduration = 3s\n[sim]\nservice = 3ms\n", "sim,null",
-             SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"), &err);
+    struct plan *plan = load(
+        "[load]\nclients = 8\nhold = 1ms\n[run]\nduration = 3s\n[sim]\nservice = 3ms\n", "sim,null",
+        SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"),
+        &err);
     if (!plan) fail_msg("%s", err.text);
     assert_int_equal(plan->clients_count, 3);
     assert_int_equal(plan->clients[2], 4);
@@ -115,10 +118,22 @@ static void wrong_input_is_one_clear_line(void **state) {
          NULL,
          {".ini:2: laod.clients", "no section [laod]", "did you mean 'load'?"}},
         {"[run]\nclients = 1\n", NULL, NULL, {".ini:2: run.clients", "it belongs to [load]"}},
-        {"[run]\nduration = 100\n", NULL, NULL, {".ini:2: run.duration", "lacks its unit", "10ms to 24h"}},
-        {"[run]\nduration =\n", NULL, NULL, {".ini:2: run.duration", "the value is missing", "10ms to 24h"}},
-        {"[run]\nduration = 0\n", NULL, NULL, {".ini:2: run.duration", "0 is not between 10ms and 24h"}},
-        {"[run]\nrepeat = -1\n", NULL, NULL, {".ini:2: run.repeat", "-1 is not between 1 and 1000"}},
+        {"[run]\nduration = 100\n",
+         NULL,
+         NULL,
+         {".ini:2: run.duration", "lacks its unit", "10ms to 24h"}},
+        {"[run]\nduration =\n",
+         NULL,
+         NULL,
+         {".ini:2: run.duration", "the value is missing", "10ms to 24h"}},
+        {"[run]\nduration = 0\n",
+         NULL,
+         NULL,
+         {".ini:2: run.duration", "0 is not between 10ms and 24h"}},
+        {"[run]\nrepeat = -1\n",
+         NULL,
+         NULL,
+         {".ini:2: run.repeat", "-1 is not between 1 and 1000"}},
         {"[load]\nseed = 99999999999999999999\n", NULL, NULL, {"load.seed", "up to 15 digits"}},
         {"[acquire]\nmode = timd\n", NULL, NULL, {".ini:2: acquire.mode", "did you mean 'timed'?"}},
         {"[acquire]\nmode = timed\n", NULL, NULL, {"acquire.timeout", "needs one"}},
@@ -127,10 +142,19 @@ static void wrong_input_is_one_clear_line(void **state) {
          NULL,
          {"acquire.readers", "not between 0 and 100", "0..100 +25"}},
         {"[acquire]\nreaders = 0..100 x2\n", NULL, NULL, {"acquire.readers", "0 times anything"}},
-        {"[acquire]\npermits = 5\n", NULL, NULL, {"acquire.permits", "more than acquire.bound = 4"}},
-        {"[acquire]\nkeys_at_once = 2\n", NULL, NULL, {"acquire.keys_at_once", "load.keys has fewer"}},
+        {"[acquire]\npermits = 5\n",
+         NULL,
+         NULL,
+         {"acquire.permits", "more than acquire.bound = 4"}},
+        {"[acquire]\nkeys_at_once = 2\n",
+         NULL,
+         NULL,
+         {"acquire.keys_at_once", "load.keys has fewer"}},
         {"[load]\nsession = every\n", NULL, NULL, {"load.session", "keep or each"}},
-        {"[load]\nclients_per_session = 2\n", NULL, NULL, {"load.clients_per_session", "1 at most"}},
+        {"[load]\nclients_per_session = 2\n",
+         NULL,
+         NULL,
+         {"load.clients_per_session", "1 at most"}},
         {"[load]\nsession = each\nclients = 2\nclients_per_session = 2\n",
          NULL,
          NULL,
@@ -146,18 +170,27 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"[fault]\nkind = kill\n", NULL, NULL, {"fault.kind", "load.processes"}},
         {"[servers]\ntopology = reds\n", NULL, NULL, {"servers.topology", "did you mean 'redis'?"}},
         {"[workload]\nlocks = latc\n", NULL, NULL, {"workload.locks", "no lock 'latc'"}},
-        {"[acquire]\nlease = 0\n", NULL, NULL, {".ini:2: acquire.lease", "not between 1ms and 24h"}},
+        {"[acquire]\nlease = 0\n",
+         NULL,
+         NULL,
+         {".ini:2: acquire.lease", "not between 1ms and 24h"}},
         {"[load]\nclients = 2\nthreads = 3\n",
          NULL,
          NULL,
          {".ini:3: load.threads = 3", "more threads than clients"}},
-        {"[load]\nclients = 2\nprocesses = 3\n", NULL, NULL, {".ini:3: load.processes = 3", "than clients"}},
+        {"[load]\nclients = 2\nprocesses = 3\n",
+         NULL,
+         NULL,
+         {".ini:3: load.processes = 3", "than clients"}},
         {"[load]\nclients = 8\nthreads = 2\nprocesses = 3\n",
          NULL,
          NULL,
          {".ini:4: load.processes", "threads = 2"}},
         {"[load]\narrival = poisson\n", NULL, NULL, {".ini:2: load.arrival", "needs a rate"}},
-        {"[load]\narrival = poisson:5\nthink = 1ms\n", NULL, NULL, {".ini:3: load.think", "schedule"}},
+        {"[load]\narrival = poisson:5\nthink = 1ms\n",
+         NULL,
+         NULL,
+         {".ini:3: load.think", "schedule"}},
         {"[load]\nkeys = 1 zipf:1\n", NULL, NULL, {".ini:2: load.keys", "two keys or more"}},
         {"[servers]\ndurability = synk\n", NULL, NULL, {".ini:2: servers.durability", "'sync'"}},
         {"[workload]\nname = ../x\n", NULL, NULL, {".ini:2: workload.name"}},
@@ -165,9 +198,15 @@ static void wrong_input_is_one_clear_line(void **state) {
          NULL,
          NULL,
          {".ini:2: workload.locks", "no lock 'nul'", "did you mean 'null'?"}},
-        {"[workload]\nlocks = null,\n", NULL, NULL, {".ini:2: workload.locks", "missing between commas"}},
+        {"[workload]\nlocks = null,\n",
+         NULL,
+         NULL,
+         {".ini:2: workload.locks", "missing between commas"}},
         {"[workload]\nsummary = \xff\xfe\n", NULL, NULL, {".ini:2: workload.summary", "UTF-8"}},
-        {"[sim]\nservice = -1ms\n", NULL, NULL, {".ini:2: sim.service", "allowed: a duration, 0 to 1m"}},
+        {"[sim]\nservice = -1ms\n",
+         NULL,
+         NULL,
+         {".ini:2: sim.service", "allowed: a duration, 0 to 1m"}},
         {"[sim]\nservce = 1ms\n", NULL, NULL, {".ini:2: sim.servce", "did you mean 'service'?"}},
         {"[null]\nservice = 1ms\n", NULL, NULL, {".ini:2: null.service", "no such key"}},
         {"", NULL, "nul", {"no lock 'nul'", "did you mean 'null'?"}},
@@ -187,7 +226,8 @@ static void wrong_input_is_one_clear_line(void **state) {
         if (plan) fail_msg("taken: %s%s", cases[i].text, cases[i].set ? cases[i].set : "");
         assert_int_equal(err.code, LB_EXIT_USAGE);
         for (int j = 0; j < 3 && cases[i].why[j]; j++) {
-            if (!strstr(err.text, cases[i].why[j])) fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
+            if (!strstr(err.text, cases[i].why[j]))
+                fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
         }
     }
 }
@@ -221,7 +261,8 @@ static void odd_but_allowed_is_warned_about(void **state) {
         {"[load]\nhold = 6s\n", "longer than run.duration"},
         {"[load]\nhold = 5ms\narrival = constant:1000\nclients = 8\n", "5 times"},
         {"[acquire]\nrenew = yes\n", "acquire.renew has no effect"},
-        {"[load]\nprocesses = 2\nclients = 2\n[fault]\nkind = kill\nfirst = 5s\n", "nothing will happen"},
+        {"[load]\nprocesses = 2\nclients = 2\n[fault]\nkind = kill\nfirst = 5s\n",
+         "nothing will happen"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -321,8 +362,8 @@ static void every_key_is_printed_and_in_json(void **state) {
     plan_free(plan);
 }
 
-/* Whatever text a key takes, it prints a text that reads back as the same; whatever it refuses, it explains.
- */
+/* Whatever text a key takes, it prints a text that reads back as the same; whatever it refuses, it
+ * explains. */
 static void every_key_survives_any_text(void **state) {
     static const char *const parts[] = {
         "1",       "2",    "64",   "0",       "-",     ".",           "..",        " x",
@@ -358,8 +399,8 @@ static void every_key_survives_any_text(void **state) {
     assert_true(taken > 1000);
 }
 
-/* workloads/README.md is written by hand; it must not forget a key, or a workload, or tell another default.
- */
+/* workloads/README.md is written by hand; it must not forget a key, or a workload, or tell another
+ * default. */
 static void the_readme_names_every_key_and_workload(void **state) {
     char file[PATH_MAX + 16], line[1000], wanted[200];
     static char text[40000];
@@ -373,8 +414,8 @@ static void the_readme_names_every_key_and_workload(void **state) {
     fclose(in);
     for (const struct field *field = fields(); field->section; field++) {
         bool shown = field->def && *field->def;
-        snprintf(wanted, sizeof wanted, "\n| `%s.%s` | %s%s%s", field->section, field->key, shown ? "`" : "",
-                 shown ? field->def : "", shown ? "` |" : "");
+        snprintf(wanted, sizeof wanted, "\n| `%s.%s` | %s%s%s", field->section, field->key,
+                 shown ? "`" : "", shown ? field->def : "", shown ? "` |" : "");
         if (!strstr(text, wanted)) fail_msg("not in the README: %s", wanted);
     }
     assert_int_equal(workloads_find(folder, &list, &err), 0);

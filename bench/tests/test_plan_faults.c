@@ -49,7 +49,8 @@ static void several_sections_are_read(void **state) {
     assert_int_equal(f[7].times, 4);
     assert_int_equal(f[7].every.to_ns, 2 * LB_S_NS);
     char text[160];
-    assert_string_equal(faults_text(plan, text, sizeof text), "wire-cut+server-kill+promote+clock+wire-drop");
+    assert_string_equal(faults_text(plan, text, sizeof text),
+                        "wire-cut+server-kill+promote+clock+wire-drop");
     plan_free(plan);
 }
 
@@ -127,15 +128,23 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"[fault.22]\nkind = kill\n", NULL, {"no section [fault.22]"}},
         {"[fault.2]\nkinds = kill\n", NULL, {".ini:2: fault.2.kinds", "did you mean 'kind'?"}},
         {"[fault.2]\nfrom = 1s\n", NULL, {".ini:2: fault.2.from"}},
-        {"[fault]\ntarget = nobody\n", NULL, {".ini:2: fault.target", "is not one of", "a node's number"}},
+        {"[fault]\ntarget = nobody\n",
+         NULL,
+         {".ini:2: fault.target", "is not one of", "a node's number"}},
         {"[fault]\ntarget = 16\n", NULL, {".ini:2: fault.target", "not between 0 and 15"}},
-        {"[fault]\nfirst = -1s\n", NULL, {".ini:2: fault.first", "not between 0 and 24h", "random:2s..5s"}},
+        {"[fault]\nfirst = -1s\n",
+         NULL,
+         {".ini:2: fault.first", "not between 0 and 24h", "random:2s..5s"}},
         {"[fault]\nfirst = none\n", NULL, {".ini:2: fault.first"}},
         {"[fault]\nfirst = random:2s\n", NULL, {".ini:2: fault.first", "FROM..TO"}},
-        {"[fault]\nfirst = random:5s..2s\n", NULL, {".ini:2: fault.first", "ends before it begins"}},
+        {"[fault]\nfirst = random:5s..2s\n",
+         NULL,
+         {".ini:2: fault.first", "ends before it begins"}},
         {"[fault]\nfirst = random:1..2s\n", NULL, {".ini:2: fault.first", "lacks its unit"}},
         {"[fault]\nevery = 1ms\n", NULL, {".ini:2: fault.every", "not between 10ms and 24h"}},
-        {"[fault]\nevery = random:0..1s\n", NULL, {".ini:2: fault.every", "not between 10ms and 24h"}},
+        {"[fault]\nevery = random:0..1s\n",
+         NULL,
+         {".ini:2: fault.every", "not between 10ms and 24h"}},
         {"[fault]\nfor = -1s\n", NULL, {".ini:2: fault.for", "-1s is", "1h"}},
         {"[fault]\ntimes = -1\n", NULL, {".ini:2: fault.times", "not between 0 and"}},
         {"[fault]\nafter = waiter\n", NULL, {".ini:2: fault.after", "nothing or holder"}},
@@ -150,11 +159,15 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"[fault]\nkind = none\n[fault.2]\nkind = terminate\n",
          NULL,
          {".ini:4: fault.2.kind", "load.processes"}},
-        {"[fault]\nkind = wire-cut\ntarget = holder\n", NULL, {"fault.kind = wire-cut", "load.processes"}},
+        {"[fault]\nkind = wire-cut\ntarget = holder\n",
+         NULL,
+         {"fault.kind = wire-cut", "load.processes"}},
         {PROCESSES "[fault]\nkind = pause\ntarget = leader\n",
          NULL,
          {".ini:6: fault.target = leader", "pause hits none", "any, holder, waiter"}},
-        {"[fault]\nkind = server-kill\ntarget = holder\n", NULL, {"fault.target = holder", "a number"}},
+        {"[fault]\nkind = server-kill\ntarget = holder\n",
+         NULL,
+         {"fault.target = holder", "a number"}},
         {"[fault.3]\nkind = server-pause\nfor = 0\n", NULL, {"fault.3.for = 0", "how long"}},
         {"[fault]\nkind = server-empty\nfor = 0\n", NULL, {"fault.for = 0", "after how long"}},
         {"[fault]\nkind = clock\n", NULL, {"fault.by = 0 (the default)", "60s or -60s"}},
@@ -172,7 +185,8 @@ static void wrong_input_is_one_clear_line(void **state) {
         assert_int_equal(err.code, LB_EXIT_USAGE);
         assert_null(strchr(err.text, '\n'));
         for (int j = 0; j < 3 && cases[i].why[j]; j++) {
-            if (!strstr(err.text, cases[i].why[j])) fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
+            if (!strstr(err.text, cases[i].why[j]))
+                fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
         }
     }
 }

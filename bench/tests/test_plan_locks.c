@@ -38,7 +38,8 @@ static void all_leaves_out_what_cannot_run(void **state) {
     if (!plan) fail_msg("%s", err.text);
     int locks = 0, listed = 0;
     /* Controls with a workload of their own stay out: this one would not show them. */
-    for (int i = 0; registry_locks()[i]; i++) locks += registry_locks()[i]->about.exposed_by == NULL;
+    for (int i = 0; registry_locks()[i]; i++)
+        locks += registry_locks()[i]->about.exposed_by == NULL;
     assert_true(asked > 0);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), locks);
     for (int i = 0; i < plan->lock_count; i++) {
@@ -51,7 +52,8 @@ static void all_leaves_out_what_cannot_run(void **state) {
     json_t *entry, *found = NULL;
     size_t index;
     json_array_foreach(plan->skipped, index, entry) {
-        if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") == 0) found = entry;
+        if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") == 0)
+            found = entry;
     }
     assert_non_null(found);
     assert_string_equal(json_string_value(json_object_get(found, "reason")), "no memory here");
@@ -100,7 +102,8 @@ static void naming_makes_chosen(void **state) {
     /* Behind "all" it keeps its place in the list. */
     plan = load(NULL, "all,unsafe-none", NULL, &err);
     for (int i = 0; i < plan->lock_count; i++) {
-        assert_int_equal(plan->locks[i].chosen, strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
+        assert_int_equal(plan->locks[i].chosen,
+                         strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
     }
     plan_free(plan);
     /* A workload's list is as good as the command line's, which replaces it. */
@@ -145,8 +148,9 @@ static void ladders_make_stages(void **state) {
     int count = 0;
     char name[96];
     (void)state;
-    struct plan *plan = load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
-                             "mem-rwlock, null", NULL, &err);
+    struct plan *plan =
+        load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
+             "mem-rwlock, null", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     struct plan_stage *stages = stages_new(plan, &count);
     assert_int_equal(count, 16);
@@ -188,7 +192,8 @@ static void a_latch_keeps_its_sessions(void **state) {
     assert_non_null(strstr(err.text, "load.session"));
 }
 
-/* "all" leaves out who can't do what the workload asks; a named one is told which capability it lacks. */
+/* "all" leaves out who can't do what the workload asks; a named one is told which capability it
+ * lacks. */
 static void what_a_lock_cannot_do_is_said(void **state) {
     static const struct {
         const char *set, *why;
@@ -211,8 +216,10 @@ static void what_a_lock_cannot_do_is_said(void **state) {
         size_t index;
         bool told = false;
         json_array_foreach(plan->skipped, index, entry) {
-            if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") != 0) continue;
-            told = strstr(json_string_value(json_object_get(entry, "reason")), cases[i].why) != NULL;
+            if (strcmp(json_string_value(json_object_get(entry, "lock")), "mem-mutex") != 0)
+                continue;
+            told =
+                strstr(json_string_value(json_object_get(entry, "reason")), cases[i].why) != NULL;
         }
         assert_true(told);
         /* The baseline does nothing, whatever is asked. */
@@ -241,12 +248,14 @@ static void topologies_are_chosen_by_name(void **state) {
     plan_free(plan);
 }
 
-/* Each broken lock comes along with the plan that shows it, owned by the plan that brought it in. */
+/* Each broken lock comes along with the plan that shows it, owned by the plan that brought it
+ * in. */
 static void exposed_controls_bring_their_workload(void **state) {
     struct lb_err err = {0};
     int elsewhere = 0, own = 0;
     (void)state;
-    for (int i = 0; registry_locks()[i]; i++) elsewhere += registry_locks()[i]->about.exposed_by != NULL;
+    for (int i = 0; registry_locks()[i]; i++)
+        elsewhere += registry_locks()[i]->about.exposed_by != NULL;
     struct plan *plan = load("[load]\nseed = 7\n", "all", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     for (int i = 0; i < plan->lock_count; i++) assert_null(plan->locks[i].lock->about.exposed_by);
@@ -265,7 +274,8 @@ static void exposed_controls_bring_their_workload(void **state) {
     size_t index;
     json_t *entry;
     json_array_foreach(plan->skipped, index, entry) {
-        own += registry_lock(json_string_value(json_object_get(entry, "lock")))->about.exposed_by != NULL;
+        own += registry_lock(json_string_value(json_object_get(entry, "lock")))->about.exposed_by !=
+               NULL;
     }
     assert_int_equal(own, elsewhere);
     plan_free(plan);

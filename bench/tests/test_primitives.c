@@ -1,10 +1,10 @@
-/* test_primitives: the check of each kind of lock is seen to pass with a right toy and to fail with one that
- * is broken in the way that it looks for. */
+/* test_primitives: the check of each kind of lock is seen to pass with a right toy and to fail with
+ * one that is broken in the way that it looks for. */
 #include "bench/tests/toy_help.h"
 
-#define RIGHT                                                                                                \
-    (struct toy_faults) {                                                                                    \
-        0                                                                                                    \
+#define RIGHT                                                                                      \
+    (struct toy_faults) {                                                                          \
+        0                                                                                          \
     }
 
 static void assert_clean(const struct stage *stage) {
@@ -20,11 +20,13 @@ static void assert_clean(const struct stage *stage) {
 
 static void test_readers_share_and_writers_do_not(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60}, SETS(CROWD));
+    struct stage *stage =
+        run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60}, SETS(CROWD));
     assert_clean(stage);
     assert_true(stage->shared_grants > 0 && stage->shared_grants < stage->grants);
     stage_free(stage);
-    /* Readers alone hold together: 6 of them for 2 ms each, in 150 ms, are more than 75 one after another. */
+    /* Readers alone hold together: 6 of them for 2 ms each, in 150 ms, are more than 75 one after
+     * another. */
     stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 100},
                     SETS("load.clients=6", "load.hold=5ms", "run.duration=300ms"));
     assert_clean(stage);
@@ -35,7 +37,8 @@ static void test_readers_share_and_writers_do_not(void **state) {
 
 static void test_a_writer_beside_readers_is_caught(void **state) {
     (void)state;
-    const struct toy_faults broken[] = {{.writers_ignore_readers = true}, {.readers_ignore_writers = true}};
+    const struct toy_faults broken[] = {{.writers_ignore_readers = true},
+                                        {.readers_ignore_writers = true}};
     for (int i = 0; i < 2; i++) {
         struct stage *stage = run_toy(&toy_rwlock, broken[i], (struct stage_wish){.readers = 50},
                                       SETS(CROWD, "load.hold=100us"));
@@ -48,8 +51,9 @@ static void test_a_writer_beside_readers_is_caught(void **state) {
 
 static void test_permits_up_to_the_bound(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_semaphore, RIGHT, (struct stage_wish){.permits = 2, .bound = 5},
-                                  SETS(CROWD, "load.hold=200us"));
+    struct stage *stage =
+        run_toy(&toy_semaphore, RIGHT, (struct stage_wish){.permits = 2, .bound = 5},
+                SETS(CROWD, "load.hold=200us"));
     assert_clean(stage);
     stage_free(stage);
     assert_int_equal(toy_kept.armed, 0); /* disarmed again */
@@ -63,7 +67,8 @@ static void test_permits_up_to_the_bound(void **state) {
 static void test_each_slot_has_one_holder(void **state) {
     (void)state;
     struct stage_wish wish = {.bound = 3};
-    struct stage *stage = run_toy(&toy_slots, RIGHT, wish, SETS(CROWD, "load.keys=2", "load.hold=100us"));
+    struct stage *stage =
+        run_toy(&toy_slots, RIGHT, wish, SETS(CROWD, "load.keys=2", "load.hold=100us"));
     assert_clean(stage);
     stage_free(stage);
     stage = run_toy(&toy_slots, (struct toy_faults){.slot_is_shared = true}, wish,
@@ -78,7 +83,8 @@ static void test_the_first_unlock_must_not_free(void **state) {
     struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD));
     assert_clean(stage);
     stage_free(stage);
-    for (uint64_t i = 0; i < TOY_KEYS; i++) assert_int_equal(atomic_load(&toy_kept.key[i].depth), 0);
+    for (uint64_t i = 0; i < TOY_KEYS; i++)
+        assert_int_equal(atomic_load(&toy_kept.key[i].depth), 0);
     stage = run_toy(&toy_mutex, (struct toy_faults){.first_unlock_frees = true}, wish, SETS(CROWD));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     stage_free(stage);
@@ -109,7 +115,8 @@ static void test_each_update_makes_its_own_version(void **state) {
     assert_true(stage->retries > 0);
     assert_int_equal(stage->exclusion.grants, atomic_load(&toy_kept.key[0].version));
     stage_free(stage);
-    stage = run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us", "acquire.mode=try"));
+    stage =
+        run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us", "acquire.mode=try"));
     assert_int_equal(stage->outcomes[LB_BUSY], stage->retries); /* one try each */
     assert_true(stage->outcomes[LB_BUSY] > 0);
     stage_free(stage);
@@ -128,13 +135,16 @@ static void test_a_latch_opens_once_and_for_all(void **state) {
         char set[40];
         snprintf(set, sizeof set, "load.processes=%s", processes[i]);
         struct stage *stage =
-            run_toy(&toy_latch, RIGHT, wish, SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
+            run_toy(&toy_latch, RIGHT, wish,
+                    SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_true(stage->rounds > 2);
-        /* Two count down and three await in each round; each tells for itself when the window begins. */
+        /* Two count down and three await in each round; each tells for itself when the window
+         * begins. */
         assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
-        assert_true(stage->grants + 5 >= 5 * stage->rounds && stage->grants <= 5 * stage->rounds + 5);
+        assert_true(stage->grants + 5 >= 5 * stage->rounds &&
+                    stage->grants <= 5 * stage->rounds + 5);
         assert_true(stage->hist[METRIC_HANDOFF]->count > 0);
         assert_int_equal(stage->hist[METRIC_LAST_AWAKE]->count, stage->rounds);
         assert_true(stage->hist[METRIC_LAST_AWAKE]->max >= stage->hist[METRIC_HANDOFF]->max);
@@ -143,8 +153,9 @@ static void test_a_latch_opens_once_and_for_all(void **state) {
     }
     const struct toy_faults broken[] = {{.opens_early = true}, {.closes_again = true}};
     for (int i = 0; i < 2; i++) {
-        struct stage *stage = run_toy(&toy_latch, broken[i], wish,
-                                      SETS("load.clients=5", "load.hold=exponential:2ms", "run.drain=6s"));
+        struct stage *stage =
+            run_toy(&toy_latch, broken[i], wish,
+                    SETS("load.clients=5", "load.hold=exponential:2ms", "run.drain=6s"));
         assert_true(stage->exclusion.early > 0);
         assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         stage_free(stage);
@@ -153,7 +164,8 @@ static void test_a_latch_opens_once_and_for_all(void **state) {
 
 static void test_a_latch_for_one(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_latch, RIGHT, (struct stage_wish){.bound = 2}, SETS("load.clients=1"));
+    struct stage *stage =
+        run_toy(&toy_latch, RIGHT, (struct stage_wish){.bound = 2}, SETS("load.clients=1"));
     assert_clean(stage);
     assert_true(stage->rounds > 2);
     stage_free(stage);
@@ -164,8 +176,8 @@ static void test_a_sale_adds_up(void **state) {
     struct stage_wish wish = {.stock = 100, .bound = 3};
     const struct lb_lock *locks[] = {&toy_mutex, &toy_slots};
     for (int i = 0; i < 2; i++) {
-        struct stage *stage =
-            run_toy(locks[i], RIGHT, wish, SETS(CROWD, "load.keys=2", "run.warmup=0", "run.duration=20s"));
+        struct stage *stage = run_toy(
+            locks[i], RIGHT, wish, SETS(CROWD, "load.keys=2", "run.warmup=0", "run.duration=20s"));
         assert_clean(stage);
         assert_int_equal(stage->stock.stock, 200);
         assert_int_equal(stage->stock.sold, 200);
@@ -186,8 +198,8 @@ static void test_a_sale_adds_up(void **state) {
 static void test_overselling_is_caught(void **state) {
     (void)state;
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true}, (struct stage_wish){.stock = 100},
-                SETS(CROWD, "run.warmup=0", "run.duration=20s"));
+        run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true},
+                (struct stage_wish){.stock = 100}, SETS(CROWD, "run.warmup=0", "run.duration=20s"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_true(stage->exclusion.oversold > 0);
     assert_true(stage->stock.sold > stage->stock.stock);
@@ -220,7 +232,8 @@ static bool warns_of(const struct stage *stage, const char *words) {
 
 static void test_residue_is_reported(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=2"));
+    struct stage *stage =
+        run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=2"));
     assert_true(stage->residue_known);
     assert_int_equal(stage->residue.count, 0);
     assert_false(warns_of(stage, "left on the server"));
@@ -232,8 +245,8 @@ static void test_residue_is_reported(void **state) {
     assert_true(warns_of(stage, "left on the server"));
     stage_free(stage);
     /* After an answer that was lost, something may be left with reason. */
-    stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3, .unknown_every = 5}, (struct stage_wish){0},
-                    SETS("load.clients=2"));
+    stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3, .unknown_every = 5},
+                    (struct stage_wish){0}, SETS("load.clients=2"));
     assert_true(stage->outcomes[LB_UNKNOWN] > 0);
     assert_false(stage->residue_known);
     stage_free(stage);

@@ -42,8 +42,8 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Ten clients on threads of 3, 3, 2 and 2: together they are due as one process of the whole rate would be.
- */
+/* Ten clients on threads of 3, 3, 2 and 2: together they are due as one process of the whole rate
+ * would be. */
 static void shares_together_are_the_whole(void **state) {
     static const uint32_t first[] = {0, 3, 6, 8}, count[] = {3, 3, 2, 2};
     struct arrival arrival = {.kind = ARRIVAL_CONSTANT, .rate_per_s = 1000};
@@ -112,9 +112,12 @@ static void seeds_and_shares_differ_and_repeat(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_loop_is_never_due),      cmocka_unit_test(constant_arrivals_do_not_drift),
-        cmocka_unit_test(shares_together_are_the_whole), cmocka_unit_test(each_share_goes_forward),
-        cmocka_unit_test(poisson_arrivals_are_poisson),  cmocka_unit_test(seeds_and_shares_differ_and_repeat),
+        cmocka_unit_test(closed_loop_is_never_due),
+        cmocka_unit_test(constant_arrivals_do_not_drift),
+        cmocka_unit_test(shares_together_are_the_whole),
+        cmocka_unit_test(each_share_goes_forward),
+        cmocka_unit_test(poisson_arrivals_are_poisson),
+        cmocka_unit_test(seeds_and_shares_differ_and_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

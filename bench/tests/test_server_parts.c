@@ -1,4 +1,5 @@
-/* The small parts of bench/servers: ports, folders, URLs, last words, processes. Starts no server. */
+/* The small parts of bench/servers: ports, folders, URLs, last words, processes. Starts no
+ * server. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -63,7 +64,8 @@ static void urls_follow_their_templates(void **state) {
         int count;
     } cases[] = {
         {"redis://127.0.0.1:%PORT%/0", "redis://127.0.0.1:101/0", "redis://127.0.0.1:301/0", 3},
-        {"zk://h:%PORT0%,h:%PORT1%,h:%PORT2%", "zk://h:101,h:201,h:301", "zk://h:101,h:201,h:301", 1},
+        {"zk://h:%PORT0%,h:%PORT1%,h:%PORT2%", "zk://h:101,h:201,h:301", "zk://h:101,h:201,h:301",
+         1},
         {"a:%PORT2%  b:%PORT0%", "a:301", "b:101", 2},
         {"fixed", "fixed", "fixed", 1},
         {"x:%PORT3%", "x:%PORT3%", "x:%PORT3%", 1}, /* no such node: left as it is, to be seen */

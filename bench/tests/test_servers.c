@@ -1,6 +1,6 @@
-/* The shipped topologies with their real servers: they start, answer, are measured, and leave nothing behind,
- * whatever becomes of the program that started them. A server that is not installed is skipped loudly, and is
- * a failure where CI is set. */
+/* The shipped topologies with their real servers: they start, answer, are measured, and leave
+ * nothing behind, whatever becomes of the program that started them. A server that is not installed
+ * is skipped loudly, and is a failure where CI is set. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -40,15 +40,17 @@ static void info_or_skip(const char *name, struct topo_info *ret_info) {
     if (ci && *ci)
         fail_msg("%s: %s is missing, and CI tests everything: install %s", name, ret_info->missing,
                  ret_info->install);
-    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", name, ret_info->missing, ret_info->install);
+    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", name, ret_info->missing,
+                  ret_info->install);
     skip();
 }
 
 /* Connects, says `ask` and looks for `answer` in what comes within a second. */
 static bool answers(int port, const char *ask, const char *answer) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval limit = {.tv_sec = 1};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
@@ -56,7 +58,8 @@ static bool answers(int port, const char *ask, const char *answer) {
         char text[4096] = "";
         size_t used = 0;
         good = send(fd, ask, strlen(ask), MSG_NOSIGNAL) == (ssize_t)strlen(ask);
-        for (ssize_t len; good && !strstr(text, answer) && used < sizeof text - 1; used += (size_t)len) {
+        for (ssize_t len; good && !strstr(text, answer) && used < sizeof text - 1;
+             used += (size_t)len) {
             len = recv(fd, text + used, sizeof text - 1 - used, 0);
             if (len <= 0)
                 good = false;
@@ -92,7 +95,8 @@ static struct topo *started(const struct shipped *it, const struct topo_wish *wi
     struct lb_err err = {0};
     struct topo *topo = topo_start(wish, &err);
     if (!topo) fail_msg("%s", err.text);
-    struct topo_wait wait = {.deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
+    struct topo_wait wait = {
+        .deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
     if (topo_ready(topo, &wait, &err) != 0) {
         topo_stop(topo);
         fail_msg("%s", err.text);
@@ -100,7 +104,8 @@ static struct topo *started(const struct shipped *it, const struct topo_wish *wi
     return topo;
 }
 
-/* Each durability that is offered: ready, reachable at its URL, costs processor time, leaves nothing. */
+/* Each durability that is offered: ready, reachable at its URL, costs processor time, leaves
+ * nothing. */
 static void starts_and_stops(void **state) {
     const struct shipped *it = *state;
     static const char *const durabilities[] = {"default", "none", "sync"};
@@ -111,7 +116,8 @@ static void starts_and_stops(void **state) {
         if (!topo_durability_text(&info, durabilities[d], &err)) {
             assert_string_equal(it->name, "memcached");
             assert_string_equal(durabilities[d], "sync");
-            assert_null(topo_start(&(struct topo_wish){.info = &info, .durability = durabilities[d]}, &err));
+            assert_null(topo_start(
+                &(struct topo_wish){.info = &info, .durability = durabilities[d]}, &err));
             continue;
         }
         struct topo_wish wish = {.info = &info, .durability = durabilities[d]};
@@ -134,8 +140,8 @@ static void starts_and_stops(void **state) {
     }
 }
 
-/* Told to use a port that a stranger listens on, it comes up on another, and the stranger is never taken for
- * it. */
+/* Told to use a port that a stranger listens on, it comes up on another, and the stranger is never
+ * taken for it. */
 static void taken_port_is_retried(void **state) {
     const struct shipped *it = *state;
     struct topo_info info;
@@ -153,13 +159,15 @@ static void taken_port_is_retried(void **state) {
     for (int i = 0; i < 2; i++) help_stranger_ends(strangers[i]);
 }
 
-/* In a child of ours: starts it, tells the folder through fd when it is ready (or at once), and waits to be
- * killed. */
-static void be_killed(const struct shipped *it, const struct topo_info *info, bool until_ready, int fd) {
+/* In a child of ours: starts it, tells the folder through fd when it is ready (or at once), and
+ * waits to be killed. */
+static void be_killed(const struct shipped *it, const struct topo_info *info, bool until_ready,
+                      int fd) {
     struct lb_err err = {0};
     char folder[512] = "";
     struct topo *topo = topo_start(&(struct topo_wish){.info = info}, &err);
-    struct topo_wait wait = {.deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
+    struct topo_wait wait = {
+        .deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
     if (topo && (!until_ready || topo_ready(topo, &wait, &err) == 0)) {
         help_parent(topo_dir(topo, 0), folder, sizeof folder);
         if (!until_ready) help_nap_ms(50); /* in the midst of its preparation */
@@ -209,7 +217,8 @@ static void killed_server_is_noticed(void **state) {
     assert_non_null(strstr(err.text, "ended with signal 9"));
     err = (struct lb_err){0};
     if (topo_restart(topo, 0, &err) != 0) fail_msg("%s", err.text);
-    struct topo_wait wait = {.deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
+    struct topo_wait wait = {
+        .deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
     if (topo_ready(topo, &wait, &err) != 0) fail_msg("%s", err.text);
     assert_int_equal(topo_port(topo, 0, 0), port);
     /* Killed and not started again, it leaves no shared memory either. */
@@ -234,7 +243,8 @@ int main(void) {
     static char names[CASES * SHIPPED][64];
     static struct CMUnitTest tests[CASES * SHIPPED];
     for (size_t i = 0; i < CASES * SHIPPED; i++) {
-        snprintf(names[i], sizeof names[i], "%s: %s", shipped[i / CASES].name, cases[i % CASES].name);
+        snprintf(names[i], sizeof names[i], "%s: %s", shipped[i / CASES].name,
+                 cases[i % CASES].name);
         tests[i] = (struct CMUnitTest){.name = names[i],
                                        .test_func = cases[i % CASES].run,
                                        .initial_state = (void *)&shipped[i / CASES]};

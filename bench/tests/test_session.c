@@ -1,22 +1,24 @@
-/* test_session: sessions that several clients share, that are opened for each attempt, that are renewed and
- * that are lost; and what the holder learns of it. */
+/* test_session: sessions that several clients share, that are opened for each attempt, that are
+ * renewed and that are lost; and what the holder learns of it. */
 #include "bench/tests/toy_help.h"
 
-#define RIGHT                                                                                                \
-    (struct toy_faults) {                                                                                    \
-        0                                                                                                    \
+#define RIGHT                                                                                      \
+    (struct toy_faults) {                                                                          \
+        0                                                                                          \
     }
 
 static void assert_sums(const struct stage *stage) {
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
     assert_int_equal(sum_outcomes(stage), stage->attempts);
-    assert_int_equal(atomic_load(&toy_kept.open), 0);          /* every session was closed */
-    assert_int_equal(atomic_load(&toy_kept.closed_inside), 0); /* and none while a call was under way */
+    assert_int_equal(atomic_load(&toy_kept.open), 0); /* every session was closed */
+    /* and none while a call was under way */
+    assert_int_equal(atomic_load(&toy_kept.closed_inside), 0);
 }
 
 static void test_a_session_for_each(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
+    struct stage *stage =
+        run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->connected, 6);
     stage_free(stage);
@@ -53,7 +55,8 @@ static void test_only_what_can_be_shared_is(void **state) {
 static void test_a_broken_session_is_left_by_all(void **state) {
     (void)state;
     struct stage *stage = run_toy(
-        &toy_mutex, (struct toy_faults){.unknown_every = 20}, (struct stage_wish){.clients_per_session = 4},
+        &toy_mutex, (struct toy_faults){.unknown_every = 20},
+        (struct stage_wish){.clients_per_session = 4},
         SETS("load.clients=8", "load.threads=2", "acquire.mode=timed", "acquire.timeout=20ms"));
     assert_sums(stage);
     assert_true(stage->outcomes[LB_UNKNOWN] > 0);
@@ -70,7 +73,8 @@ static void test_a_session_for_each_attempt(void **state) {
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->hist[METRIC_CONNECT]->count, stage->attempts);
-    assert_true(stage->hist[METRIC_CONNECT]->min >= 50 * LB_US_NS); /* what a toy's connect sleeps */
+    /* what a toy's connect sleeps */
+    assert_true(stage->hist[METRIC_CONNECT]->min >= 50 * LB_US_NS);
     assert_true(atomic_load(&toy_kept.connects) >= (int64_t)stage->attempts);
     stage_free(stage);
 }
@@ -80,9 +84,10 @@ static void test_renewal_keeps(void **state) {
     static const int sharing[] = {1, 3};
     for (int i = 0; i < 2; i++) {
         struct stage_wish wish = {.renew = true, .clients_per_session = sharing[i]};
-        struct stage *stage = run_toy(&toy_mutex, RIGHT, wish,
-                                      SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
-                                           "load.keys=own", "run.duration=1s"));
+        struct stage *stage =
+            run_toy(&toy_mutex, RIGHT, wish,
+                    SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
+                         "load.keys=own", "run.duration=1s"));
         assert_sums(stage);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
@@ -90,15 +95,16 @@ static void test_renewal_keeps(void **state) {
         stage_free(stage);
     }
     /* Without it the lease ends. */
-    struct stage *stage = run_toy(
-        &toy_mutex, RIGHT, (struct stage_wish){0},
-        SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms", "load.keys=own", "run.duration=1s"));
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
+                                  SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
+                                       "load.keys=own", "run.duration=1s"));
     assert_int_equal(stage->outcomes[LB_LOST], stage->attempts);
     assert_int_equal(atomic_load(&toy_kept.renewals), 0);
     stage_free(stage);
 }
 
-/* Renewals and releases of one grant meet again and again, and none is for a grant that was given back. */
+/* Renewals and releases of one grant meet again and again, and none is for a grant that was given
+ * back. */
 static void test_renewal_beside_short_holds(void **state) {
     (void)state;
     struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){.renew = true, .depth = 2},
@@ -110,12 +116,13 @@ static void test_renewal_beside_short_holds(void **state) {
     stage_free(stage);
 }
 
-/* The grant is given away behind the holder's back; the next renewal finds out, and the holder stops. */
+/* The grant is given away behind the holder's back; the next renewal finds out, and the holder
+ * stops. */
 static void test_what_a_renewal_says_ends_the_hold(void **state) {
     (void)state;
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},
-                SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},
+        SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
     assert_sums(stage);
     assert_true(stage->outcomes[LB_LOST] > 0);
     assert_true(stage->exclusion.detected >= stage->outcomes[LB_LOST]);
@@ -130,9 +137,10 @@ static void test_what_a_renewal_says_ends_the_hold(void **state) {
 
 static void test_a_lost_session_ends_the_hold(void **state) {
     (void)state;
-    static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms", NULL};
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2}, (struct stage_wish){0}, sets);
+    static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms",
+                                       NULL};
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2},
+                                  (struct stage_wish){0}, sets);
     assert_sums(stage);
     assert_true(stage->outcomes[LB_LOST] > 0);
     assert_int_equal(stage->exclusion.lost_updates, 0);

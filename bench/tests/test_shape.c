@@ -1,4 +1,5 @@
-/* test_shape: distributions, arrivals, key spaces, gaps and ladders of clients, from text and back. */
+/* test_shape: distributions, arrivals, key spaces, gaps and ladders of clients, from text and
+ * back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +74,8 @@ static void arrivals_read_and_print(void **state) {
         int result = arrival_parse(words[i].text, &arrival, &err);
         if ((result == 0) != (words[i].back != NULL))
             fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back) assert_string_equal(arrival_text(&arrival, text, sizeof text), words[i].back);
+        if (words[i].back)
+            assert_string_equal(arrival_text(&arrival, text, sizeof text), words[i].back);
         if (!words[i].back) assert_true(arrival.rate_per_s == 77);
     }
 }
@@ -107,7 +109,8 @@ static void keyspaces_read_and_print(void **state) {
         int result = keyspace_parse(words[i].text, &keys, &err);
         if ((result == 0) != (words[i].back != NULL))
             fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back) assert_string_equal(keyspace_text(&keys, text, sizeof text), words[i].back);
+        if (words[i].back)
+            assert_string_equal(keyspace_text(&keys, text, sizeof text), words[i].back);
         if (!words[i].back) assert_int_equal(keys.count, 77);
     }
 }
@@ -152,7 +155,8 @@ static void ladders_read_and_print(void **state) {
         int result = ladder_parse(words[i].text, 1, PLAN_CLIENTS_MAX, steps, &count, &err);
         if ((result == 0) != (words[i].back != NULL))
             fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back) assert_string_equal(ladder_text(steps, count, text, sizeof text), words[i].back);
+        if (words[i].back)
+            assert_string_equal(ladder_text(steps, count, text, sizeof text), words[i].back);
         if (!words[i].back) assert_true(steps[0] == 77 && count == 77);
     }
 }
@@ -214,7 +218,8 @@ static void draws_have_the_stated_mean_and_quantiles(void **state) {
     /* standard deviation of a lognormal: mean * sqrt(exp(sigma^2) - 1) */
     assert_true(fabs(mean - mean_ns) < 4 * mean_ns * sqrt(exp(0.49) - 1) / sqrt(200000));
     assert_true(fabs(share_below(&lognormal, median * exp(0.7 * 1.2815516), &mean) - 0.9) < 0.0027);
-    assert_true(fabs(share_below(&lognormal, median * exp(-0.7 * 1.2815516), &mean) - 0.1) < 0.0027);
+    assert_true(fabs(share_below(&lognormal, median * exp(-0.7 * 1.2815516), &mean) - 0.1) <
+                0.0027);
 
     struct dist constant = {.mean_ns = 5000000};
     assert_true(share_below(&constant, mean_ns, &mean) == 0);

@@ -1,5 +1,5 @@
-/* test_shell: command lines that a result shows can be repeated, and show no password. bench/cli is not
- * linked with tests, so its file is included. */
+/* test_shell: command lines that a result shows can be repeated, and show no password. bench/cli is
+ * not linked with tests, so its file is included. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,8 @@
 
 static void test_a_command_can_be_repeated(void **state) {
     (void)state;
-    char *argv[] = {"check", "redis-setnx", "--out", "here", "--out=there", "--set", "x=it's $HOME", ""};
+    char *argv[] = {"check",       "redis-setnx", "--out",        "here",
+                    "--out=there", "--set",       "x=it's $HOME", ""};
     char *text = shell_command(sizeof argv / sizeof *argv, argv);
     assert_string_equal(text, "lockbench check redis-setnx --set 'x=it'\\''s $HOME' ''");
     free(text);

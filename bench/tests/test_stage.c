@@ -1,5 +1,6 @@
-/* test_stage: known answers: whole stages on `sim`, `null` and locks of this machine, whose figures can be
- * foretold. No bound here is about speed: each follows from what the script makes impossible. */
+/* test_stage: known answers: whole stages on `sim`, `null` and locks of this machine, whose figures
+ * can be foretold. No bound here is about speed: each follows from what the script makes
+ * impossible. */
 #include <string.h>
 
 #include "bench/tests/stage_help.h"
@@ -13,13 +14,14 @@ static void test_null_records_everything(void **state) {
     assert_int_equal(sum_outcomes(stage), stage->attempts);
     assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
     assert_int_equal(stage->grants, stage->attempts);
-    static const enum metric always[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_RELEASE, METRIC_HOLD,
-                                         METRIC_LAG};
+    static const enum metric always[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_RELEASE,
+                                         METRIC_HOLD, METRIC_LAG};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
         assert_int_equal(stage->hist[always[i]]->count, stage->attempts);
     }
     assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, 0);
-    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN); /* each client has a cell of its own */
+    /* each client has a cell of its own */
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     uint64_t sum = 0;
     for (int i = 0; i < 3; i++) sum += stage->grants_per_client[i];
     assert_int_equal(sum, stage->grants);
@@ -31,8 +33,8 @@ static void test_service_time_is_what_acquire_takes(void **state) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=1", "sim.service=2ms", "run.duration=200ms"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    /* A timer is never early, so no acquire is shorter; each cycle is two services, so there can't be more
-     * than window / 4 ms cycles begun, and the one at its edge. */
+    /* A timer is never early, so no acquire is shorter; each cycle is two services, so there can't
+     * be more than window / 4 ms cycles begun, and the one at its edge. */
     assert_true(stage->hist[METRIC_ACQUIRE]->min >= 2 * LB_MS_NS);
     assert_true(stage->hist[METRIC_RELEASE]->min >= 2 * LB_MS_NS);
     assert_true(stage->attempts >= 1 && stage->attempts <= 51);
@@ -43,19 +45,20 @@ static void test_service_time_is_what_acquire_takes(void **state) {
     stage_free(stage);
 }
 
-/* The example of wrk2's README: a server that freezes. Due-based latency must show the wait of every slot
- * that fell into the freeze; latency from the start shows one slow operation. */
+/* The example of wrk2's README: a server that freezes. Due-based latency must show the wait of
+ * every slot that fell into the freeze; latency from the start shows one slow operation. */
 static void test_a_freeze_shows_in_due_latency(void **state) {
     (void)state;
-    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "load.arrival=constant:200/s",
-                                                   "sim.service=0", "run.warmup=0", "run.duration=1s",
-                                                   "sim.stall_after=300ms", "sim.stall=400ms"));
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=1", "load.arrival=constant:200/s", "sim.service=0",
+                    "run.warmup=0", "run.duration=1s", "sim.stall_after=300ms", "sim.stall=400ms"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_int_equal(stage->due, 200);
     assert_int_equal(stage->started + stage->missed, stage->due);
-    const struct hist *due = stage->hist[METRIC_ACQUIRE_DUE], *service = stage->hist[METRIC_ACQUIRE];
-    /* The freeze holds back 80 of the 200 slots; their waits run evenly from 400 ms down: at least a fifth of
-     * all waited 200 ms or more. */
+    const struct hist *due = stage->hist[METRIC_ACQUIRE_DUE],
+                      *service = stage->hist[METRIC_ACQUIRE];
+    /* The freeze holds back 80 of the 200 slots; their waits run evenly from 400 ms down: at least
+     * a fifth of all waited 200 ms or more. */
     assert_true(hist_quantile(due, 0.8) >= 190 * LB_MS_NS);
     assert_true(due->max >= 390 * LB_MS_NS);
     /* At most two calls can begin in a freeze with one client: an acquire and the ping. */
@@ -76,7 +79,8 @@ static bool warns_of(const struct stage *stage, const char *words) {
     return false;
 }
 
-/* Whether the pool was too small or we were late: who waits for a client waits for the lock, too. */
+/* Whether the pool was too small or we were late: who waits for a client waits for the lock,
+ * too. */
 static void test_late_starts_are_told_apart(void **state) {
     (void)state;
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
@@ -84,8 +88,8 @@ static void test_late_starts_are_told_apart(void **state) {
     for (int i = 0; i < 1000000; i++) hist_record(stage->hist[METRIC_LAG], 5 * LB_MS_NS);
     stage->due = 1000;
     stage->queued = 9;
-    assert_true(
-        warns_of(stage, "generator-limited: starts were late by 5.0 ms at p99 although clients were free"));
+    assert_true(warns_of(
+        stage, "generator-limited: starts were late by 5.0 ms at p99 although clients were free"));
     assert_false(warns_of(stage, "clients were busy"));
     stage->queued = 500;
     assert_true(warns_of(stage, "500 of 1000 slots fell due while all clients were busy"));
@@ -105,11 +109,13 @@ static void test_double_grants_are_caught(void **state) {
 
 static void test_lost_releases_wait_for_the_lease(void **state) {
     (void)state;
-    struct stage *stage = run_stage_of("sim", SETS("load.clients=2", "sim.lose_every=3", "acquire.lease=60ms",
-                                                   "run.duration=500ms", "sim.service=0"));
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=2", "sim.lose_every=3", "acquire.lease=60ms",
+                                 "run.duration=500ms", "sim.service=0"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN); /* forgotten is not broken */
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    /* A third of the releases is lost, so at least a fifth of the acquires had to sit out a lease. */
+    /* A third of the releases is lost, so at least a fifth of the acquires had to sit out a
+     * lease. */
     assert_true(stage->max_wait_ns >= 55 * LB_MS_NS);
     assert_true(hist_quantile(stage->hist[METRIC_ACQUIRE], 0.95) >= 50 * LB_MS_NS);
     stage_free(stage);
@@ -132,8 +138,9 @@ static void test_unknown_is_neither_success_nor_failure(void **state) {
 
 static void test_a_holder_past_its_lease_is_told_apart(void **state) {
     (void)state;
-    struct stage *stage = run_stage_of("sim", SETS("load.clients=2", "load.hold=40ms", "acquire.lease=10ms",
-                                                   "run.duration=400ms", "sim.service=0"));
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=2", "load.hold=40ms", "acquire.lease=10ms",
+                                 "run.duration=400ms", "sim.service=0"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.expired_holders > 0);
@@ -158,8 +165,8 @@ static void test_the_control_is_caught_on_one_thread(void **state) {
 
 static void test_try_is_busy(void **state) {
     (void)state;
-    struct stage *stage =
-        run_stage_of("sim", SETS("load.clients=4", "acquire.mode=try", "load.hold=5ms", "sim.service=200us"));
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=4", "acquire.mode=try", "load.hold=5ms", "sim.service=200us"));
     assert_true(stage->outcomes[LB_BUSY] > 0);
     assert_int_equal(stage->outcomes[LB_TIMEOUT], 0);
     assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, stage->outcomes[LB_BUSY]);
@@ -180,8 +187,8 @@ static void test_timed_times_out(void **state) {
 /* Three wait while one holds for 30 ms: each handoff's waiter began before the release. */
 static void test_handoff_is_of_those_who_waited(void **state) {
     (void)state;
-    struct stage *stage = run_stage_of(
-        "mem-mutex", SETS("load.clients=4", "load.hold=3ms", "run.duration=300ms", "run.warmup=50ms"));
+    struct stage *stage = run_stage_of("mem-mutex", SETS("load.clients=4", "load.hold=3ms",
+                                                         "run.duration=300ms", "run.warmup=50ms"));
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     assert_true(handoff->count > 0);
     assert_true(handoff->count <= (int64_t)stage->grants);
@@ -195,8 +202,8 @@ static void test_handoff_is_of_those_who_waited(void **state) {
 /* What is in flight at the bell counts: the only attempts of the window end long after it. */
 static void test_what_is_in_flight_is_drained(void **state) {
     (void)state;
-    struct stage *stage =
-        run_stage_of("sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
     assert_int_equal(stage->attempts, 1);
     assert_int_equal(stage->outcomes[LB_OK], 1);
     assert_true(stage->hist[METRIC_ACQUIRE]->min >= 200 * LB_MS_NS);
@@ -207,20 +214,22 @@ static void test_what_is_in_flight_is_drained(void **state) {
 /* A lock that nobody frees: the drain limit ends the waits, and they are counted. */
 static void test_the_drain_limit_ends_waits(void **state) {
     (void)state;
-    struct stage *stage = run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
-                                                   "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
+                                 "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
     assert_int_equal(sum_outcomes(stage), stage->attempts);
     assert_true(stage->drain_ns >= 150 * LB_MS_NS);
     assert_int_equal(stage->exclusion.grants, 1);
     stage_free(stage);
 }
 
-/* Nobody was free for the schedule's slots, not even after the cut-off: they are counted all the same. */
+/* Nobody was free for the schedule's slots, not even after the cut-off: they are counted all the
+ * same. */
 static void test_slots_that_nobody_came_to(void **state) {
     (void)state;
-    struct stage *stage =
-        run_stage_of("mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=10s",
-                                       "run.warmup=0", "run.duration=300ms", "run.drain=50ms"));
+    struct stage *stage = run_stage_of(
+        "mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=10s",
+                          "run.warmup=0", "run.duration=300ms", "run.drain=50ms"));
     assert_int_equal(stage->started, 1);
     assert_int_equal(stage->due, 30);
     assert_int_equal(stage->missed, 29);
@@ -230,7 +239,8 @@ static void test_slots_that_nobody_came_to(void **state) {
 
 static void test_worker_processes_measure_the_same(void **state) {
     (void)state;
-    struct stage *stage = run_stage_of("sim", SETS("load.clients=4", "load.processes=2", "load.threads=2"));
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=4", "load.processes=2", "load.threads=2"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_int_equal(stage->processes, 2);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -256,16 +266,16 @@ static void test_many_keys_do_not_meet(void **state) {
     stage_free(stage);
 }
 
-/* Alone, a client always gets the key again at once; in a queue the others come first, and nobody twice. A
- * machine that stands still may keep one of them away for a while. */
+/* Alone, a client always gets the key again at once; in a queue the others come first, and nobody
+ * twice. A machine that stands still may keep one of them away for a while. */
 static void test_who_comes_next(void **state) {
     (void)state;
     struct stage *alone = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_true(alone->turns.lwss == 1 && alone->turns.mttr == 0);
     assert_true(alone->turns.window > 0 && alone->turns.window <= alone->exclusion.grants);
     stage_free(alone);
-    struct stage *queue = run_stage_of(
-        "mem-ticket", SETS("load.clients=4", "load.hold=1ms", "run.duration=300ms", "run.warmup=50ms"));
+    struct stage *queue = run_stage_of("mem-ticket", SETS("load.clients=4", "load.hold=1ms",
+                                                          "run.duration=300ms", "run.warmup=50ms"));
     assert_true(queue->turns.lwss == 4);
     assert_true(queue->turns.mttr >= 1 && queue->turns.mttr <= 3);
     stage_free(queue);

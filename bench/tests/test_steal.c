@@ -1,4 +1,5 @@
-/* Tests of steal: the line of /proc/stat, whole and cut, and from when on what two readings tell shows. */
+/* Tests of steal: the line of /proc/stat, whole and cut, and from when on what two readings tell
+ * shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* test_store: the guarded store: known answers by hand, with the trap of fencing the write alone; locks that
- * lose their leases: what is unfenced loses updates, what is fenced rejects every stale write. */
+/* test_store: the guarded store: known answers by hand, with the trap of fencing the write alone;
+ * locks that lose their leases: what is unfenced loses updates, what is fenced rejects every stale
+ * write. */
 #include <pthread.h>
 
 #include "bench/run/store.h"
@@ -63,7 +64,8 @@ static void test_the_newer_one_is_still_there(void **state) {
     assert_sum(1, 1, 0, 1, 0);
 }
 
-/* The trap: the same with a check of the writes alone. 34 has read, but nobody knows its token yet. */
+/* The trap: the same with a check of the writes alone. 34 has read, but nobody knows its token
+ * yet. */
 static void test_to_check_the_write_alone_loses(void **state) {
     (void)state;
     uint64_t paused = fenced_read(&key), there = fenced_read(&key);
@@ -128,7 +130,8 @@ static void test_without_tokens(void **state) {
     assert_sum(1, 0, 1, 1, 1);
 }
 
-/* Several overtaken ones: each is counted, and the value goes back to what the last of them had read. */
+/* Several overtaken ones: each is counted, and the value goes back to what the last of them had
+ * read. */
 static void test_many_are_overtaken(void **state) {
     (void)state;
     struct visit paused[3];
@@ -158,11 +161,12 @@ static void test_where_the_values_are_elsewhere(void **state) {
     assert_int_equal(store_judge(&key, 1, &counts, &value).lost_updates_fenced, 1);
 }
 
-/* Two were let in by the server in an order, and came back from it in the other: neither is accused for that.
- */
+/* Two were let in by the server in an order, and came back from it in the other: neither is accused
+ * for that. */
 static void test_who_comes_back_late(void **state) {
     (void)state;
-    struct visit older = {.token = 1, .fence = FENCE_ACCEPTED}, newer = {.token = 2, .fence = FENCE_ACCEPTED};
+    struct visit older = {.token = 1, .fence = FENCE_ACCEPTED},
+                 newer = {.token = 2, .fence = FENCE_ACCEPTED};
     store_enter_beside(&key, &newer);
     store_enter_beside(&key, &older);
     store_write_beside(&key, &newer);
@@ -186,12 +190,13 @@ static void *crowd(void *arg) {
     return NULL;
 }
 
-/* No lock at all, but tokens that grow: whatever the interleaving, the fenced value loses nothing, and each
- * write that it took was no stale one. */
+/* No lock at all, but tokens that grow: whatever the interleaving, the fenced value loses nothing,
+ * and each write that it took was no stale one. */
 static void test_fenced_holds_without_a_lock(void **state) {
     (void)state;
     pthread_t thread[THREADS];
-    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, crowd, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, crowd, NULL), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
     struct store_sum sum = store_judge(&key, 1, &counts, NULL);
     assert_int_equal(sum.writes, THREADS * TURNS);
@@ -225,15 +230,17 @@ static void test_a_right_lock_has_no_stale_writes(void **state) {
         const struct store_sum *sum = &stage->store.sum;
         assert_true(sum->writes > 20);
         if (i != 2) assert_int_equal(sum->writes, stage->exclusion.counter);
-        assert_int_equal(sum->stale_attempted + sum->lost_updates_unfenced + sum->lost_updates_fenced, 0);
+        assert_int_equal(
+            sum->stale_attempted + sum->lost_updates_unfenced + sum->lost_updates_fenced, 0);
         stage_free(stage);
     }
 }
 
 static void test_several_keys_are_written(void **state) {
     (void)state;
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.keys_at_once = 3},
-                                  SETS(CROWD, "load.keys=5"));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.keys_at_once = 3},
+                SETS(CROWD, "load.keys=5"));
     assert_false(stage->store.fenced); /* a grant's token is the first key's */
     assert_int_equal(stage->store.sum.writes, stage->exclusion.counter);
     assert_int_equal(stage->store.sum.stale_attempted, 0);
@@ -245,9 +252,9 @@ static void test_a_lease_that_ends(void **state) {
     (void)state;
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
-        struct stage *stage =
-            run_toy(with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_wish){0},
-                    SETS(CROWD, "load.hold=exponential:3ms", "acquire.lease=2ms", "run.duration=400ms"));
+        struct stage *stage = run_toy(
+            with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_wish){0},
+            SETS(CROWD, "load.hold=exponential:3ms", "acquire.lease=2ms", "run.duration=400ms"));
         assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
         const struct store_sum *sum = &stage->store.sum;
         assert_true(sum->stale_attempted > 0);
@@ -279,25 +286,26 @@ static bool warns_of_stale_writes(const struct stage *stage) {
 
 static void test_who_learns_its_loss_does_not_write(void **state) {
     (void)state;
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 5}, (struct stage_wish){.renew = true},
-                SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.evict_every = 5}, (struct stage_wish){.renew = true},
+        SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
     assert_true(stage->exclusion.detected > 0);
     assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
     assert_int_equal(warns_of_stale_writes(stage), stage->store.sum.stale_attempted > 0);
     stage_free(stage);
 }
 
-/* Holders in processes of their own that stand still past their leases, and go on with what they had read. */
+/* Holders in processes of their own that stand still past their leases, and go on with what they
+ * had read. */
 static void test_a_paused_holder(void **state) {
     (void)state;
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
-        struct stage *stage =
-            run_toy(with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_wish){0},
-                    SETS("load.clients=4", "load.processes=4", "load.threads=4", "check.store=memory",
-                         "fault.kind=pause", "fault.target=holder", "fault.first=50ms", "fault.every=200ms",
-                         "fault.for=150ms", "load.hold=10ms", "acquire.lease=50ms", "run.duration=1500ms"));
+        struct stage *stage = run_toy(
+            with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_wish){0},
+            SETS("load.clients=4", "load.processes=4", "load.threads=4", "check.store=memory",
+                 "fault.kind=pause", "fault.target=holder", "fault.first=50ms", "fault.every=200ms",
+                 "fault.for=150ms", "load.hold=10ms", "acquire.lease=50ms", "run.duration=1500ms"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         const struct store_sum *sum = &stage->store.sum;
         uint64_t acted = 0;
@@ -336,7 +344,8 @@ static void test_a_careful_holder(void **state) {
         assert_true(stage->store.sum.stale_attempted < stage->exclusion.detected);
         assert_true(stage->outcomes[LB_LOST] > 0);
         assert_true(stage->detect_max_ns > 0);
-        assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
+        assert_int_equal(stage->store.sum.writes + stage->exclusion.detected,
+                         stage->exclusion.grants);
         stage_free(stage);
     }
 }

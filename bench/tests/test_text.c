@@ -203,10 +203,14 @@ static void yes_and_no_have_four_spellings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_read_exactly),       cmocka_unit_test(bad_durations_are_refused),
-        cmocka_unit_test(a_missing_unit_gets_a_hint),       cmocka_unit_test(durations_print_and_read_back),
-        cmocka_unit_test(whole_numbers_are_strict),         cmocka_unit_test(real_numbers_are_strict),
-        cmocka_unit_test(real_numbers_print_and_read_back), cmocka_unit_test(choices_give_the_nearest),
+        cmocka_unit_test(durations_are_read_exactly),
+        cmocka_unit_test(bad_durations_are_refused),
+        cmocka_unit_test(a_missing_unit_gets_a_hint),
+        cmocka_unit_test(durations_print_and_read_back),
+        cmocka_unit_test(whole_numbers_are_strict),
+        cmocka_unit_test(real_numbers_are_strict),
+        cmocka_unit_test(real_numbers_print_and_read_back),
+        cmocka_unit_test(choices_give_the_nearest),
         cmocka_unit_test(yes_and_no_have_four_spellings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Topologies of several nodes, scripts that are wrong and servers that die: with scripts made here, whose
- * "server" is this program itself (see main). Needs nothing installed. */
+/* Topologies of several nodes, scripts that are wrong and servers that die: with scripts made here,
+ * whose "server" is this program itself (see main). Needs nothing installed. */
 #include <arpa/inet.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -21,8 +21,8 @@
 static char scripts[512];   /* a folder for each test's scripts */
 static char self[PATH_MAX]; /* this program */
 
-#define INFO_TWO                                                                                             \
-    "summary=two of ours\nnodes=2\nports=2\nurl=fake://127.0.0.1:%PORT%/ all://h:%PORT0%,h:%PORT1%\n"        \
+#define INFO_TWO                                                                                      \
+    "summary=two of ours\nnodes=2\nports=2\nurl=fake://127.0.0.1:%PORT%/ all://h:%PORT0%,h:%PORT1%\n" \
     "durability_default=as it comes\ndurability_none=\nrefused_none=it always writes\n"
 #define INFO_ONE "nodes=1\nports=1\nurl=fake://127.0.0.1:%PORT%\ndurability_default=as it comes\n"
 
@@ -80,7 +80,8 @@ static void info_refuses_what_is_wrong(void **state) {
         struct lb_err err = {0};
         help_script(scripts, "wrong", cases[i].info, "");
         assert_int_equal(topo_info(scripts, "wrong", &info, &err), -1);
-        if (!strstr(err.text, cases[i].says)) fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].says);
+        if (!strstr(err.text, cases[i].says))
+            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].says);
         assert_int_equal(info.nodes, 77);
     }
     struct topo_info info;
@@ -94,10 +95,12 @@ static void info_refuses_what_is_wrong(void **state) {
 
 static void missing_server_is_named(void **state) {
     (void)state;
-    struct topo_info info = made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server\n", "exit 0 #%s");
+    struct topo_info info =
+        made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server\n", "exit 0 #%s");
     struct lb_err err = {0};
     assert_null(topo_start(&(struct topo_wish){.info = &info}, &err));
-    assert_string_equal(err.text, "absent can't be started, fooserver is missing: install foo-server");
+    assert_string_equal(err.text,
+                        "absent can't be started, fooserver is missing: install foo-server");
     assert_int_equal(err.code, LB_EXIT_MACHINE);
 }
 
@@ -119,10 +122,10 @@ static void durability_is_stated_or_refused(void **state) {
 /* Each node is a process with its own folder and ports, and knows all ports. */
 static void nodes_know_each_other(void **state) {
     (void)state;
-    struct topo_info info =
-        made("two", INFO_TWO,
-             "echo $LB_NODE of $LB_NODES: $LB_PORTS in $LB_ALL_PORTS, $LB_DURABILITY >\"$LB_DIR/said\"\n"
-             "exec '%s' --serve $LB_PORTS");
+    struct topo_info info = made(
+        "two", INFO_TWO,
+        "echo $LB_NODE of $LB_NODES: $LB_PORTS in $LB_ALL_PORTS, $LB_DURABILITY >\"$LB_DIR/said\"\n"
+        "exec '%s' --serve $LB_PORTS");
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
     if (ready(topo, &err) != 0) fail_msg("%s", err.text);
@@ -134,15 +137,16 @@ static void nodes_know_each_other(void **state) {
         assert_non_null(fgets(said, sizeof said, file));
         fclose(file);
         snprintf(expected, sizeof expected, "%d of 2: %d %d in %d %d %d %d, default\n", n,
-                 topo_port(topo, n, 0), topo_port(topo, n, 1), topo_port(topo, 0, 0), topo_port(topo, 0, 1),
-                 topo_port(topo, 1, 0), topo_port(topo, 1, 1));
+                 topo_port(topo, n, 0), topo_port(topo, n, 1), topo_port(topo, 0, 0),
+                 topo_port(topo, 0, 1), topo_port(topo, 1, 0), topo_port(topo, 1, 1));
         assert_string_equal(said, expected);
     }
     char expected[200];
     assert_int_equal(topo_url_count(topo), 3);
     snprintf(expected, sizeof expected, "fake://127.0.0.1:%d/", topo_port(topo, 1, 0));
     assert_string_equal(topo_url(topo, 1), expected);
-    snprintf(expected, sizeof expected, "all://h:%d,h:%d", topo_port(topo, 0, 0), topo_port(topo, 1, 0));
+    snprintf(expected, sizeof expected, "all://h:%d,h:%d", topo_port(topo, 0, 0),
+             topo_port(topo, 1, 0));
     assert_string_equal(topo_url(topo, 2), expected);
     assert_null(topo_urls(topo)[3]);
     assert_int_not_equal(topo_pid(topo, 0), topo_pid(topo, 1));
@@ -168,7 +172,8 @@ static void nodes_know_each_other(void **state) {
 static void early_death_is_explained(void **state) {
     (void)state;
     struct topo_info info =
-        made("doomed", INFO_ONE, "sleep 1000 & echo first; echo; echo can not open the moon >&2; exit 3 #%s");
+        made("doomed", INFO_ONE,
+             "sleep 1000 & echo first; echo; echo can not open the moon >&2; exit 3 #%s");
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
     char folder[512];
@@ -182,7 +187,8 @@ static void early_death_is_explained(void **state) {
 
 static void taken_ports_are_tried_a_few_times(void **state) {
     (void)state;
-    struct topo_info info = made("unlucky", INFO_ONE, "echo bind: Address already in use; exit 1 #%s");
+    struct topo_info info =
+        made("unlucky", INFO_ONE, "echo bind: Address already in use; exit 1 #%s");
     struct topo *topo = begun(&info, (const int[]){1});
     struct lb_err err = {0};
     assert_int_equal(ready(topo, &err), -1);
@@ -208,7 +214,8 @@ static void waiting_ends_in_words(void **state) {
     struct topo_info info = made("deaf", INFO_ONE, "echo waking up; exec sleep 1000 #%s");
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
-    assert_int_equal(topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + LB_S_NS}, &err), -1);
+    assert_int_equal(topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + LB_S_NS}, &err),
+                     -1);
     assert_string_equal(err.text, "deaf did not open its port in time: waking up");
     topo_stop(topo);
 
@@ -240,14 +247,15 @@ static void stranger_is_not_taken_for_ours(void **state) {
     struct topo_info info = made("slow", INFO_ONE, "exec sleep 1000 #%s");
     struct topo *topo = begun(&info, (const int[]){port});
     struct lb_err err = {0};
-    assert_int_equal(topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + LB_S_NS / 2}, &err), -1);
+    assert_int_equal(
+        topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + LB_S_NS / 2}, &err), -1);
     assert_non_null(strstr(err.text, "did not open its port"));
     topo_stop(topo);
     help_stranger_ends(stranger);
 }
 
-/* A server that ignores its stop signal, one that is paused, and one with children in sessions of their own.
- */
+/* A server that ignores its stop signal, one that is paused, and one with children in sessions of
+ * their own. */
 static void stubborn_servers_are_stopped(void **state) {
     (void)state;
     static const char *const bodies[] = {
@@ -316,16 +324,16 @@ static void stop_all_stops_all(void **state) {
 }
 
 #define INFO_ACTS "acts=say fail leader hang\nclock=no\n"
-#define ACTS                                                                                                 \
-    "exec '%s' --serve $LB_PORTS ;;\n"                                                                       \
-    "act)\ncase $2 in\n"                                                                                     \
-    "say) echo \"$3\"; ls -d \"$LB_DIR/0\" >/dev/null; echo \"$LB_ALL_PORTS\" | wc -w ;;\n"                  \
-    "fail) echo half; echo can not open the moon >&2; exit 3 ;;\n"                                           \
-    "leader) echo 7 ;;\n"                                                                                    \
+#define ACTS                                                                                       \
+    "exec '%s' --serve $LB_PORTS ;;\n"                                                             \
+    "act)\ncase $2 in\n"                                                                           \
+    "say) echo \"$3\"; ls -d \"$LB_DIR/0\" >/dev/null; echo \"$LB_ALL_PORTS\" | wc -w ;;\n"        \
+    "fail) echo half; echo can not open the moon >&2; exit 3 ;;\n"                                 \
+    "leader) echo 7 ;;\n"                                                                          \
     "hang) : >\"$LB_DIR/0/hanging\"; sleep 1000 & sleep 1000 ;;\nesac"
 
-/* An act's lines become one; what it says when it fails is the error; one that hangs is ended with all that
- * it started. */
+/* An act's lines become one; what it says when it fails is the error; one that hangs is ended with
+ * all that it started. */
 static void acts_answer_or_explain(void **state) {
     (void)state;
     struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
@@ -372,8 +380,8 @@ static void be_busy(struct topo *topo, int what) {
     }
 }
 
-/* Killed while a node stands still, is dead, is started again and again, or an act is under way: nothing is
- * left. */
+/* Killed while a node stands still, is dead, is started again and again, or an act is under way:
+ * nothing is left. */
 static void killed_owner_leaves_nothing(void **state) {
     (void)state;
     struct topo_info info = made("able", INFO_TWO INFO_ACTS, ACTS);
@@ -384,7 +392,8 @@ static void killed_owner_leaves_nothing(void **state) {
         pid_t owner = fork();
         if (owner == 0) {
             struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, NULL);
-            if (topo && ready(topo, NULL) == 0) help_parent(topo_dir(topo, 0), folder, sizeof folder);
+            if (topo && ready(topo, NULL) == 0)
+                help_parent(topo_dir(topo, 0), folder, sizeof folder);
             if (write(fds[1], folder, sizeof folder) != sizeof folder || !*folder) _exit(1);
             be_busy(topo, what);
         }
@@ -416,12 +425,15 @@ static void note_ports(const int *ports, int count, void *arg) {
 
 static void peers_are_told_other_ports(void **state) {
     (void)state;
-    struct topo_info info = made(
-        "two", INFO_TWO, "echo $LB_ALL_PORTS, $LB_PEER_PORTS >\"$LB_DIR/said\"; exec '%s' --serve $LB_PORTS");
+    struct topo_info info =
+        made("two", INFO_TWO,
+             "echo $LB_ALL_PORTS, $LB_PEER_PORTS >\"$LB_DIR/said\"; exec '%s' --serve $LB_PORTS");
     struct lb_err err = {0};
     int times = 0;
-    struct topo_wish wish = {
-        .info = &info, .peer_ports = (const int[]){0, 17, 18, 0}, .ports_chosen = note_ports, .arg = &times};
+    struct topo_wish wish = {.info = &info,
+                             .peer_ports = (const int[]){0, 17, 18, 0},
+                             .ports_chosen = note_ports,
+                             .arg = &times};
     struct topo *topo = topo_start(&wish, &err);
     if (!topo || ready(topo, &err) != 0) fail_msg("%s", err.text);
     char path[600], said[200] = "", expected[200];
@@ -429,8 +441,8 @@ static void peers_are_told_other_ports(void **state) {
     FILE *file = fopen(path, "r");
     assert_non_null(fgets(said, sizeof said, file));
     fclose(file);
-    snprintf(expected, sizeof expected, "%d %d %d %d, %d 17 18 %d\n", told[0], told[1], told[2], told[3],
-             told[0], told[3]);
+    snprintf(expected, sizeof expected, "%d %d %d %d, %d 17 18 %d\n", told[0], told[1], told[2],
+             told[3], told[0], told[3]);
     assert_string_equal(said, expected);
     assert_int_equal(told[3], topo_port(topo, 1, 1));
     assert_true(times >= 1);
@@ -452,7 +464,8 @@ static void worker_does_not_hold_the_guard(void **state) {
             for (;;) pause();
         }
         if (topo) help_parent(topo_dir(topo, 0), folder, sizeof folder);
-        if (write(fds[1], folder, sizeof folder) < 0 || write(fds[1], &worker, sizeof worker) < 0) _exit(1);
+        if (write(fds[1], folder, sizeof folder) < 0 || write(fds[1], &worker, sizeof worker) < 0)
+            _exit(1);
         for (;;) pause();
     }
     pid_t worker = 0;
@@ -468,8 +481,8 @@ static void worker_does_not_hold_the_guard(void **state) {
     assert_true(gone);
 }
 
-/* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the guard and the servers stay.
- */
+/* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the guard and the
+ * servers stay. */
 static void guard_ignores_ctrl_c(void **state) {
     (void)state;
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");

@@ -1,5 +1,6 @@
-/* What can be done to real servers, and the sign that it was done: acts by their own means, ends, empty
- * starts. A server that is not installed is skipped loudly, and is a failure where CI is set. */
+/* What can be done to real servers, and the sign that it was done: acts by their own means,
+ * ends, empty starts. A server that is not installed is skipped loudly, and is a failure where
+ * CI is set. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,8 +15,8 @@
 
 /* --- ends --- */
 
-/* Killed on purpose it is no accident; it comes back on its port; without its data if that was thrown away.
- */
+/* Killed on purpose it is no accident; it comes back on its port; without its data if that was
+ * thrown away. */
 static void killed_on_purpose(void **state) {
     struct topo *topo = started(*state, (struct topo_wish){0});
     struct lb_err err = {0};
@@ -112,15 +113,16 @@ static void memcached_throws_items_away(void **state) {
     int port = topo_port(topo, 0, 0);
     char text[100];
     assert_string_equal(help_ask(port, "set lock 0 60 2\r\nme\r\n", "\r\n"), "STORED\r\n");
-    for (int i = 0; i < 3; i++) assert_non_null(strstr(help_ask(port, "get lock\r\n", "END\r\n"), "me"));
+    for (int i = 0; i < 3; i++)
+        assert_non_null(strstr(help_ask(port, "get lock\r\n", "END\r\n"), "me"));
     assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
     assert_string_equal(help_ask(port, "get lock\r\n", "END\r\n"), "END\r\n");
     assert_string_equal(help_ask(port, "set lock 0 60 2\r\nme\r\n", "\r\n"), "STORED\r\n");
     topo_stop(topo);
 }
 
-/* Writes stop reaching a replica whose wire is cut; promoted, it does not know them; the others follow it,
- * and so does the old primary when it comes back. */
+/* Writes stop reaching a replica whose wire is cut; promoted, it does not know them; the others
+ * follow it, and so does the old primary when it comes back. */
 static void a_replica_is_promoted(void **state) {
     (void)state;
     need("redis-cli", "redis-tools");
@@ -128,7 +130,8 @@ static void a_replica_is_promoted(void **state) {
     struct lb_err err = {0};
     char text[100], port[40];
     assert_int_equal(leader(topo, -1), 0);
-    for (int n = 1; n < 3; n++) until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
+    for (int n = 1; n < 3; n++)
+        until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
     until_says(topo, 0, "SET before me\r\n", "+OK");
     until_says(topo, 1, "GET before\r\n", "me");
     assert_string_equal(act(topo, "behind", "1", text, sizeof text), "0 up");
@@ -175,8 +178,8 @@ static void aim(const int *ports, int count, void *arg) {
     must(wire_aim(arg, 0, ports[0], &err), &err);
 }
 
-/* Writes stop reaching the replicas when their wire to the primary swallows everything: who is promoted then,
- * by hand or by Sentinel, does not know them. */
+/* Writes stop reaching the replicas when their wire to the primary swallows everything: who is
+ * promoted then, by hand or by Sentinel, does not know them. */
 static void replication_is_cut(void **state) {
     struct lb_err err = {0};
     char text[100];
@@ -187,11 +190,14 @@ static void replication_is_cut(void **state) {
     int peers[6] = {wire_port(wire, 0)};
     struct topo *topo =
         started(*state, (struct topo_wish){.peer_ports = peers, .ports_chosen = aim, .arg = wire});
-    for (int n = 1; n < 3; n++) until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
-    for (int n = 3; n < 6 && sentinel; n++) until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
+    for (int n = 1; n < 3; n++)
+        until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
+    for (int n = 3; n < 6 && sentinel; n++)
+        until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
     until_says(topo, 0, "SET before me\r\n", "+OK");
     for (int n = 1; n < 3; n++) until_says(topo, n, "GET before\r\n", "me");
-    int cut = wire_set(wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = WIRE_ALL_ENDS}, &err);
+    int cut =
+        wire_set(wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = WIRE_ALL_ENDS}, &err);
     if (cut < 0) fail_msg("%s", err.text);
     until_says(topo, 0, "SET after me\r\n", "+OK");
     assert_true(atoi(act(topo, "behind", "1", text, sizeof text)) > 0);
@@ -212,8 +218,8 @@ static void replication_is_cut(void **state) {
     wire_stop(wire);
 }
 
-/* The leader is found; another leads when it is killed; who comes back with nothing becomes a member again.
- */
+/* The leader is found; another leads when it is killed; who comes back with nothing becomes a
+ * member again. */
 static void a_leader_is_lost(struct topo *topo, const char *words, const char *sign) {
     struct lb_err err = {0};
     int first = leader(topo, -1);
@@ -234,7 +240,8 @@ static void a_leader_is_lost(struct topo *topo, const char *words, const char *s
 static void etcd_loses_its_leader(void **state) {
     (void)state;
     need("etcdctl", "etcd-client");
-    a_leader_is_lost(started("etcd-3", (struct topo_wish){0}), "GET /health HTTP/1.0\r\n\r\n", "\"true\"");
+    a_leader_is_lost(started("etcd-3", (struct topo_wish){0}), "GET /health HTTP/1.0\r\n\r\n",
+                     "\"true\"");
 }
 
 static void zookeeper_loses_its_leader(void **state) {
@@ -303,7 +310,7 @@ static void mariadb_clients_are_terminated(void **state) {
 }
 
 int main(void) {
-#define KILLED(name)                                                                                         \
+#define KILLED(name)                                                                               \
     { "killed on purpose: " name, killed_on_purpose, NULL, NULL, (void *)name }
     const struct CMUnitTest tests[] = {
         KILLED("redis"),
@@ -319,8 +326,10 @@ int main(void) {
         cmocka_unit_test(memcached_throws_items_away),
         cmocka_unit_test(a_replica_is_promoted),
         cmocka_unit_test(sentinel_promotes),
-        {"replication is cut: redis-replicas", replication_is_cut, NULL, NULL, (void *)"redis-replicas"},
-        {"replication is cut: redis-sentinel", replication_is_cut, NULL, NULL, (void *)"redis-sentinel"},
+        {"replication is cut: redis-replicas", replication_is_cut, NULL, NULL,
+         (void *)"redis-replicas"},
+        {"replication is cut: redis-sentinel", replication_is_cut, NULL, NULL,
+         (void *)"redis-sentinel"},
         cmocka_unit_test(etcd_loses_its_leader),
         cmocka_unit_test(zookeeper_loses_its_leader),
         cmocka_unit_test(postgres_clients_are_terminated),

@@ -1,10 +1,9 @@
-/* What is known of these locks, from articles, analyses and their own documentation, comes out of `lockbench
- * check`, each over five seeds: pauses, failovers, lost servers, crashes, lost messages, and locks that are
- * broken on purpose.
+/* What is known of these locks, from articles, analyses and their own documentation, comes out of
+ * `lockbench check`, each over five seeds: pauses, failovers, lost servers, crashes, lost messages,
+ * and locks that are broken on purpose.
  *
- * No time is asserted but lower bounds, orders, and a recovery beyond all reason, which the check calls
- * stuck.
- */
+ * No time is asserted but lower bounds, orders, and a recovery beyond all reason, which the check
+ * calls stuck. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 900
 #include "bench/tests/check_help.h"
@@ -38,19 +37,21 @@ static bool is(const json_t *stage, const char *path, const char *word) {
 }
 
 /* In each of the seeds, not just in the worst of them. */
-static void assert_each_seed(const char *name, const char *lock, const char *fault, const char *verdict) {
+static void assert_each_seed(const char *name, const char *lock, const char *fault,
+                             const char *verdict) {
     for (int seed = 1; seed <= SEEDS; seed++) {
         json_t *stage = stage_of(name, lock, fault, seed);
         if (!is(stage, "exclusion.verdict", verdict) && !is(stage, "history.verdict", verdict)) {
-            fail_msg("%s x %s, seed %d: %s by its cells, %s by its history, neither is %s", lock, fault, seed,
-                     cli_text_at(stage, "exclusion.verdict"), cli_text_at(stage, "history.verdict"), verdict);
+            fail_msg("%s x %s, seed %d: %s by its cells, %s by its history, neither is %s", lock,
+                     fault, seed, cli_text_at(stage, "exclusion.verdict"),
+                     cli_text_at(stage, "history.verdict"), verdict);
         }
         json_decref(stage);
     }
 }
 
-/* Whoever was paused past its lease or session has company when it goes on; with a token its writes are
- * refused. */
+/* Whoever was paused past its lease or session has company when it goes on; with a token its writes
+ * are refused. */
 static void a_pause_outlives_every_lease_and_fencing_saves_the_data(void **state) {
     (void)state;
     static const char *const locks[] = {"redis-setnx", "redis-redlock", "redis-fenced",
@@ -58,8 +59,8 @@ static void a_pause_outlives_every_lease_and_fencing_saves_the_data(void **state
     cli_need("redis");
     cli_need("etcd");
     cli_need("zookeeper");
-    json_t *check = five_seeds(
-        "pause", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4], locks[5], "--fault", "pause"));
+    json_t *check = five_seeds("pause", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4],
+                                             locks[5], "--fault", "pause"));
     double attempted = 0, unfenced = 0;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         check_assert(check, locks[i], "pause", "expired");
@@ -67,7 +68,8 @@ static void a_pause_outlives_every_lease_and_fencing_saves_the_data(void **state
         const json_t *cell = check_cell(check, locks[i], "pause");
         if (!json_is_number(cli_get(cell, "stale_rejected_fenced"))) continue; /* no tokens */
         assert_true(cli_number_at(cell, "stale_accepted_fenced") == 0);
-        assert_true(cli_number_at(cell, "stale_rejected_fenced") == cli_number_at(cell, "stale_attempted"));
+        assert_true(cli_number_at(cell, "stale_rejected_fenced") ==
+                    cli_number_at(cell, "stale_attempted"));
         attempted += cli_number_at(cell, "stale_attempted");
         unfenced += cli_number_at(cell, "stale_accepted_unfenced");
     }
@@ -93,8 +95,9 @@ static void a_pause_does_not_end_what_lives_by_a_connection(void **state) {
 static void a_promoted_replica_has_not_heard_of_the_lock(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *check = five_seeds("primary-lost", ARGS("redis-setnx,redis-wait", "--fault", "primary-lost",
-                                                    "--set", "redis-wait.short=accept"));
+    json_t *check =
+        five_seeds("primary-lost", ARGS("redis-setnx,redis-wait", "--fault", "primary-lost",
+                                        "--set", "redis-wait.short=accept"));
     check_assert(check, "redis-setnx", "primary-lost", "violated");
     check_assert(check, "redis-wait", "primary-lost", "violated");
     assert_each_seed("primary-lost", "redis-setnx", "primary-lost", "violated");
@@ -105,7 +108,8 @@ static void a_promoted_replica_has_not_heard_of_the_lock(void **state) {
 static void redlock_survives_a_minority_and_not_a_node_that_forgets(void **state) {
     (void)state;
     cli_need("redis");
-    json_t *check = five_seeds("redlock", ARGS("redis-redlock", "--fault", "minority-lost,node-empty"));
+    json_t *check =
+        five_seeds("redlock", ARGS("redis-redlock", "--fault", "minority-lost,node-empty"));
     check_assert(check, "redis-redlock", "minority-lost", "safe");
     check_assert(check, "redis-redlock", "node-empty", "violated");
     json_decref(check);
@@ -134,8 +138,8 @@ static double recovery(const json_t *check, const char *lock, const char *figure
     return cli_number_at(cell, path);
 }
 
-/* Databases free at once, Redis when the key's time is up, etcd when the session's lease is, ZooKeeper last.
- */
+/* Databases free at once, Redis when the key's time is up, etcd when the session's lease is,
+ * ZooKeeper last. */
 static void what_a_dead_holder_had_comes_free_as_the_theory_says(void **state) {
     (void)state;
     static const char *const locks[] = {"pg-advisory", "mysql-getlock", "redis-setnx", "etcd-mutex",
@@ -145,8 +149,8 @@ static void what_a_dead_holder_had_comes_free_as_the_theory_says(void **state) {
     cli_need("zookeeper");
     cli_need("postgres");
     cli_need("mariadb");
-    json_t *check = five_seeds(
-        "holder-kill", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4], "--fault", "holder-kill"));
+    json_t *check = five_seeds("holder-kill", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4],
+                                                   "--fault", "holder-kill"));
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         check_assert(check, locks[i], "holder-kill", "safe");
         assert_true(json_is_true(cli_get(check_cell(check, locks[i], "holder-kill"), "recovered")));
@@ -174,14 +178,15 @@ static int slept_to_the_lease_end(const json_t *stage) {
     size_t f, i, j;
     int count = 0;
     json_array_foreach(cli_get(stage, "faults"), f, fault) {
-        if (!json_is_true(cli_get(fault, "acted")) || !json_is_number(cli_get(fault, "to_s"))) continue;
+        if (!json_is_true(cli_get(fault, "acted")) || !json_is_number(cli_get(fault, "to_s")))
+            continue;
         json_array_foreach(timeline, i, a) {
             double since = cli_number_at(a, "released_s") - cli_number_at(fault, "to_s");
             if (since < -0.1 || since > 0.1) continue;
             json_array_foreach(timeline, j, b) {
                 double after = cli_number_at(b, "acquired_s") - cli_number_at(a, "lease_end_s");
-                count +=
-                    cli_number_at(b, "client") != cli_number_at(a, "client") && after > -0.01 && after < 0.5;
+                count += cli_number_at(b, "client") != cli_number_at(a, "client") &&
+                         after > -0.01 && after < 0.5;
             }
         }
     }
@@ -200,21 +205,24 @@ static void whoever_misses_the_message_sleeps_to_the_lease_end(void **state) {
         json_decref(stage);
     }
     assert_true(slept > 0);
-    assert_true(cli_number_at(check_cell(check, "redis-reentrant", "lost-publish"), "lost_wakeups") > 0);
+    assert_true(
+        cli_number_at(check_cell(check, "redis-reentrant", "lost-publish"), "lost_wakeups") > 0);
     json_decref(check);
 }
 
-/* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the lock all the
- * same. */
+/* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the
+ * lock all the same. */
 static void a_grant_after_the_end_of_its_lease_is_caught_by_looking_again(void **state) {
     (void)state;
     cli_need("etcd");
-    json_t *check = five_seeds("without-look", ARGS("etcd-lock", "--fault", "pause", "--set",
-                                                    "fault.target=waiter", "--set", "etcd-lock.recheck=no"));
+    json_t *check =
+        five_seeds("without-look", ARGS("etcd-lock", "--fault", "pause", "--set",
+                                        "fault.target=waiter", "--set", "etcd-lock.recheck=no"));
     assert_has(cli_text_at(check_cell(check, "etcd-lock", "pause"), "server"), "etcd 3.4");
     check_assert(check, "etcd-lock", "pause", "violated");
     json_decref(check);
-    check = five_seeds("with-look", ARGS("etcd-lock", "--fault", "pause", "--set", "fault.target=waiter"));
+    check = five_seeds("with-look",
+                       ARGS("etcd-lock", "--fault", "pause", "--set", "fault.target=waiter"));
     check_assert(check, "etcd-lock", "pause", "safe");
     json_decref(check);
 }
@@ -225,7 +233,8 @@ static void every_broken_lock_is_caught(void **state) {
     cli_need("redis");
     cli_need("zookeeper");
     cli_need("postgres");
-    /* `contended` goes up to 64 clients in seven stages; eight of them are enough for its one control. */
+    /* `contended` goes up to 64 clients in seven stages; eight of them are enough for its one
+     * control. */
     static const char *const ladder = "unsafe-sql-owner-is-host";
     char others[600] = "";
     for (int i = 0; registry_locks()[i]; i++) {
@@ -235,8 +244,8 @@ static void every_broken_lock_is_caught(void **state) {
         snprintf(others + used, sizeof others - used, "%s%s", used ? "," : "", lock->name);
     }
     json_t *check = five_seeds("controls", ARGS(others, "--fault", "exposed"));
-    json_t *more = five_seeds(
-        "ladder", ARGS(ladder, "--fault", "exposed", "--set", "load.clients=8", "--set", "run.duration=2s"));
+    json_t *more = five_seeds("ladder", ARGS(ladder, "--fault", "exposed", "--set",
+                                             "load.clients=8", "--set", "run.duration=2s"));
     json_array_extend(cli_get(check, "cells"), cli_get(more, "cells"));
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];

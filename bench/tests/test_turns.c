@@ -1,6 +1,5 @@
-/* test_turns: short-term fairness of sequences whose answer is known, and of random ones, counted once more
- * in the plainest way.
- */
+/* test_turns: short-term fairness of sequences whose answer is known, and of random ones, counted
+ * once more in the plainest way. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +31,8 @@ static struct scene begin(void) {
 }
 
 static void grant(const struct scene *scene, int client, uint32_t key, uint64_t turn) {
-    struct turns *turns = (struct turns *)(void *)(scene->turns + (size_t)client * turns_bytes(KEYS));
+    struct turns *turns =
+        (struct turns *)(void *)(scene->turns + (size_t)client * turns_bytes(KEYS));
     turns_note(turns, scene->between, key, turn);
 }
 
@@ -48,7 +48,8 @@ static void test_first_come_first_served(void **state) {
     (void)state;
     for (int n = 1; n <= CLIENTS; n++) {
         struct scene scene = begin();
-        for (uint64_t turn = 0; turn < 10000; turn++) grant(&scene, (int)(turn % (uint64_t)n), 0, turn);
+        for (uint64_t turn = 0; turn < 10000; turn++)
+            grant(&scene, (int)(turn % (uint64_t)n), 0, turn);
         struct turns_sum sum = end(&scene);
         assert_int_equal(sum.window, 1000);
         assert_true(sum.lwss == n);
@@ -79,7 +80,8 @@ static void test_halves_take_turns(void **state) {
     assert_true(sum.mttr == CLIENTS / 2 - 1);
 }
 
-/* Windows that the measurement cut, at its begin and its end, are left out: there only client 7 was. */
+/* Windows that the measurement cut, at its begin and its end, are left out: there only client 7
+ * was. */
 static void test_cut_windows_do_not_count(void **state) {
     (void)state;
     struct scene scene = begin();
@@ -124,8 +126,8 @@ static int by_value(const void *a, const void *b) {
 static void count_plainly(const int *holder, int from, int to, double *ret_lwss, double *ret_mttr) {
     static int distances[20000];
     int windows = 0, holders = 0, count = 0;
-    for (int low = (from + TURNS_WINDOW - 1) / TURNS_WINDOW * TURNS_WINDOW; low + TURNS_WINDOW <= to;
-         low += TURNS_WINDOW, windows++) {
+    for (int low = (from + TURNS_WINDOW - 1) / TURNS_WINDOW * TURNS_WINDOW;
+         low + TURNS_WINDOW <= to; low += TURNS_WINDOW, windows++) {
         for (int client = 0; client < CLIENTS; client++) {
             int there = 0;
             for (int turn = low; turn < low + TURNS_WINDOW; turn++) there |= holder[turn] == client;
@@ -153,7 +155,8 @@ static void test_against_a_plain_count(void **state) {
         /* Some clients come seldom, so that windows differ. */
         for (int turn = from; turn < to; turn++) {
             uint64_t drawn = rng_u64(&rng) % 4000;
-            holder[turn] = drawn < CLIENTS / 2 ? (int)drawn : CLIENTS / 2 + (int)(drawn % (CLIENTS / 2));
+            holder[turn] =
+                drawn < CLIENTS / 2 ? (int)drawn : CLIENTS / 2 + (int)(drawn % (CLIENTS / 2));
             grant(&scene, holder[turn], 0, (uint64_t)turn);
         }
         double lwss, mttr;

@@ -1,5 +1,5 @@
-/* test_wire: the wire passes everything on where it is told nothing, and each fault acts: seen by its
- * counters and by what the far end received. */
+/* test_wire: the wire passes everything on where it is told nothing, and each fault acts: seen by
+ * its counters and by what the far end received. */
 #include <poll.h>
 
 #include "bench/tests/wire_help.h"
@@ -37,7 +37,8 @@ static void a_reset_is_passed_on(void **state) {
     for (int from_server = 0; from_server < 2; from_server++) {
         struct pair pair = pair_up(&rig);
         struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-        int dies = from_server ? pair.server : pair.client, lives = from_server ? pair.client : pair.server;
+        int dies = from_server ? pair.server : pair.client,
+            lives = from_server ? pair.client : pair.server;
         char data[8];
         help_pass(pair.client, pair.server, "x");
         help_send(dies, "words");
@@ -77,7 +78,8 @@ static void no_server_is_a_reset(void **state) {
     rig_down(&rig);
 }
 
-/* A delayed connection's bytes come after those that an undelayed one sent later; they keep their order. */
+/* A delayed connection's bytes come after those that an undelayed one sent later; they keep their
+ * order. */
 static void delays_and_keeps_the_order(void **state) {
     (void)state;
     struct rig rig;
@@ -141,7 +143,8 @@ static void slows(void **state) {
     struct pair pair = pair_up(&rig);
     char data[2000];
     memset(data, 'x', sizeof data);
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RATE, .rate = 10000, .way = WIRE_ANSWERS});
+    int fault =
+        help_set(&rig, (struct wire_fault){.kind = WIRE_RATE, .rate = 10000, .way = WIRE_ANSWERS});
     int64_t begin_ns = lb_now();
     assert_int_equal(send(pair.server, data, sizeof data, MSG_NOSIGNAL), (ssize_t)sizeof data);
     assert_int_equal(help_read(pair.client, data, sizeof data), (ssize_t)sizeof data);
@@ -203,7 +206,8 @@ static void swallows_one_way(void **state) {
         struct pair pair = pair_up(&rig);
         int mute = way == WIRE_REQUESTS ? pair.client : pair.server,
             deaf = way == WIRE_REQUESTS ? pair.server : pair.client;
-        int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW, .way = (enum wire_way)way});
+        int fault =
+            help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW, .way = (enum wire_way)way});
         help_send(mute, "lost");
         help_pass(deaf, mute, "the other way is fine");
         HELP_UNTIL(help_sign(&rig, fault).bytes == 4);
@@ -216,7 +220,8 @@ static void swallows_one_way(void **state) {
     rig_down(&rig);
 }
 
-/* Who connects and waits for the server's first words, and lost nothing, is connected when it is over. */
+/* Who connects and waits for the server's first words, and lost nothing, is connected when it is
+ * over. */
 static void who_came_while_requests_were_swallowed_may_go_on(void **state) {
     (void)state;
     struct rig rig;
@@ -313,13 +318,15 @@ static void ends_midway(void **state) {
         rig_up(&rig);
         struct pair pair = pair_up(&rig), other = pair_up(&rig);
         bool reset = pass % 2;
-        int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY,
-                                                       .bytes = pass,
-                                                       .then = reset ? WIRE_THEN_RESET : WIRE_THEN_CUT});
+        int fault =
+            help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY,
+                                               .bytes = pass,
+                                               .then = reset ? WIRE_THEN_RESET : WIRE_THEN_CUT});
         help_pass(pair.client, pair.server, "requests pass");
         assert_int_equal(help_sign(&rig, fault).struck, 0);
         help_send(pair.server, "answer");
-        assert_int_equal(help_read(pair.client, data, 6), pass || !reset ? (ssize_t)pass : -ECONNRESET);
+        assert_int_equal(help_read(pair.client, data, 6),
+                         pass || !reset ? (ssize_t)pass : -ECONNRESET);
         assert_memory_equal(data, "answer", (size_t)pass);
         assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, pass);
         assert_int_equal(help_sign(&rig, fault).struck, 1);
@@ -357,7 +364,8 @@ static void ends_all_midway_together(void **state) {
     char data[16] = "";
     rig_up(&rig);
     struct pair one = pair_up(&rig), two = pair_up(&rig);
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 5, .together = true});
+    int fault =
+        help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 5, .together = true});
     help_pass(one.server, one.client, "abc");
     help_send(two.server, "defg");
     assert_int_equal(help_read(two.client, data, 4), 2);
@@ -380,8 +388,8 @@ static void goes_silent_midway(void **state) {
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
     int fault = help_set(
-        &rig,
-        (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 2, .together = true, .then = WIRE_THEN_SWALLOW});
+        &rig, (struct wire_fault){
+                  .kind = WIRE_MIDWAY, .bytes = 2, .together = true, .then = WIRE_THEN_SWALLOW});
     help_send(pair.server, "answer");
     assert_int_equal(help_read(pair.client, data, 2), 2);
     help_send(pair.server, "more");
@@ -409,8 +417,10 @@ static void drops_exactly_the_message(void **state) {
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
     int fault = help_set(
-        &rig, (struct wire_fault){.kind = WIRE_DROP, .bytes = 2, .holding = "message", .holding_len = 7});
-    help_send(pair.server, "+OK\r\n" PUBLISH("one") ":1\r\n" PUBLISH("two") PUBLISH("thr") "$-1\r\n");
+        &rig,
+        (struct wire_fault){.kind = WIRE_DROP, .bytes = 2, .holding = "message", .holding_len = 7});
+    help_send(pair.server,
+              "+OK\r\n" PUBLISH("one") ":1\r\n" PUBLISH("two") PUBLISH("thr") "$-1\r\n");
     help_comes(pair.client, "+OK\r\n" PUBLISH("one") ":1\r\n" PUBLISH("thr") "$-1\r\n");
     assert_int_equal(help_sign(&rig, fault).struck, 1);
     assert_int_equal(help_sign(&rig, fault).bytes, strlen(PUBLISH("two")));
@@ -428,7 +438,8 @@ static void drops_by_length_or_the_whole_chunk(void **state) {
         size_t sent_len, comes_len;
     } cases[] = {
 #define BYTES(text) (text)
-        /* ZooKeeper: four bytes of length. PostgreSQL: a letter, then a length that counts itself. */
+        /* ZooKeeper: four bytes of length. PostgreSQL: a letter, then a length that counts
+         * itself. */
         {BYTES("\0\0\0\2hi\0\0\0\4fall\0\0\0\1x"), BYTES("\0\0\0\2hi\0\0\0\1x"), 19, 11},
         {BYTES("Z\0\0\0\5IA\0\0\0\10fallC\0\0\0\4"), BYTES("Z\0\0\0\5IC\0\0\0\4"), 20, 11},
         {BYTES("no bounds to be found: fall"), BYTES(""), 27, 0},
@@ -439,8 +450,8 @@ static void drops_by_length_or_the_whole_chunk(void **state) {
         char data[64] = "";
         rig_up(&rig);
         struct pair pair = pair_up(&rig);
-        int fault =
-            help_set(&rig, (struct wire_fault){.kind = WIRE_DROP, .holding = "fall", .holding_len = 4});
+        int fault = help_set(
+            &rig, (struct wire_fault){.kind = WIRE_DROP, .holding = "fall", .holding_len = 4});
         size_t len = cases[i].sent_len;
         assert_int_equal(send(pair.server, cases[i].sent, len, MSG_NOSIGNAL), (ssize_t)len);
         HELP_UNTIL(help_sign(&rig, fault).struck == 1);
@@ -477,9 +488,11 @@ static void drops_and_resets(void **state) {
     char data[16] = "";
     rig_up(&rig);
     struct pair pair = pair_up(&rig), other = pair_up(&rig);
-    help_set(&rig,
-             (struct wire_fault){
-                 .kind = WIRE_DROP, .bytes = 1, .holding = "OK", .holding_len = 2, .then = WIRE_THEN_RESET});
+    help_set(&rig, (struct wire_fault){.kind = WIRE_DROP,
+                                       .bytes = 1,
+                                       .holding = "OK",
+                                       .holding_len = 2,
+                                       .then = WIRE_THEN_RESET});
     help_send(pair.server, ":1\r\n+OK\r\n:2\r\n");
     assert_int_equal(help_read(pair.client, data, 4), 4);
     assert_string_equal(data, ":1\r\n");
@@ -497,7 +510,8 @@ static void two_faults_at_once(void **state) {
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
     int slow = help_set(
-        &rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS, .way = WIRE_REQUESTS});
+        &rig,
+        (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS, .way = WIRE_REQUESTS});
     int stall = help_set(&rig, (struct wire_fault){.kind = WIRE_STALL, .way = WIRE_ANSWERS});
     help_send(pair.client, "question");
     help_send(pair.server, "answer");
@@ -531,9 +545,11 @@ static void refuses_nonsense(void **state) {
     }
     /* So many at once, and then no more; numbers are not used twice. */
     int first = help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
-    for (int i = 1; i < WIRE_FAULTS_MAX; i++) help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
+    for (int i = 1; i < WIRE_FAULTS_MAX; i++)
+        help_set(&rig, (struct wire_fault){.kind = WIRE_STALL});
     struct lb_err err = {0};
-    assert_int_equal(wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_STALL, .ends = 1}, &err), -1);
+    assert_int_equal(wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_STALL, .ends = 1}, &err),
+                     -1);
     help_lift(&rig, first);
     assert_true(help_set(&rig, (struct wire_fault){.kind = WIRE_STALL}) >= WIRE_FAULTS_MAX);
     assert_int_equal(help_sign(&rig, first).matched, 0);

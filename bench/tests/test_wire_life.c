@@ -1,5 +1,5 @@
-/* test_wire_life: whose connections a fault is for; many connections and much data; and how the wire's
- * process ends. */
+/* test_wire_life: whose connections a fault is for; many connections and much data; and how the
+ * wire's process ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +18,8 @@ struct child {
     int tell, hear;
 };
 
-/* 'c': connects; 's': sends an "x" on each connection; 'r': reads a byte of the last one and answers with
- * what came. */
+/* 'c': connects; 's': sends an "x" on each connection; 'r': reads a byte of the last one and
+ * answers with what came. */
 static void child_main(int port, int tell, int hear) {
     int fds[8], count = 0;
     char command;
@@ -87,8 +87,8 @@ static void strikes_only_given_processes(void **state) {
     int others = accept_one(&rig);
 
     int fault = help_set(
-        &rig,
-        (struct wire_fault){.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS, .pids = &child.pid, .pid_count = 1});
+        &rig, (struct wire_fault){
+                  .kind = WIRE_SWALLOW, .way = WIRE_REQUESTS, .pids = &child.pid, .pid_count = 1});
     assert_int_equal(help_sign(&rig, fault).matched, 1);
     child_does(&child, 's');
     child_does(&other, 's');
@@ -114,7 +114,8 @@ static void strikes_only_given_processes(void **state) {
     pid_t both[] = {child.pid, other.pid}, nobody = getppid();
     assert_int_equal(child_does(&child, 'c'), 'c');
     int again = accept_one(&rig);
-    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = &nobody, .pid_count = 1});
+    fault =
+        help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = &nobody, .pid_count = 1});
     assert_int_equal(help_sign(&rig, fault).struck, 0);
     fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = both, .pid_count = 2});
     assert_int_equal(help_sign(&rig, fault).struck, 3);
@@ -122,7 +123,8 @@ static void strikes_only_given_processes(void **state) {
     help_pass(ours.server, ours.client, "untouched");
 
     /* Refused: accepted and reset, as there is one port for all. */
-    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_REFUSE, .pids = &child.pid, .pid_count = 1});
+    fault = help_set(&rig,
+                     (struct wire_fault){.kind = WIRE_REFUSE, .pids = &child.pid, .pid_count = 1});
     child_does(&child, 'c');
     assert_int_equal(child_does(&child, 'r'), 'E');
     assert_int_equal(help_sign(&rig, fault).struck, 1);
@@ -164,8 +166,8 @@ static void many_connections(void **state) {
     }
     /* All delayed by different times, all come. */
     int fault = help_set(
-        &rig,
-        (struct wire_fault){.kind = WIRE_DELAY, .by_ns = LB_MS_NS, .jitter_ns = 30 * LB_MS_NS, .seed = 3});
+        &rig, (struct wire_fault){
+                  .kind = WIRE_DELAY, .by_ns = LB_MS_NS, .jitter_ns = 30 * LB_MS_NS, .seed = 3});
     for (int i = 0; i < MANY; i++) help_send(pairs[i].client, "question");
     for (int i = 0; i < MANY; i++) help_comes(pairs[i].server, "question");
     assert_int_equal(help_sign(&rig, fault).matched, MANY);
@@ -183,7 +185,8 @@ static char pattern(uint64_t at) {
     return (char)(at * 2654435761U >> 13);
 }
 
-/* Sends as much as goes, then reads as much as comes; false at the end of what is to be sent and read. */
+/* Sends as much as goes, then reads as much as comes; false at the end of what is to be sent and
+ * read. */
 static void transfer(int from, int to, uint64_t total, uint64_t *sent, uint64_t *got, bool reads) {
     static char data[65536];
     while (*sent < total) {
@@ -273,7 +276,8 @@ static void an_ended_wire_is_an_error(void **state) {
     struct pair pair = pair_up(&rig);
     kill(wire_pid(rig.wire), SIGKILL);
     assert_true(help_read(pair.client, &byte, 1) <= 0);
-    assert_int_equal(wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_STALL, .ends = 1}, &err), -1);
+    assert_int_equal(wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_STALL, .ends = 1}, &err),
+                     -1);
     assert_int_equal(err.code, LB_EXIT_MACHINE);
     assert_int_equal(wire_heal(rig.wire, &err), 0); /* nothing was on */
     pair_down(&pair);

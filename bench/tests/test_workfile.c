@@ -35,7 +35,8 @@ static struct file read_text(const char *text) {
     return read_bytes(text, strlen(text));
 }
 
-static const char *value_of(const struct file *file, const char *section, const char *key, int *ret_line) {
+static const char *value_of(const struct file *file, const char *section, const char *key,
+                            int *ret_line) {
     for (int i = 0; i < file->settings.count; i++) {
         const struct setting *s = &file->settings.item[i];
         if (strcmp(s->section, section) != 0 || strcmp(s->key, key) != 0) continue;
@@ -115,14 +116,16 @@ static void wrong_lines_are_named(void **state) {
         const char *text, *why;
     } cases[] = {
         {"[load]\nclients\n", ":2: expected"},
-        {"[load]\nclients = 1\n  2, 3\nkeys = 1\n", ":3: expected"},  /* not a continuation */
-        {"[load]\nwhat\nclients = 1\nclients = 2\n", ":2: expected"}, /* the first error, not the last */
+        {"[load]\nclients = 1\n  2, 3\nkeys = 1\n", ":3: expected"}, /* not a continuation */
+        /* the first error, not the last */
+        {"[load]\nwhat\nclients = 1\nclients = 2\n", ":2: expected"},
         {"[load\nclients = 1\n", ":1: a section"},
         {"[load] clients = 1\n", ":1: a section"},
         {"\n[]\n", ":2: a section"},
         {long_section, ":2: a section"},
         {"clients = 1\n", ":1: a key before"},
-        {"[load]\nclients = 1\n[run]\n[load]\nclients = 2\n", ":5: load.clients stands already in line 2"},
+        {"[load]\nclients = 1\n[run]\n[load]\nclients = 2\n",
+         ":5: load.clients stands already in line 2"},
         {long_line, ":2: the line is longer"},
         {long_key, ":2: expected"},
         {"[load]\nclients = \x1b[1m\n", ":2: a control character"},
@@ -131,7 +134,8 @@ static void wrong_lines_are_named(void **state) {
         struct file file = read_text(cases[i].text);
         assert_int_equal(file.result, -1);
         assert_int_equal(file.err.code, LB_EXIT_USAGE);
-        if (strncmp(file.err.text, path, strlen(path)) != 0 || !strstr(file.err.text, cases[i].why)) {
+        if (strncmp(file.err.text, path, strlen(path)) != 0 ||
+            !strstr(file.err.text, cases[i].why)) {
             fail_msg("'%.40s': %s", cases[i].text, file.err.text);
         }
         arena_done(&file.arena);

@@ -1,6 +1,6 @@
-/* toy_help: locks of every primitive in shared memory, right or wrong as a test says, so that each check of a
- * stage is seen to pass and to fail. Header only, since each test is one program. No model of a real server.
- */
+/* toy_help: locks of every primitive in shared memory, right or wrong as a test says, so that each
+ * check of a stage is seen to pass and to fail. Header only, since each test is one program. No
+ * model of a real server. */
 #ifndef BENCH_TESTS_TOY_HELP_H
 #define BENCH_TESTS_TOY_HELP_H
 
@@ -23,8 +23,10 @@ struct toy_faults {
     bool last_writer_wins;                               /* optimistic: no condition */
     bool opens_early, closes_again;                      /* latch */
     bool nothing_is_locked;                              /* any holder: granted at once */
-    int64_t stuck_after;                                 /* from this release on, releases do nothing */
-    int64_t evict_every;                                 /* each n-th renewal finds the grant given away */
+    /* from this release on, releases do nothing */
+    int64_t stuck_after;
+    /* each n-th renewal finds the grant given away */
+    int64_t evict_every;
     int64_t session_lost_every; /* each n-th acquire: its session is lost 2 ms later */
     bool silent;                /* ... and nobody is told */
     int64_t unknown_every;      /* each n-th acquire's answer is lost */
@@ -97,7 +99,8 @@ static inline void toy_disconnect(struct lb_session *session) {
     atomic_fetch_sub(&shared->open, 1);
 }
 
-static inline int toy_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+static inline int toy_describe(struct lb_session *session, struct lb_facts *facts,
+                               struct lb_err *err) {
     (void)session;
     (void)err;
     lb_fact(facts, "version", "a toy");
@@ -109,7 +112,8 @@ static inline void toy_in(struct lb_session *session) {
     struct toy_session *mine = session->state;
     mine->inside++;
     session->commands++;
-    if (mine->inside > atomic_load(&shared->most_inside)) atomic_store(&shared->most_inside, mine->inside);
+    if (mine->inside > atomic_load(&shared->most_inside))
+        atomic_store(&shared->most_inside, mine->inside);
 }
 
 static inline enum lb_outcome toy_out(struct lb_session *session, enum lb_outcome outcome) {
@@ -119,7 +123,8 @@ static inline enum lb_outcome toy_out(struct lb_session *session, enum lb_outcom
 }
 
 /* Waits a little. LB_OK to look again. */
-static inline enum lb_outcome toy_wait(struct lb_session *session, const struct lb_request *request) {
+static inline enum lb_outcome toy_wait(struct lb_session *session,
+                                       const struct lb_request *request) {
     int64_t now_ns = lb_now();
     if (request->deadline_ns == 0) return LB_BUSY;
     if (now_ns >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
@@ -130,16 +135,18 @@ static inline enum lb_outcome toy_wait(struct lb_session *session, const struct 
 
 /* ---- mutex: leases, renewal, re-entry, several keys, shared sessions ---- */
 
-/* The lease's end is 0 or LB_NEVER while there is no lease that could end: whoever takes a key sets it last,
- * and one thief at a time takes it from a holder whose lease is over. */
-static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t owner, int64_t lease_ns) {
+/* The lease's end is 0 or LB_NEVER while there is no lease that could end: whoever takes a key sets
+ * it last, and one thief at a time takes it from a holder whose lease is over. */
+static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t owner,
+                            int64_t lease_ns) {
     int64_t now_ns = lb_now();
     uint64_t holder = atomic_load(&shared->key[key].owner);
     int64_t end_ns = atomic_load(&shared->key[key].lease_end_ns);
     if (toy.nothing_is_locked) return true;
     if (holder != 0) {
         if (end_ns == 0 || now_ns < end_ns) return false;
-        if (!atomic_compare_exchange_strong(&shared->key[key].lease_end_ns, &end_ns, LB_NEVER)) return false;
+        if (!atomic_compare_exchange_strong(&shared->key[key].lease_end_ns, &end_ns, LB_NEVER))
+            return false;
     }
     if (!atomic_compare_exchange_strong(&shared->key[key].owner, &holder, owner)) return false;
     atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, lease_ns));
@@ -161,7 +168,8 @@ static inline uint32_t toy_key(const struct lb_request *request, int i) {
 }
 
 /* All or none. */
-static inline bool toy_take_all(struct toy_shared *shared, const struct lb_request *request, uint64_t owner) {
+static inline bool toy_take_all(struct toy_shared *shared, const struct lb_request *request,
+                                uint64_t owner) {
     for (int i = 0; i < toy_key_count(request); i++) {
         if (toy_take(shared, toy_key(request, i), owner, request->lease_ns)) continue;
         while (i-- > 0) toy_drop(shared, toy_key(request, i), owner);
@@ -185,8 +193,8 @@ static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, int64_t
     return came_ns >= newest_ns || lb_now() > newest_ns + 5 * LB_MS_NS;
 }
 
-static inline enum lb_outcome toy_acquire(struct lb_session *session, const struct lb_request *request,
-                                          struct lb_grant *grant) {
+static inline enum lb_outcome
+toy_acquire(struct lb_session *session, const struct lb_request *request, struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     struct toy_session *mine = session->state;
     uint64_t owner = request->client + 1;
@@ -205,7 +213,8 @@ static inline enum lb_outcome toy_acquire(struct lb_session *session, const stru
         sent_ns = lb_now();
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
-    grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1); /* with several: the first key's */
+    /* with several: the first key's */
+    grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
     bool ends = session->lock->caps & LB_CAP_LEASE;
     grant->lease_end_ns = ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER;
     if (toy_each(toy.session_lost_every, number) && !mine->helper) {
@@ -219,8 +228,8 @@ static inline enum lb_outcome toy_acquire(struct lb_session *session, const stru
     return toy_out(session, LB_OK);
 }
 
-static inline enum lb_outcome toy_release(struct lb_session *session, const struct lb_request *request,
-                                          struct lb_grant *grant) {
+static inline enum lb_outcome
+toy_release(struct lb_session *session, const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
     struct toy_shared *shared = session->server->shared;
     uint64_t owner = request->client + 1;
@@ -243,8 +252,8 @@ static inline enum lb_outcome toy_release(struct lb_session *session, const stru
     return toy_out(session, (ours && !over) || excused ? LB_OK : LB_LOST);
 }
 
-static inline enum lb_outcome toy_renew(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static inline enum lb_outcome toy_renew(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     uint32_t key = request->key_index % TOY_KEYS;
     uint64_t owner = request->client + 1;
@@ -258,16 +267,16 @@ static inline enum lb_outcome toy_renew(struct lb_session *session, const struct
     return toy_out(session, LB_OK);
 }
 
-static inline enum lb_outcome toy_settle(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static inline enum lb_outcome toy_settle(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
     toy_in(session);
     toy_drop(session->server->shared, request->key_index % TOY_KEYS, request->client + 1);
     return toy_out(session, LB_OK);
 }
 
-static inline int toy_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                              struct lb_err *err) {
+static inline int toy_residue(struct lb_session *session, const char *prefix,
+                              struct lb_residue *ret_residue, struct lb_err *err) {
     (void)session;
     (void)err;
     ret_residue->count = toy.residue;
@@ -275,7 +284,8 @@ static inline int toy_residue(struct lb_session *session, const char *prefix, st
     return 0;
 }
 
-static inline int toy_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static inline int toy_arm(struct lb_session *session, const struct lb_request *request,
+                          struct lb_err *err) {
     (void)err;
     struct toy_shared *shared = session->server->shared;
     atomic_store(&shared->key[request->key_index % TOY_KEYS].count, request->bound);
@@ -308,7 +318,8 @@ static inline bool toy_rw_enter(struct toy_shared *shared, uint32_t key, bool re
     return false;
 }
 
-static inline enum lb_outcome toy_rw_acquire(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_rw_acquire(struct lb_session *session,
+                                             const struct lb_request *request,
                                              struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     toy_in(session);
@@ -320,7 +331,8 @@ static inline enum lb_outcome toy_rw_acquire(struct lb_session *session, const s
     return toy_out(session, LB_OK);
 }
 
-static inline enum lb_outcome toy_rw_release(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_rw_release(struct lb_session *session,
+                                             const struct lb_request *request,
                                              struct lb_grant *grant) {
     (void)grant;
     struct toy_shared *shared = session->server->shared;
@@ -335,12 +347,14 @@ static inline enum lb_outcome toy_rw_release(struct lb_session *session, const s
 
 /* ---- semaphore ---- */
 
-static inline enum lb_outcome toy_sem_acquire(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_sem_acquire(struct lb_session *session,
+                                              const struct lb_request *request,
                                               struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     uint32_t key = request->key_index % TOY_KEYS;
     for (;;) {
-        int64_t bound = atomic_load(&shared->key[key].count) + toy.extra_permits; /* as it was armed */
+        /* as it was armed */
+        int64_t bound = atomic_load(&shared->key[key].count) + toy.extra_permits;
         int64_t out = atomic_load(&shared->key[key].out);
         if (out + request->permits <= bound &&
             atomic_compare_exchange_strong(&shared->key[key].out, &out, out + request->permits)) {
@@ -353,7 +367,8 @@ static inline enum lb_outcome toy_sem_acquire(struct lb_session *session, const 
     return LB_OK;
 }
 
-static inline enum lb_outcome toy_sem_release(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_sem_release(struct lb_session *session,
+                                              const struct lb_request *request,
                                               struct lb_grant *grant) {
     (void)grant;
     struct toy_shared *shared = session->server->shared;
@@ -363,7 +378,8 @@ static inline enum lb_outcome toy_sem_release(struct lb_session *session, const 
 
 /* ---- slots ---- */
 
-static inline enum lb_outcome toy_slot_acquire(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_slot_acquire(struct lb_session *session,
+                                               const struct lb_request *request,
                                                struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     uint32_t key = request->key_index % TOY_KEYS;
@@ -382,10 +398,12 @@ static inline enum lb_outcome toy_slot_acquire(struct lb_session *session, const
     }
 }
 
-static inline enum lb_outcome toy_slot_release(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_slot_release(struct lb_session *session,
+                                               const struct lb_request *request,
                                                struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
-    atomic_fetch_and(&shared->key[request->key_index % TOY_KEYS].slots, ~(UINT64_C(1) << grant->slot));
+    atomic_fetch_and(&shared->key[request->key_index % TOY_KEYS].slots,
+                     ~(UINT64_C(1) << grant->slot));
     return LB_OK;
 }
 
@@ -400,8 +418,8 @@ static inline enum lb_outcome toy_read(struct lb_session *session, const struct 
     return LB_OK;
 }
 
-static inline enum lb_outcome toy_write(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static inline enum lb_outcome toy_write(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     _Atomic uint64_t *version = &shared->key[request->key_index % TOY_KEYS].version;
     uint64_t read = grant->token;
@@ -416,8 +434,8 @@ static inline enum lb_outcome toy_write(struct lb_session *session, const struct
 
 /* ---- latch ---- */
 
-static inline enum lb_outcome toy_await(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static inline enum lb_outcome toy_await(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
     uint32_t key = request->key_index % TOY_KEYS;
     bool late = atomic_load(&shared->key[key].count) <= 0;
@@ -430,7 +448,8 @@ static inline enum lb_outcome toy_await(struct lb_session *session, const struct
     return LB_OK;
 }
 
-static inline enum lb_outcome toy_count_down(struct lb_session *session, const struct lb_request *request,
+static inline enum lb_outcome toy_count_down(struct lb_session *session,
+                                             const struct lb_request *request,
                                              struct lb_grant *grant) {
     (void)grant;
     struct toy_shared *shared = session->server->shared;
@@ -450,16 +469,16 @@ static const struct lb_backend toy_backend = {
     .describe = toy_describe,
 };
 
-#define TOY_COMMON                                                                                           \
-    .summary = "for tests", .backend = &toy_backend, .waits = "poll, every 20 us", .arm = toy_arm,           \
+#define TOY_COMMON                                                                                 \
+    .summary = "for tests", .backend = &toy_backend, .waits = "poll, every 20 us", .arm = toy_arm, \
     .disarm = toy_disarm, .residue = toy_residue
 
 static const struct lb_lock toy_mutex = {
     TOY_COMMON,
     .name = "toy-mutex",
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_MULTI |
-            LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT |
+            LB_CAP_MULTI | LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
     .acquire = toy_acquire,
     .release = toy_release,
     .renew = toy_renew,
@@ -514,8 +533,12 @@ static const struct lb_lock toy_optimistic = {
 };
 
 static const struct lb_lock toy_latch = {
-    TOY_COMMON,           .name = "toy-latch",       .primitive = LB_LATCH, .caps = LB_CAP_TRY | LB_CAP_WAIT,
-    .acquire = toy_await, .release = toy_count_down,
+    TOY_COMMON,
+    .name = "toy-latch",
+    .primitive = LB_LATCH,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT,
+    .acquire = toy_await,
+    .release = toy_count_down,
 };
 
 /* Runs a toy with these faults. The caller stage_frees. */

@@ -156,11 +156,11 @@ static inline struct wire_count help_count(const struct rig *rig, enum wire_way 
 }
 
 /* Waits until a condition holds. */
-#define HELP_UNTIL(condition)                                                                                \
-    do {                                                                                                     \
-        int64_t until_ns = lb_now() + PATIENCE_MS * LB_MS_NS;                                                \
-        while (!(condition) && lb_now() < until_ns) usleep(500);                                             \
-        assert_true(condition);                                                                              \
+#define HELP_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        int64_t until_ns = lb_now() + PATIENCE_MS * LB_MS_NS;                                      \
+        while (!(condition) && lb_now() < until_ns) usleep(500);                                   \
+        assert_true(condition);                                                                    \
     } while (0)
 
 #endif

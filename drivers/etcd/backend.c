@@ -1,6 +1,5 @@
-/* backend: etcd as a backend: URLs, sessions, what a server says of itself, ping. Its locks are in their own
- * files.
- */
+/* backend: etcd as a backend: URLs, sessions, what a server says of itself, ping. Its locks are in
+ * their own files. */
 #include "drivers/etcd/session.h"
 
 #ifdef LB_HAVE_ETCD
@@ -17,8 +16,9 @@
 #define ETCD_PORT 2379
 #define ANSWER_BYTES 8192 /* of one message; ours are keys of at most LB_KEY_MAX and empty values */
 
-/* A host's address in figures, so that no connection waits for a look-up: the first that takes a connection,
- * or the first of all if none does ("localhost" may mean an address where nobody listens). */
+/* A host's address in figures, so that no connection waits for a look-up: the first that takes a
+ * connection, or the first of all if none does ("localhost" may mean an address where nobody
+ * listens). */
 static int resolve(const char *host, int port, char *out, size_t size, struct lb_err *err) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
     char service[12];
@@ -36,9 +36,11 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
             break;
         }
     }
-    failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0, NI_NUMERICHOST);
+    failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0,
+                         NI_NUMERICHOST);
     freeaddrinfo(found);
-    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed)) : 0;
+    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed))
+                  : 0;
 }
 
 static int etcd_open(struct lb_server *server, struct lb_err *err) {
@@ -49,8 +51,8 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
     if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
     url_public(server->urls[0], state->shown, sizeof state->shown);
     if (server->url_count > 1) {
-        return err_set(err, LB_EXIT_USAGE, "etcd: a cluster is one URL, etcd://host1,host2,host3: %s",
-                       state->shown);
+        return err_set(err, LB_EXIT_USAGE,
+                       "etcd: a cluster is one URL, etcd://host1,host2,host3: %s", state->shown);
     }
     if (http_open(&state->http, options->transport == ETCD_GRPC, err) != 0) return -1;
     for (int i = 0; i < url.host_count; i++) {
@@ -75,7 +77,8 @@ static int authenticate(struct etcd_session *e, struct lb_err *err) {
     request.password = server->password;
     if (etcd_call(&e->call, &etcd_authenticate, &request.base, err) != LB_OK) return -1;
     const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(&e->call);
-    if (http_header(&e->http, e->http.shared->grpc ? "token" : "authorization", answer->token) != 0) {
+    if (http_header(&e->http, e->http.shared->grpc ? "token" : "authorization", answer->token) !=
+        0) {
         return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);
     }
     return 0;
@@ -101,9 +104,10 @@ static void etcd_disconnect(struct lb_session *session) {
     e->owner = NULL;
 }
 
-/* A session with one member. It counts only if the member knows a leader: a lease needs one, a linearizable
- * read too. */
-static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns, struct lb_err *err) {
+/* A session with one member. It counts only if the member knows a leader: a lease needs one, a
+ * linearizable read too. */
+static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
+                      struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
     const struct etcd_server *server = session->server->state;
     const struct etcd_options *options = session->server->options;
@@ -111,7 +115,8 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     e->owner = session;
     e->keep_due_ns = e->alive_until_ns = LB_NEVER;
     e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
-    /* Room for the longest request: a transaction with the key nine times over, in base64 by the gateway. */
+    /* Room for the longest request: a transaction with the key nine times over, in base64 by the
+     * gateway. */
     if (http_init(&e->http, &server->http, endpoint, session, err) != 0 ||
         etcd_line_init(&e->call, e, ANSWER_BYTES, 16 * 1024, err) != 0 ||
         etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
@@ -125,8 +130,9 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     return 0;
 }
 
-/* Clients begin with different members, each always with the same one; the next ones follow in the order of
- * the URL, until one serves. So a session that has lost its member moves on when it is opened again. */
+/* Clients begin with different members, each always with the same one; the next ones follow in the
+ * order of the URL, until one serves. So a session that has lost its member moves on when it is
+ * opened again. */
 static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct etcd_server *server = session->server->state;
     int count = server->http.count;
@@ -157,9 +163,10 @@ static int etcd_describe(struct lb_session *session, struct lb_facts *facts, str
     if (etcd_call(&e->call, &etcd_member_list, &ask_members.base, &ignored) == LB_OK) {
         const Etcdserverpb__MemberListResponse *list = etcd_answer(&e->call);
         lb_fact(facts, "members", "%zu", list->n_members);
-        lb_fact(facts, "durability",
-                "in the write-ahead logs of %zu of %zu members; etcd does not say whether they are flushed",
-                list->n_members / 2 + 1, list->n_members);
+        lb_fact(
+            facts, "durability",
+            "in the write-ahead logs of %zu of %zu members; etcd does not say whether they are flushed",
+            list->n_members / 2 + 1, list->n_members);
         for (size_t i = 0; i < list->n_members; i++) {
             const Etcdserverpb__Member *member = list->members[i];
             if (member->id == leader) lb_fact(facts, "leader", "%s", member->name);
@@ -179,10 +186,10 @@ static enum lb_outcome etcd_ping(struct lb_session *session, int64_t deadline_ns
 }
 
 static const struct lb_option etcd_option_table[] = {
-    {"transport", LB_OPT_CHOICE, offsetof(struct etcd_options, transport), "grpc", 0, 0, "grpc,json",
-     "gRPC, as etcd's clients, or the server's JSON gateway"},
-    {"command_timeout", LB_OPT_DURATION, offsetof(struct etcd_options, command_timeout_ns), "5s", 1e6, 600e9,
-     NULL, "longest wait for one answer; then the outcome is unknown"},
+    {"transport", LB_OPT_CHOICE, offsetof(struct etcd_options, transport), "grpc", 0, 0,
+     "grpc,json", "gRPC, as etcd's clients, or the server's JSON gateway"},
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct etcd_options, command_timeout_ns), "5s",
+     1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
     {0},
 };
 #endif
@@ -198,6 +205,7 @@ const struct lb_backend backend_etcd = {
     .unavailable = LB_WHY_ETCD,
     .install = "libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler etcd-server",
     LB_IF_ETCD(.options = etcd_option_table, .options_bytes = sizeof(struct etcd_options),
-               .server_bytes = sizeof(struct etcd_server), .session_bytes = sizeof(struct etcd_session),
-               .open = etcd_open, .close = etcd_close, .connect = etcd_connect, .disconnect = etcd_disconnect,
-               .describe = etcd_describe, .ping = etcd_ping, )};
+               .server_bytes = sizeof(struct etcd_server),
+               .session_bytes = sizeof(struct etcd_session), .open = etcd_open, .close = etcd_close,
+               .connect = etcd_connect, .disconnect = etcd_disconnect, .describe = etcd_describe,
+               .ping = etcd_ping, )};

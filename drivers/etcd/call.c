@@ -12,36 +12,44 @@
 const struct etcd_method etcd_range = {"/etcdserverpb.KV/Range", "/v3/kv/range",
                                        &etcdserverpb__range_response__descriptor, false};
 const struct etcd_method etcd_delete_range = {"/etcdserverpb.KV/DeleteRange", "/v3/kv/deleterange",
-                                              &etcdserverpb__delete_range_response__descriptor, false};
+                                              &etcdserverpb__delete_range_response__descriptor,
+                                              false};
 const struct etcd_method etcd_txn = {"/etcdserverpb.KV/Txn", "/v3/kv/txn",
                                      &etcdserverpb__txn_response__descriptor, false};
 const struct etcd_method etcd_watch_method = {"/etcdserverpb.Watch/Watch", "/v3/watch",
                                               &etcdserverpb__watch_response__descriptor, true};
 const struct etcd_method etcd_lease_grant = {"/etcdserverpb.Lease/LeaseGrant", "/v3/lease/grant",
-                                             &etcdserverpb__lease_grant_response__descriptor, false};
+                                             &etcdserverpb__lease_grant_response__descriptor,
+                                             false};
 const struct etcd_method etcd_lease_revoke = {"/etcdserverpb.Lease/LeaseRevoke", "/v3/lease/revoke",
-                                              &etcdserverpb__lease_revoke_response__descriptor, false};
-const struct etcd_method etcd_lease_keep_alive = {"/etcdserverpb.Lease/LeaseKeepAlive", "/v3/lease/keepalive",
-                                                  &etcdserverpb__lease_keep_alive_response__descriptor, true};
+                                              &etcdserverpb__lease_revoke_response__descriptor,
+                                              false};
+const struct etcd_method etcd_lease_keep_alive = {
+    "/etcdserverpb.Lease/LeaseKeepAlive", "/v3/lease/keepalive",
+    &etcdserverpb__lease_keep_alive_response__descriptor, true};
 const struct etcd_method etcd_lease_leases = {"/etcdserverpb.Lease/LeaseLeases", "/v3/lease/leases",
-                                              &etcdserverpb__lease_leases_response__descriptor, false};
+                                              &etcdserverpb__lease_leases_response__descriptor,
+                                              false};
 const struct etcd_method etcd_lock_method = {"/v3lockpb.Lock/Lock", "/v3/lock/lock",
                                              &etcdserverpb__lock_response__descriptor, false};
 const struct etcd_method etcd_unlock = {"/v3lockpb.Lock/Unlock", "/v3/lock/unlock",
                                         &etcdserverpb__unlock_response__descriptor, false};
-const struct etcd_method etcd_status = {"/etcdserverpb.Maintenance/Status", "/v3/maintenance/status",
+const struct etcd_method etcd_status = {"/etcdserverpb.Maintenance/Status",
+                                        "/v3/maintenance/status",
                                         &etcdserverpb__status_response__descriptor, false};
-const struct etcd_method etcd_member_list = {"/etcdserverpb.Cluster/MemberList", "/v3/cluster/member/list",
-                                             &etcdserverpb__member_list_response__descriptor, false};
-const struct etcd_method etcd_authenticate = {"/etcdserverpb.Auth/Authenticate", "/v3/auth/authenticate",
-                                              &etcdserverpb__authenticate_response__descriptor, false};
+const struct etcd_method etcd_member_list = {
+    "/etcdserverpb.Cluster/MemberList", "/v3/cluster/member/list",
+    &etcdserverpb__member_list_response__descriptor, false};
+const struct etcd_method etcd_authenticate = {
+    "/etcdserverpb.Auth/Authenticate", "/v3/auth/authenticate",
+    &etcdserverpb__authenticate_response__descriptor, false};
 
 static bool by_grpc(const struct etcd_line *line) {
     return line->session->http.shared->grpc;
 }
 
-int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes, size_t out_bytes,
-                   struct lb_err *err) {
+int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes,
+                   size_t out_bytes, struct lb_err *err) {
     /* Unpacked, a message takes its bytes and its structs; JSON's base64 makes up for these. */
     size_t slab_bytes = in_bytes + 2048;
     void *memory = malloc(slab_bytes);
@@ -89,7 +97,8 @@ static int on_message(void *arg, const uint8_t *message, size_t len) {
     slab_reset(&line->slab);
     line->answer = NULL;
     if (by_grpc(line)) {
-        line->answer = protobuf_c_message_unpack(line->method->answer, &line->slab.allocator, len, message);
+        line->answer =
+            protobuf_c_message_unpack(line->method->answer, &line->slab.allocator, len, message);
     } else {
         decode_json(line, (const char *)message, len);
     }
@@ -120,8 +129,8 @@ static enum lb_outcome outcome_of(int status) {
 static enum lb_outcome fail(const struct etcd_line *line, enum lb_outcome outcome, const char *why,
                             struct lb_err *err) {
     const struct etcd_server *server = line->session->owner->server->state;
-    err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "etcd at %s: %s: %s", server->shown,
-            strrchr(line->method->grpc, '/') + 1, why);
+    err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "etcd at %s: %s: %s",
+            server->shown, strrchr(line->method->grpc, '/') + 1, why);
     return outcome;
 }
 
@@ -151,21 +160,24 @@ static enum lb_outcome judge(struct etcd_line *line, struct lb_err *err) {
     if (by_grpc(line)) line->status = transfer->grpc_status;
     if (transfer->http_status != 200) take_refusal(line);
     if (line->status > 0) {
-        return fail(line, outcome_of(line->status), transfer->message[0] ? transfer->message : "an error",
-                    err);
+        return fail(line, outcome_of(line->status),
+                    transfer->message[0] ? transfer->message : "an error", err);
     }
-    if (transfer->http_status != 200) return fail(line, LB_REFUSED, "this is not etcd's v3 API", err);
-    if (line->status < 0 || !line->answer) return fail(line, LB_UNKNOWN, "the answer cannot be read", err);
+    if (transfer->http_status != 200)
+        return fail(line, LB_REFUSED, "this is not etcd's v3 API", err);
+    if (line->status < 0 || !line->answer)
+        return fail(line, LB_UNKNOWN, "the answer cannot be read", err);
     return LB_OK;
 }
 
-static void start(struct etcd_line *line, const struct etcd_method *method, size_t len, int64_t deadline_ns) {
+static void start(struct etcd_line *line, const struct etcd_method *method, size_t len,
+                  int64_t deadline_ns) {
     line->method = method;
     line->answer = NULL;
     line->status = -1;
     line->session->owner->commands++;
-    transfer_start(&line->transfer, by_grpc(line) ? method->grpc : method->json, len, on_message, line,
-                   deadline_ns);
+    transfer_start(&line->transfer, by_grpc(line) ? method->grpc : method->json, len, on_message,
+                   line, deadline_ns);
 }
 
 static int64_t answer_deadline(const struct etcd_session *e) {
@@ -236,7 +248,8 @@ static void on_event(struct etcd_line *line) {
     if (e->watch_hit || answer->created || answer->canceled) lb_wake(line->transfer.fiber);
 }
 
-enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision) {
+enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key,
+                                 int64_t revision) {
     Etcdserverpb__WatchCreateRequest__FilterType no_puts[] = {
         ETCDSERVERPB__WATCH_CREATE_REQUEST__FILTER_TYPE__NOPUT};
     Etcdserverpb__WatchCreateRequest create = ETCDSERVERPB__WATCH_CREATE_REQUEST__INIT;
@@ -252,16 +265,18 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     e->watch_hit = e->watch_on = false;
     size_t len = encode(&e->watch, &request.base);
     if (len == 0) return fail(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
-    /* The request's side of the stream is closed at once: the server keeps watching all the same, and one
-     * watch a stream needs no further words. */
+    /* The request's side of the stream is closed at once: the server keeps watching all the same,
+     * and one watch a stream needs no further words. */
     start(&e->watch, &etcd_watch_method, len, answer_deadline(e));
     return LB_OK;
 }
 
-static enum lb_outcome wait_until(struct etcd_session *e, const bool *happened, int64_t deadline_ns) {
+static enum lb_outcome wait_until(struct etcd_session *e, const bool *happened,
+                                  int64_t deadline_ns) {
     struct etcd_line *line = &e->watch;
     while (!*happened) {
-        if (e->lost || line->status > 0 || !line->transfer.busy || !e->http.running || lb_stopping()) {
+        if (e->lost || line->status > 0 || !line->transfer.busy || !e->http.running ||
+            lb_stopping()) {
             return LB_BROKEN;
         }
         if (lb_now() >= deadline_ns) return LB_TIMEOUT;

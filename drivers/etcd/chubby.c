@@ -1,16 +1,16 @@
-/* etcd-chubby: the semantics of Chubby's locks on etcd, from Chubby's paper (OSDI 2006): shared and exclusive
- * mode, a session lease that is kept alive, sequencers, lock-delay, jeopardy with a grace period. The keys
- * are our own: Chubby has no public client to be compatible with.
+/* etcd-chubby: the semantics of Chubby's locks on etcd, from Chubby's paper (OSDI 2006): shared and
+ * exclusive mode, a session lease that is kept alive, sequencers, lock-delay, jeopardy with a grace
+ * period. The keys are our own: Chubby has no public client to be compatible with.
  *
- * Below "chubby/NAME\0" stand "w", the writer, or "r/<lease>", a reader each, on their session's lease; and
- * beside each its trace, "wd" or "rd/<lease>", on the session's second lease, which ends lock_delay later.
- * Who takes the lock asks in one transaction that nobody is in its way. A release deletes both keys, so the
- * lock is free at once. When a session expires its trace stays for the lock-delay: nobody gets the lock
- * meanwhile whom the dead holder's late requests could hurt. All times are the server's.
+ * Below "chubby/NAME\0" stand "w", the writer, or "r/<lease>", a reader each, on their session's
+ * lease; and beside each its trace, "wd" or "rd/<lease>", on the session's second lease, which ends
+ * lock_delay later. Who takes the lock asks in one transaction that nobody is in its way. A release
+ * deletes both keys, so the lock is free at once. When a session expires its trace stays for the
+ * lock-delay: nobody gets the lock meanwhile whom the dead holder's late requests could hurt. All
+ * times are the server's.
  *
- * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1 + 1 round
- * trips uncontended.
- */
+ * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1
+ * + 1 round trips uncontended. */
 #define _GNU_SOURCE
 #include "drivers/etcd/chubby.h"
 #include "drivers/etcd/queue.h"
@@ -54,12 +54,14 @@ static struct key key_of(const char *name, size_t len, const char *suffix, int64
     key.len += len;
     key.bytes[key.len++] = '\0'; /* no name has one: so none begins another's keys */
     key.len += (size_t)snprintf(key.bytes + key.len, 8, "%s", suffix);
-    if (lease) key.len += (size_t)snprintf(key.bytes + key.len, 18, "/%llx", (unsigned long long)lease);
+    if (lease)
+        key.len += (size_t)snprintf(key.bytes + key.len, 18, "/%llx", (unsigned long long)lease);
     return key;
 }
 
 /* No key in [from, end). */
-static void compare_none(Etcdserverpb__Compare *compare, const struct key *from, const struct key *end) {
+static void compare_none(Etcdserverpb__Compare *compare, const struct key *from,
+                         const struct key *end) {
     *compare = (Etcdserverpb__Compare)ETCDSERVERPB__COMPARE__INIT;
     compare->target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
     compare->result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
@@ -68,8 +70,8 @@ static void compare_none(Etcdserverpb__Compare *compare, const struct key *from,
     compare->target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
 }
 
-static void op_put(Etcdserverpb__RequestOp *op, Etcdserverpb__PutRequest *put, const struct key *key,
-                   int64_t lease) {
+static void op_put(Etcdserverpb__RequestOp *op, Etcdserverpb__PutRequest *put,
+                   const struct key *key, int64_t lease) {
     *op = (Etcdserverpb__RequestOp)ETCDSERVERPB__REQUEST_OP__INIT;
     *put = (Etcdserverpb__PutRequest)ETCDSERVERPB__PUT_REQUEST__INIT;
     op->request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
@@ -88,15 +90,18 @@ static void op_delete(Etcdserverpb__RequestOp *op, Etcdserverpb__DeleteRangeRequ
 }
 
 static struct key holder_key(const struct lb_request *request, const struct chubby_grant *mine) {
-    return key_of(request->key, request->key_len, mine->shared ? "r" : "w", mine->shared ? mine->lease : 0);
+    return key_of(request->key, request->key_len, mine->shared ? "r" : "w",
+                  mine->shared ? mine->lease : 0);
 }
 
 static struct key trace_key(const struct lb_request *request, const struct chubby_grant *mine) {
-    return key_of(request->key, request->key_len, mine->shared ? "rd" : "wd", mine->shared ? mine->lease : 0);
+    return key_of(request->key, request->key_len, mine->shared ? "rd" : "wd",
+                  mine->shared ? mine->lease : 0);
 }
 
-/* IF nobody is in our way THEN hold, ELSE tell who is. queued: we are the first of the queue, and leave it;
- * else nobody may be in it. LB_OK: mine->generation is set if it is ours, else etcd_answer has the range. */
+/* IF nobody is in our way THEN hold, ELSE tell who is. queued: we are the first of the queue, and
+ * leave it; else nobody may be in it. LB_OK: mine->generation is set if it is ours, else
+ * etcd_answer has the range. */
 static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
                             struct chubby_grant *mine, bool queued) {
     struct etcd_session *e = etcd_session_of(session);
@@ -153,12 +158,14 @@ static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadl
     struct etcd_session *e = etcd_session_of(session);
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
     const Etcdserverpb__RangeResponse *range =
-        answer->n_responses > 0 &&
-                answer->responses[0]->response_case == ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE
+        answer->n_responses > 0 && answer->responses[0]->response_case ==
+                                       ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE
             ? answer->responses[0]->response_range
             : NULL;
-    if (!range || range->n_kvs == 0) return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
-    return etcd_wait_deleted(session, range->kvs[0], answer->header->revision, ETCD_FROM_NOW, deadline_ns);
+    if (!range || range->n_kvs == 0)
+        return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
+    return etcd_wait_deleted(session, range->kvs[0], answer->header->revision, ETCD_FROM_NOW,
+                             deadline_ns);
 }
 
 static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,
@@ -229,10 +236,12 @@ static enum lb_outcome chubby_release(struct lb_session *session, const struct l
     txn.success = success;
     enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
     /* Not asked in time: by our clock somebody else may hold it by now. */
-    if (outcome == LB_BROKEN && lb_now() >= lb_after(e->alive_until_ns, e->grace_ns)) return LB_LOST;
+    if (outcome == LB_BROKEN && lb_now() >= lb_after(e->alive_until_ns, e->grace_ns))
+        return LB_LOST;
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
-    if (!answer->succeeded) return lb_fail(session, LB_LOST, "etcd: the lock was gone before its release");
+    if (!answer->succeeded)
+        return lb_fail(session, LB_LOST, "etcd: the lock was gone before its release");
     mine->generation = 0;
     return LB_OK;
 }
@@ -243,11 +252,13 @@ static enum lb_outcome chubby_settle(struct lb_session *session, const struct lb
     struct chubby_grant *mine = grant->data;
     (void)request;
     if (mine->lease == 0) return LB_OK;
-    enum lb_outcome outcome = mine->trace ? etcd_lease_drop(etcd_session_of(session), mine->trace) : LB_OK;
+    enum lb_outcome outcome =
+        mine->trace ? etcd_lease_drop(etcd_session_of(session), mine->trace) : LB_OK;
     return outcome == LB_OK ? etcd_lease_drop(etcd_session_of(session), mine->lease) : outcome;
 }
 
-/* While the trace stands nobody else can have the lock: so long a session in jeopardy may be hoped for. */
+/* While the trace stands nobody else can have the lock: so long a session in jeopardy may be hoped
+ * for. */
 static int chubby_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct chubby_options *options = session->options;
     struct etcd_session *e = etcd_session_of(session);
@@ -257,8 +268,8 @@ static int chubby_prepare(struct lb_session *session, int64_t deadline_ns, struc
     return etcd_lease_start(e, delay_s, err);
 }
 
-static int chubby_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                          struct lb_err *err) {
+static int chubby_residue(struct lb_session *session, const char *prefix,
+                          struct lb_residue *ret_residue, struct lb_err *err) {
     return etcd_residue(session, ROOT, prefix, ret_residue, err);
 }
 
@@ -266,9 +277,10 @@ size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant 
                         char out[CHUBBY_SEQUENCER_MAX]) {
     const struct chubby_grant *mine = grant->data;
     memcpy(out, request->key, request->key_len);
-    return request->key_len +
-           (size_t)snprintf(out + request->key_len, CHUBBY_SEQUENCER_MAX - request->key_len, ":%s:%lld",
-                            mine->shared ? "shared" : "exclusive", (long long)mine->generation);
+    return request->key_len + (size_t)snprintf(out + request->key_len,
+                                               CHUBBY_SEQUENCER_MAX - request->key_len, ":%s:%lld",
+                                               mine->shared ? "shared" : "exclusive",
+                                               (long long)mine->generation);
 }
 
 enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer) {
@@ -297,7 +309,8 @@ enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer) 
 }
 
 static const struct lb_option chubby_options[] = {
-    {"lock_delay", LB_OPT_DURATION, offsetof(struct chubby_options, lock_delay_ns), "5s", 0, 60e9, NULL,
+    {"lock_delay", LB_OPT_DURATION, offsetof(struct chubby_options, lock_delay_ns), "5s", 0, 60e9,
+     NULL,
      "so long nobody gets a lock whose holder's session expired, in whole seconds; the default is as long as "
      "a request of the dead may be on its way (etcd.command_timeout); 0 = no delay"},
     {"grace", LB_OPT_DURATION, offsetof(struct chubby_options, grace_ns), "5s", 0, 60e9, NULL,
@@ -309,24 +322,26 @@ static const struct lb_option chubby_options[] = {
 
 const struct lb_lock lock_etcd_chubby = {
     .name = "etcd-chubby",
-    .summary = "Chubby's locks on etcd: shared and exclusive, sequencers, a delay after a holder's expiry",
+    .summary =
+        "Chubby's locks on etcd: shared and exclusive, sequencers, a delay after a holder's expiry",
     .backend = &backend_etcd,
     .primitive = LB_RWLOCK,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION | LB_CAP_SHARED,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "watch predecessor",
-    .about = {.compatible = "nothing else: Chubby has no public client",
-              .order =
-                  "first come, first served (create revision); readers that follow each other hold together",
-              .token = "create revision of the holder's key (the sequencer's generation)",
-              .hazards =
-                  "after a crash the lock stays shut for lock_delay more; without a check of sequencers a "
-                  "holder that is paused for longer than lease and delay goes on",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = 8 * LB_S_NS},
+    .about =
+        {.compatible = "nothing else: Chubby has no public client",
+         .order =
+             "first come, first served (create revision); readers that follow each other hold together",
+         .token = "create revision of the holder's key (the sequencer's generation)",
+         .hazards =
+             "after a crash the lock stays shut for lock_delay more; without a check of sequencers a "
+             "holder that is paused for longer than lease and delay goes on",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_MAJORITY,
+         .crash = LB_CRASH_SESSION,
+         .crash_slack_ns = 8 * LB_S_NS},
     LB_IF_ETCD(.options = chubby_options, .options_bytes = sizeof(struct chubby_options),
                .grant_bytes = sizeof(struct chubby_grant), .prepare = chubby_prepare,
                .acquire = chubby_acquire, .release = chubby_release, .settle = chubby_settle,

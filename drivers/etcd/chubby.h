@@ -1,8 +1,8 @@
-/* chubby: the sequencer of etcd-chubby: what a holder shows to the server that guards the resource, and how
- * that server checks it.
+/* chubby: the sequencer of etcd-chubby: what a holder shows to the server that guards the resource,
+ * and how that server checks it.
  *
- * "name:mode:generation", mode "exclusive" or "shared". The generation is the grant's fencing token.
- */
+ * "name:mode:generation", mode "exclusive" or "shared". The generation is the grant's fencing
+ * token. */
 #ifndef DRIVERS_ETCD_CHUBBY_H
 #define DRIVERS_ETCD_CHUBBY_H
 
@@ -16,9 +16,9 @@
 size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant *grant,
                         char out[CHUBBY_SEQUENCER_MAX]);
 
-/* Asks etcd whether that grant still holds; for guarded servers, on a session of any etcd lock. LB_OK: it
- * does; LB_LOST: not any more, or never; LB_REFUSED: this is no sequencer; LB_BROKEN, LB_UNKNOWN: etcd could
- * not be asked. */
+/* Asks etcd whether that grant still holds; for guarded servers, on a session of any etcd lock.
+ * LB_OK: it does; LB_LOST: not any more, or never; LB_REFUSED: this is no sequencer; LB_BROKEN,
+ * LB_UNKNOWN: etcd could not be asked. */
 enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer);
 
 #endif

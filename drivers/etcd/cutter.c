@@ -18,10 +18,12 @@ static int feed_frames(struct cutter *cutter, const uint8_t *data, size_t len) {
         len -= take;
         if (cutter->used < CUT_HEAD_BYTES) continue;
         whole = CUT_HEAD_BYTES + frame_length(cutter->buffer);
-        if (cutter->buffer[0] != 0 || whole > cutter->size) return -1; /* we never ask for compression */
+        /* we never ask for compression */
+        if (cutter->buffer[0] != 0 || whole > cutter->size) return -1;
         if (cutter->used < whole) continue;
         cutter->used = 0;
-        if (cutter->each(cutter->arg, cutter->buffer + CUT_HEAD_BYTES, whole - CUT_HEAD_BYTES) < 0) return -1;
+        if (cutter->each(cutter->arg, cutter->buffer + CUT_HEAD_BYTES, whole - CUT_HEAD_BYTES) < 0)
+            return -1;
     }
     return 0;
 }
@@ -50,7 +52,8 @@ static int feed_lines(struct cutter *cutter, const uint8_t *data, size_t len) {
 }
 
 int cut_feed(struct cutter *cutter, const uint8_t *data, size_t len) {
-    return cutter->kind == CUT_FRAMES ? feed_frames(cutter, data, len) : feed_lines(cutter, data, len);
+    return cutter->kind == CUT_FRAMES ? feed_frames(cutter, data, len)
+                                      : feed_lines(cutter, data, len);
 }
 
 int cut_end(struct cutter *cutter) {

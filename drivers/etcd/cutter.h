@@ -1,6 +1,6 @@
-/* cutter: cuts the bytes of an answer into messages, however the network split them: gRPC's length-prefixed
- * frames, or the lines of JSON that etcd's gateway writes. It understands no message.
- */
+/* cutter: cuts the bytes of an answer into messages, however the network split them: gRPC's
+ * length-prefixed frames, or the lines of JSON that etcd's gateway writes. It understands no
+ * message. */
 #ifndef DRIVERS_ETCD_CUTTER_H
 #define DRIVERS_ETCD_CUTTER_H
 
@@ -22,8 +22,8 @@ struct cutter {
     void *arg;
 };
 
-/* Takes in len bytes. 0, or -1: a message that is longer than the buffer, compressed, or stopped at by each.
- */
+/* Takes in len bytes. 0, or -1: a message that is longer than the buffer, compressed, or stopped at
+ * by each. */
 int cut_feed(struct cutter *cutter, const uint8_t *data, size_t len);
 
 /* The stream has ended: the last line may lack its newline. 0, or -1: it ended within a message. */

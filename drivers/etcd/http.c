@@ -12,8 +12,8 @@
 
 #include "drivers/wait.h"
 
-/* curl would drop a connection that was idle for 118 s; a client that holds a lock for longer is no reason.
- */
+/* curl would drop a connection that was idle for 118 s; a client that holds a lock for longer is no
+ * reason. */
 #define KEEP_IDLE_S (10L * 365 * 86400)
 
 static int add_header(struct curl_slist **headers, const char *line) {
@@ -25,14 +25,16 @@ static int add_header(struct curl_slist **headers, const char *line) {
 int http_open(struct http_shared *shared, bool grpc, struct lb_err *err) {
     static const char *const grpc_headers[] = {"content-type: application/grpc", "te: trailers",
                                                "accept:", "expect:", NULL};
-    static const char *const json_headers[] = {"content-type: application/json", "accept:", "expect:", NULL};
+    static const char *const json_headers[] = {"content-type: application/json",
+                                               "accept:", "expect:", NULL};
     if (curl_global_init(CURL_GLOBAL_NOTHING) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "etcd: libcurl cannot be initialised");
     }
     shared->open = true;
     shared->grpc = grpc;
     for (const char *const *header = grpc ? grpc_headers : json_headers; *header; header++) {
-        if (add_header(&shared->headers, *header) != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        if (add_header(&shared->headers, *header) != 0)
+            return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return 0;
 }
@@ -40,7 +42,8 @@ int http_open(struct http_shared *shared, bool grpc, struct lb_err *err) {
 void http_endpoint(struct http_shared *shared, const char *host, int port) {
     if (shared->count == HTTP_ENDPOINTS) return;
     char *base = shared->base[shared->count++];
-    snprintf(base, sizeof *shared->base, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, port);
+    snprintf(base, sizeof *shared->base, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d",
+             host, port);
 }
 
 void http_close(struct http_shared *shared) {
@@ -50,20 +53,24 @@ void http_close(struct http_shared *shared) {
     curl_global_cleanup();
 }
 
-/* After curl was called on another fiber than the pump's: has the pump to wait for something else now? */
+/* After curl was called on another fiber than the pump's: has the pump to wait for something else
+ * now? */
 static void tell_pump(struct http *http) {
     if (http->parked && (http->stop || http->changed || http->timer_ns < http->looked_ns))
         lb_wake(http->pump);
 }
 
-/* curl's callbacks. They run within curl's functions, on the pump's or a starter's fiber: no waiting. */
+/* curl's callbacks. They run within curl's functions, on the pump's or a starter's fiber: no
+ * waiting. */
 
-static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address) {
+static curl_socket_t on_open_socket(void *arg, curlsocktype purpose,
+                                    struct curl_sockaddr *address) {
     struct http *http = arg;
     (void)purpose;
     if (http->shared->grpc && !http->may_open) {
-        /* This transfer was to join the connection, which turned out to be dead. curl would open a new one as
-         * HTTP/1.1, and send a request anew that the server may have seen: both are ours to decide. */
+        /* This transfer was to join the connection, which turned out to be dead. curl would open a
+         * new one as HTTP/1.1, and send a request anew that the server may have seen: both are ours
+         * to decide. */
         http->refused = true;
         return CURL_SOCKET_BAD;
     }
@@ -126,7 +133,8 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg) {
 /* The value of a header line of len bytes if it is called name, and its length; else NULL. */
 static const char *value_of(const char *line, size_t len, const char *name, size_t *ret_len) {
     size_t name_len = strlen(name);
-    if (len <= name_len || strncasecmp(line, name, name_len) != 0 || line[name_len] != ':') return NULL;
+    if (len <= name_len || strncasecmp(line, name, name_len) != 0 || line[name_len] != ':')
+        return NULL;
     const char *value = line + name_len + 1, *end = line + len;
     while (value < end && *value == ' ') value++;
     while (end > value && (end[-1] == '\r' || end[-1] == '\n')) end--;
@@ -140,7 +148,8 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg) {
     const char *value;
     size_t value_len;
     (void)one;
-    if (transfer->http->opener == transfer) transfer->http->opener = NULL; /* the connection works */
+    /* the connection works */
+    if (transfer->http->opener == transfer) transfer->http->opener = NULL;
     if (len > 9 && strncmp(line, "HTTP/", 5) == 0) {
         const char *code = memchr(line, ' ', len);
         transfer->http_status = code ? atol(code) : 0;
@@ -167,7 +176,8 @@ static void finish(struct transfer *transfer, CURLcode result) {
     }
     transfer->busy = false;
     transfer->result = result;
-    if (result == CURLE_OK && cut_end(&transfer->cutter) != 0) transfer->result = CURLE_PARTIAL_FILE;
+    if (result == CURLE_OK && cut_end(&transfer->cutter) != 0)
+        transfer->result = CURLE_PARTIAL_FILE;
     if (http->opener == transfer) http->opener = NULL;
     if (transfer->fiber) lb_wake(transfer->fiber);
 }
@@ -192,7 +202,8 @@ static void pump(void *arg) {
         struct lb_poll polls[HTTP_SOCKETS];
         int count = http->socket_count;
         for (int i = 0; i < count; i++) {
-            polls[i] = (struct lb_poll){.fd = http->sockets[i].fd, .events = http->sockets[i].events};
+            polls[i] =
+                (struct lb_poll){.fd = http->sockets[i].fd, .events = http->sockets[i].events};
         }
         http->looked_ns = http->timer_ns;
         http->changed = false;
@@ -215,8 +226,8 @@ static void pump(void *arg) {
     http->running = false;
 }
 
-int http_init(struct http *http, const struct http_shared *shared, int endpoint, struct lb_session *owner,
-              struct lb_err *err) {
+int http_init(struct http *http, const struct http_shared *shared, int endpoint,
+              struct lb_session *owner, struct lb_err *err) {
     http->shared = shared;
     http->base = shared->base[endpoint];
     http->owner = owner;
@@ -298,9 +309,11 @@ int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, 
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever the environment says: we measure this server */
+    /* whatever the environment says: we measure this server */
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, KEEP_IDLE_S);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 4096L); /* answers are small; the default is 16 KB a handle */
+    /* answers are small; the default is 16 KB a handle */
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 4096L);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     return 0;
 }
@@ -329,8 +342,8 @@ static void kick(struct transfer *transfer) {
     tell_pump(http);
 }
 
-void transfer_start(struct transfer *transfer, const char *path, size_t len, cut_fn *each, void *arg,
-                    int64_t deadline_ns) {
+void transfer_start(struct transfer *transfer, const char *path, size_t len, cut_fn *each,
+                    void *arg, int64_t deadline_ns) {
     struct http *http = transfer->http;
     char url[512];
     snprintf(url, sizeof url, "%s%s", http->base, path);
@@ -355,19 +368,23 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
     for (;;) {
         while (http->opener) {
             if (!http->running || lb_stopping() || lb_now() >= deadline_ns) return;
-            lb_sleep_until(lb_now() + LB_MS_NS); /* rare: the first requests after a lost connection */
+            /* rare: the first requests after a lost connection */
+            lb_sleep_until(lb_now() + LB_MS_NS);
         }
         bool join = http->connected;
-        /* curl 7.88.1 starts HTTP/2 anew on a connection that already speaks it if asked for prior knowledge
-         * again, and the server hangs up. Any other wish for HTTP/2 joins the connection as it is. */
-        curl_easy_setopt(transfer->easy, CURLOPT_HTTP_VERSION,
-                         (long)(join ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
+        /* curl 7.88.1 starts HTTP/2 anew on a connection that already speaks it if asked for prior
+         * knowledge again, and the server hangs up. Any other wish for HTTP/2 joins the connection
+         * as it is. */
+        curl_easy_setopt(
+            transfer->easy, CURLOPT_HTTP_VERSION,
+            (long)(join ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
         http->may_open = !join;
         if (!join) http->opener = transfer;
         kick(transfer);
         if (transfer->busy || transfer->sent || !join || !http->refused) return;
-        /* The connection was found dead before anything was sent: once more, on a new one. curl does not tell
-         * of every socket that it closes: one that was given up while it connected, it does not. */
+        /* The connection was found dead before anything was sent: once more, on a new one. curl
+         * does not tell of every socket that it closes: one that was given up while it connected,
+         * it does not. */
         http->connected = false;
         http->owner->traffic_fd = -1;
     }

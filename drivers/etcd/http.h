@@ -1,9 +1,10 @@
-/* http: HTTP transfers of one etcd session over libcurl's multi interface, driven by the engine's waits.
+/* http: HTTP transfers of one etcd session over libcurl's multi interface, driven by the engine's
+ * waits.
  *
- * gRPC: all transfers of a session are streams of one HTTP/2 connection. JSON gateway: HTTP/1.1, a connection
- * for each transfer at a time, kept alive. A helper fiber reads; a transfer is started by whoever wants it.
- * It knows requests and bytes, no etcd message. Everything runs on the session's thread.
- */
+ * gRPC: all transfers of a session are streams of one HTTP/2 connection. JSON gateway: HTTP/1.1, a
+ * connection for each transfer at a time, kept alive. A helper fiber reads; a transfer is started
+ * by whoever wants it. It knows requests and bytes, no etcd message. Everything runs on the
+ * session's thread. */
 #ifndef DRIVERS_ETCD_HTTP_H
 #define DRIVERS_ETCD_HTTP_H
 
@@ -26,7 +27,8 @@ struct http_shared {
     struct curl_slist *headers; /* of each request */
 };
 
-/* One kind of use of a session's connection, one transfer at a time: a curl handle with its buffers. */
+/* One kind of use of a session's connection, one transfer at a time: a curl handle with its
+ * buffers. */
 struct transfer {
     struct http *http;
     CURL *easy;
@@ -56,8 +58,9 @@ struct http {
     bool refused;               /* gRPC: curl asked for one that was not: the connection was dead */
     struct transfer *opener;    /* gRPC: is opening the connection; others wait for how that ends */
     struct curl_slist *headers; /* of each request: shared->headers, or our own with a token */
-    int64_t timer_ns;           /* when curl wants to be called, by our clock; LB_NEVER = not at all */
-    int64_t looked_ns;          /* until when the pump sleeps */
+    /* when curl wants to be called, by our clock; LB_NEVER = not at all */
+    int64_t timer_ns;
+    int64_t looked_ns; /* until when the pump sleeps */
     int socket_count;
     struct {
         int fd, events;
@@ -70,32 +73,34 @@ int http_open(struct http_shared *shared, bool grpc, struct lb_err *err);
 void http_endpoint(struct http_shared *shared, const char *host, int port);
 void http_close(struct http_shared *shared);
 
-/* Starts a session's pump; it will talk to that endpoint only. 0, or -1 with err; http_done cleans up either
- * way, also a zeroed one, and twice. */
-int http_init(struct http *http, const struct http_shared *shared, int endpoint, struct lb_session *owner,
-              struct lb_err *err);
+/* Starts a session's pump; it will talk to that endpoint only. 0, or -1 with err; http_done cleans
+ * up either way, also a zeroed one, and twice. */
+int http_init(struct http *http, const struct http_shared *shared, int endpoint,
+              struct lb_session *owner, struct lb_err *err);
 void http_done(struct http *http);
 
-/* After a cut-off has ended the pump: starts it anew, for a shielded fiber's last requests. 0, or -1. */
+/* After a cut-off has ended the pump: starts it anew, for a shielded fiber's last requests. 0, or
+ * -1. */
 int http_revive(struct http *http);
 
 /* Sends "name: value" with each further request. 0, or -1 when out of memory. */
 int http_header(struct http *http, const char *name, const char *value);
 
-/* Makes a transfer with room for in_size bytes of one message and out_size of a request. 0, or -1 with err.
- */
+/* Makes a transfer with room for in_size bytes of one message and out_size of a request. 0, or -1
+ * with err. */
 int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, size_t out_size,
                   struct lb_err *err);
 void transfer_done(struct transfer *transfer);
 
-/* Posts the first len bytes of transfer->out to path and returns at once, with transfer->busy set, or cleared
- * if it is over already. May wait until deadline_ns for the connection that another transfer is opening.
- * each(arg) is called with the answer's messages on the pump's fiber: it may not wait. */
-void transfer_start(struct transfer *transfer, const char *path, size_t len, cut_fn *each, void *arg,
-                    int64_t deadline_ns);
+/* Posts the first len bytes of transfer->out to path and returns at once, with transfer->busy set,
+ * or cleared if it is over already. May wait until deadline_ns for the connection that another
+ * transfer is opening. each(arg) is called with the answer's messages on the pump's fiber: it may
+ * not wait. */
+void transfer_start(struct transfer *transfer, const char *path, size_t len, cut_fn *each,
+                    void *arg, int64_t deadline_ns);
 
-/* Waits until the transfer is over. false at the deadline, at the cut-off and when *stop is set (and the
- * fiber woken): then it must be cancelled. */
+/* Waits until the transfer is over. false at the deadline, at the cut-off and when *stop is set
+ * (and the fiber woken): then it must be cancelled. */
 bool transfer_wait(struct transfer *transfer, int64_t deadline_ns, const bool *stop);
 
 /* Gives up one that is not over: HTTP/2 resets the stream, HTTP/1.1 closes the connection. */

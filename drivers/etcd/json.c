@@ -1,5 +1,5 @@
-/* json: see json.h. It supports what etcd's messages use: int64, uint64, bool, enum, bytes, string, message;
- * repeated and oneof. It refuses other types. */
+/* json: see json.h. It supports what etcd's messages use: int64, uint64, bool, enum, bytes, string,
+ * message; repeated and oneof. It refuses other types. */
 #include "drivers/etcd/json.h"
 
 #ifdef LB_HAVE_ETCD
@@ -82,7 +82,8 @@ static void put_bytes(struct writer *writer, const ProtobufCBinaryData *bytes) {
 
 static void put_message(struct writer *writer, const ProtobufCMessage *message);
 
-static void put_value(struct writer *writer, const ProtobufCFieldDescriptor *field, const void *value) {
+static void put_value(struct writer *writer, const ProtobufCFieldDescriptor *field,
+                      const void *value) {
     char number[32];
     switch (field->type) {
     case PROTOBUF_C_TYPE_INT64:
@@ -136,7 +137,8 @@ static size_t value_bytes(const ProtobufCFieldDescriptor *field) {
     }
 }
 
-/* Whether a field that is neither repeated nor in a oneof has its zero value, which the wire leaves out. */
+/* Whether a field that is neither repeated nor in a oneof has its zero value, which the wire leaves
+ * out. */
 static bool is_zero(const ProtobufCFieldDescriptor *field, const void *value) {
     switch (field->type) {
     case PROTOBUF_C_TYPE_BYTES:
@@ -164,7 +166,8 @@ static void put_message(struct writer *writer, const ProtobufCMessage *message) 
         const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
         const void *value = base + field->offset;
         const char *quantifier = base + field->quantifier_offset;
-        size_t count = field->label == PROTOBUF_C_LABEL_REPEATED ? *(const size_t *)(const void *)quantifier
+        size_t count = field->label == PROTOBUF_C_LABEL_REPEATED
+                           ? *(const size_t *)(const void *)quantifier
                        : in_oneof(field) ? *(const uint32_t *)(const void *)quantifier == field->id
                                          : !is_zero(field, value);
         if (count == 0) continue;
@@ -231,10 +234,10 @@ static int take_value(const json_t *json, const ProtobufCFieldDescriptor *field,
         *(protobuf_c_boolean *)value = json_is_true(json);
         return json_is_boolean(json) ? 0 : -1;
     case PROTOBUF_C_TYPE_ENUM: {
-        const ProtobufCEnumValue *name =
-            json_is_string(json)
-                ? protobuf_c_enum_descriptor_get_value_by_name(field->descriptor, json_string_value(json))
-                : NULL;
+        const ProtobufCEnumValue *name = json_is_string(json)
+                                             ? protobuf_c_enum_descriptor_get_value_by_name(
+                                                   field->descriptor, json_string_value(json))
+                                             : NULL;
         *(int *)value = name ? name->value : (int)json_integer_value(json);
         return name || json_is_integer(json) ? 0 : -1;
     }

@@ -1,6 +1,6 @@
-/* lease: a session's lease and the fiber that keeps it alive, as etcd's Go client does: every third of its
- * time-to-live. A second lease, the trace, may go with it: it is renewed first, so that it outlasts the other
- * by what it was given more. See session.h. */
+/* lease: a session's lease and the fiber that keeps it alive, as etcd's Go client does: every third
+ * of its time-to-live. A second lease, the trace, may go with it: it is renewed first, so that it
+ * outlasts the other by what it was given more. See session.h. */
 #include "drivers/etcd/session.h"
 
 #ifdef LB_HAVE_ETCD
@@ -12,7 +12,8 @@
 #define RETRY_NS (500 * LB_MS_NS) /* as the Go client does after a lost connection */
 #define GOODBYE_NS (1 * LB_S_NS)  /* how long to wait for the server to end a lease */
 #define ALREADY_THERE 9           /* gRPC's failed precondition: a lease of that number */
-#define MARK INT64_C(0x6c62) /* the first two bytes of each lease of ours: etcd_residue knows them by it */
+#define MARK                                                                                       \
+    INT64_C(0x6c62) /* the first two bytes of each lease of ours: etcd_residue knows them by it */
 
 void etcd_lease_lost(struct etcd_session *e) {
     if (e->lost) return;
@@ -25,7 +26,8 @@ void etcd_lease_lost(struct etcd_session *e) {
 enum lb_outcome etcd_granted(struct lb_session *session) {
     const struct etcd_session *e = etcd_session_of(session);
     if (!e->lost && lb_now() < lb_after(e->alive_until_ns, e->grace_ns)) return LB_OK;
-    return lb_fail(session, LB_UNKNOWN, "etcd: the answer came when the lease was over by our clock");
+    return lb_fail(session, LB_UNKNOWN,
+                   "etcd: the answer came when the lease was over by our clock");
 }
 
 /* One keepalive. LB_OK, and the time-to-live that it has now: 0 = the server knows it no more. */
@@ -72,8 +74,8 @@ static void keep(void *arg) {
 }
 
 /* Takes a lease of a number of our own. LB_OK, its number and time-to-live. */
-static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *ret_lease, int64_t *ret_ttl_s,
-                             struct lb_err *err) {
+static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *ret_lease,
+                             int64_t *ret_ttl_s, struct lb_err *err) {
     Etcdserverpb__LeaseGrantRequest request = ETCDSERVERPB__LEASE_GRANT_REQUEST__INIT;
     request.ttl = asked_s;
     for (int tries = 3;; tries--) {
@@ -121,7 +123,8 @@ int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct l
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease) {
     Etcdserverpb__LeaseRevokeRequest request = ETCDSERVERPB__LEASE_REVOKE_REQUEST__INIT;
     request.id = lease;
-    enum lb_outcome outcome = etcd_call(&e->call, &etcd_lease_revoke, &request.base, &e->owner->err);
+    enum lb_outcome outcome =
+        etcd_call(&e->call, &etcd_lease_revoke, &request.base, &e->owner->err);
     if (outcome == LB_BROKEN && e->call.status == ETCD_NOT_FOUND) {
         e->owner->err.code = 0;
         return LB_OK;
@@ -163,7 +166,8 @@ static int count_leases(struct etcd_session *e, struct lb_residue *residue, stru
             int64_t id = answer->leases[i]->id;
             if (id >> 48 != MARK || id == e->lease || id == e->trace) continue;
             if (residue->count++ == 0)
-                snprintf(residue->example, sizeof residue->example, "lease %llx", (unsigned long long)id);
+                snprintf(residue->example, sizeof residue->example, "lease %llx",
+                         (unsigned long long)id);
         }
     }
     etcd_line_done(&line);
@@ -189,7 +193,8 @@ int etcd_residue(struct lb_session *session, const char *root, const char *prefi
     if (answer->n_kvs > 0) {
         const ProtobufCBinaryData *key = &answer->kvs[0]->key;
         int shown = key->len < 120 ? (int)key->len : 120;
-        snprintf(residue.example, sizeof residue.example, "key %.*s", shown, (const char *)key->data);
+        snprintf(residue.example, sizeof residue.example, "key %.*s", shown,
+                 (const char *)key->data);
     }
     if (count_leases(e, &residue, err) != 0) return -1;
     *ret_residue = residue;

@@ -1,16 +1,17 @@
-/* etcd-lock: the server's own lock service (v3lock), as clients in languages without a mutex of their own use
- * it (jetcd, HTTP): Lock(name, lease) is answered when it is our turn, Unlock(key) deletes the key. The
- * server makes the same keys as etcd-mutex and waits for us, so both exclude each other.
+/* etcd-lock: the server's own lock service (v3lock), as clients in languages without a mutex of
+ * their own use it (jetcd, HTTP): Lock(name, lease) is answered when it is our turn, Unlock(key)
+ * deletes the key. The server makes the same keys as etcd-mutex and waits for us, so both exclude
+ * each other.
  *
- * The service says too little to be trusted alone. Lock of etcd 3.4 is answered OK for a waiter whose lease
- * has ended meanwhile (etcd#11456), and never tells the key's create revision; Unlock succeeds for a key that
- * is gone. So the key is looked up after each Lock, and before each Unlock: 2 + 2 round trips. recheck=no
- * leaves that out, as plain clients do: 1 + 1, and a lock that may not be one.
+ * The service says too little to be trusted alone. Lock of etcd 3.4 is answered OK for a waiter
+ * whose lease has ended meanwhile (etcd#11456), and never tells the key's create revision; Unlock
+ * succeeds for a key that is gone. So the key is looked up after each Lock, and before each Unlock:
+ * 2 + 2 round trips. recheck=no leaves that out, as plain clients do: 1 + 1, and a lock that may
+ * not be one.
  *
- * There is no Lock that does not wait: who wants to try, or has waited for long enough, finds its key in the
- * queue behind another, and cancels the call; the server then deletes the key. That deletion comes at any
- * time, and would hit the same name made anew, so it is waited for.
- */
+ * There is no Lock that does not wait: who wants to try, or has waited for long enough, finds its
+ * key in the queue behind another, and cancels the call; the server then deletes the key. That
+ * deletion comes at any time, and would hit the same name made anew, so it is waited for. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
@@ -40,8 +41,10 @@ static int service_prepare(struct lb_session *session, int64_t deadline_ns, stru
 static enum lb_outcome take_lease(struct lb_session *session) {
     struct etcd_session *e = etcd_session_of(session);
     if (per_grant(session) && etcd_lease_start(e, 0, &session->err) != 0)
-        return session->err.code == LB_EXIT_USAGE ? LB_REFUSED : LB_BROKEN; /* no key: nothing is held */
-    if (e->lost || e->lease == 0) return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
+        return session->err.code == LB_EXIT_USAGE ? LB_REFUSED
+                                                  : LB_BROKEN; /* no key: nothing is held */
+    if (e->lost || e->lease == 0)
+        return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
     return LB_OK;
 }
 
@@ -97,8 +100,8 @@ static enum lb_outcome wait_deleted(struct lb_session *session, const struct etc
     }
 }
 
-/* The deadline has passed and Lock has not been answered: is it our turn, or somebody else's? LB_OK: it is
- * ours after all; LB_TIMEOUT: it is not, and our key is gone. */
+/* The deadline has passed and Lock has not been answered: is it our turn, or somebody else's?
+ * LB_OK: it is ours after all; LB_TIMEOUT: it is not, and our key is gone. */
 static enum lb_outcome give_up(struct lb_session *session, const struct lb_request *request,
                                struct etcd_place *place) {
     struct etcd_session *e = etcd_session_of(session);
@@ -164,7 +167,8 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
     if (outcome == LB_OK || outcome == LB_LOST) {
         place->revision = 0;
         if (e->lost) outcome = LB_LOST;
-        if (per_grant(session)) etcd_lease_stop(e); /* if it fails: it ends by itself, without a key */
+        /* if it fails: it ends by itself, without a key */
+        if (per_grant(session)) etcd_lease_stop(e);
     }
     return outcome;
 }
@@ -175,13 +179,14 @@ static enum lb_outcome service_settle(struct lb_session *session, const struct l
     return etcd_place_settle(session, grant->data);
 }
 
-static int service_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                           struct lb_err *err) {
+static int service_residue(struct lb_session *session, const char *prefix,
+                           struct lb_residue *ret_residue, struct lb_err *err) {
     return etcd_residue(session, "", prefix, ret_residue, err);
 }
 
 static const struct lb_option service_options[] = {
-    {"lease", LB_OPT_CHOICE, offsetof(struct service_options, lease), "session", 0, 0, "session,grant",
+    {"lease", LB_OPT_CHOICE, offsetof(struct service_options, lease), "session", 0, 0,
+     "session,grant",
      "the key hangs on its session's lease, or on one that is made for each grant and revoked after it "
      "(1 + 1 requests more)"},
     {"recheck", LB_OPT_BOOL, offsetof(struct service_options, recheck), "yes", 0, 0, NULL,
@@ -194,23 +199,25 @@ static const struct lb_option service_options[] = {
 
 const struct lb_lock lock_etcd_lock = {
     .name = "etcd-lock",
-    .summary = "the server's lock service (v3lock: Lock, Unlock), each answer checked against the key",
+    .summary =
+        "the server's lock service (v3lock: Lock, Unlock), each answer checked against the key",
     .backend = &backend_etcd,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
-    .about = {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
-              .order = "first come, first served (create revision)",
-              .token = "create revision of the holder's key",
-              .hazards =
-                  "the bare service grants to the dead (etcd 3.4) and unlocks for anybody; one lease is "
-                  "one owner: its second Lock succeeds at once; giving up costs five requests",
-              .acquire_requests = 2,
-              .release_requests = 2,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = 3 * LB_S_NS},
+    .about =
+        {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
+         .order = "first come, first served (create revision)",
+         .token = "create revision of the holder's key",
+         .hazards =
+             "the bare service grants to the dead (etcd 3.4) and unlocks for anybody; one lease is "
+             "one owner: its second Lock succeeds at once; giving up costs five requests",
+         .acquire_requests = 2,
+         .release_requests = 2,
+         .guarantee = LB_ON_MAJORITY,
+         .crash = LB_CRASH_SESSION,
+         .crash_slack_ns = 3 * LB_S_NS},
     LB_IF_ETCD(.options = service_options, .options_bytes = sizeof(struct service_options),
                .grant_bytes = sizeof(struct etcd_place), .prepare = service_prepare,
                .acquire = service_acquire, .release = service_release, .settle = service_settle,

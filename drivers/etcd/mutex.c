@@ -1,13 +1,14 @@
-/* etcd-mutex: the Go client's concurrency.Mutex, which `etcdctl lock` uses: one key per contender on its
- * session's lease, the oldest one holds, each other one watches the key right before it. First come, first
- * served; a release wakes one waiter. 1 + 1 round trips uncontended, at least 4 and an event contended. The
- * token is the key's create revision, which a guarded transaction inside etcd can compare.
+/* etcd-mutex: the Go client's concurrency.Mutex, which `etcdctl lock` uses: one key per contender
+ * on its session's lease, the oldest one holds, each other one watches the key right before it.
+ * First come, first served; a release wakes one waiter. 1 + 1 round trips uncontended, at least 4
+ * and an event contended. The token is the key's create revision, which a guarded transaction
+ * inside etcd can compare.
  *
- * A contended hand-over often takes etcd up to 100 ms, whoever asks: the real client watches from the
- * revision it has just read, and etcd takes up watches that begin at or before its present revision every 100
- * ms only. watch_from=next asks for the revision after that one, which loses nothing and is taken up at once
- * unless somebody has written meanwhile; watch_from=now for what comes from now on, and reads the key again.
- */
+ * A contended hand-over often takes etcd up to 100 ms, whoever asks: the real client watches from
+ * the revision it has just read, and etcd takes up watches that begin at or before its present
+ * revision every 100 ms only. watch_from=next asks for the revision after that one, which loses
+ * nothing and is taken up at once unless somebody has written meanwhile; watch_from=now for what
+ * comes from now on, and reads the key again. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
@@ -29,7 +30,8 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
     if (outcome != LB_OK) return outcome;
     if (!first) {
         outcome = once ? LB_BUSY
-                       : etcd_place_wait(session, request, place, (enum etcd_watch_from)options->watch_from);
+                       : etcd_place_wait(session, request, place,
+                                         (enum etcd_watch_from)options->watch_from);
     }
     if (outcome == LB_OK) outcome = etcd_granted(session);
     if (outcome == LB_OK) {
@@ -45,7 +47,8 @@ static enum lb_outcome mutex_release(struct lb_session *session, const struct lb
     (void)request;
     enum lb_outcome outcome = etcd_place_leave(session, grant->data);
     /* Not asked in time: by our clock somebody else may hold it by now. */
-    if (outcome == LB_BROKEN && lb_now() >= etcd_session_of(session)->alive_until_ns) return LB_LOST;
+    if (outcome == LB_BROKEN && lb_now() >= etcd_session_of(session)->alive_until_ns)
+        return LB_LOST;
     return outcome;
 }
 
@@ -55,13 +58,14 @@ static enum lb_outcome mutex_settle(struct lb_session *session, const struct lb_
     return etcd_place_settle(session, grant->data);
 }
 
-static int mutex_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                         struct lb_err *err) {
+static int mutex_residue(struct lb_session *session, const char *prefix,
+                         struct lb_residue *ret_residue, struct lb_err *err) {
     return etcd_residue(session, "", prefix, ret_residue, err);
 }
 
 static const struct lb_option mutex_options[] = {
-    {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0, "read,next,now",
+    {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0,
+     "read,next,now",
      "a waiter watches from the revision it has read, as etcd's clients do (a hand-over takes up to 100 ms), "
      "from the next one, or from now on and then reads once more"},
     {0},
@@ -70,24 +74,26 @@ static const struct lb_option mutex_options[] = {
 
 const struct lb_lock lock_etcd_mutex = {
     .name = "etcd-mutex",
-    .summary = "a key per contender on a lease, each waiter watches the one before it (concurrency.Mutex, "
-               "etcdctl lock)",
+    .summary =
+        "a key per contender on a lease, each waiter watches the one before it (concurrency.Mutex, "
+        "etcdctl lock)",
     .backend = &backend_etcd,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "watch predecessor",
-    .about = {.compatible = "etcdctl lock, Go's concurrency.Mutex, etcd-lock",
-              .order = "first come, first served (create revision)",
-              .token = "create revision of the holder's key",
-              .hazards =
-                  "a holder that is paused for longer than its lease goes on; names that begin each other "
-                  "(a, a/b) share a queue; hand-overs wait for etcd's 100 ms tick of late watches",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = 3 * LB_S_NS},
+    .about =
+        {.compatible = "etcdctl lock, Go's concurrency.Mutex, etcd-lock",
+         .order = "first come, first served (create revision)",
+         .token = "create revision of the holder's key",
+         .hazards =
+             "a holder that is paused for longer than its lease goes on; names that begin each other "
+             "(a, a/b) share a queue; hand-overs wait for etcd's 100 ms tick of late watches",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_MAJORITY,
+         .crash = LB_CRASH_SESSION,
+         .crash_slack_ns = 3 * LB_S_NS},
     LB_IF_ETCD(.options = mutex_options, .options_bytes = sizeof(struct mutex_options),
                .grant_bytes = sizeof(struct etcd_place), .prepare = etcd_prepare_lease,
                .acquire = mutex_acquire, .release = mutex_release, .settle = mutex_settle,

@@ -22,13 +22,15 @@ static void ask_oldest(struct oldest *oldest, const struct lb_request *request) 
     size_t len = etcd_prefix(request->key, request->key_len, oldest->prefix);
     oldest->range = (Etcdserverpb__RangeRequest)ETCDSERVERPB__RANGE_REQUEST__INIT;
     oldest->range.key = bytes_of(oldest->prefix, len);
-    oldest->range.range_end = bytes_of(oldest->end, etcd_prefix_end(oldest->prefix, len, oldest->end));
+    oldest->range.range_end =
+        bytes_of(oldest->end, etcd_prefix_end(oldest->prefix, len, oldest->end));
     oldest->range.sort_target = ETCDSERVERPB__RANGE_REQUEST__SORT_TARGET__CREATE;
     oldest->range.sort_order = ETCDSERVERPB__RANGE_REQUEST__SORT_ORDER__ASCEND;
     oldest->range.limit = 1;
 }
 
-/* IF our key is not there THEN put it, ELSE get it; and in either case get the oldest key of the queue. */
+/* IF our key is not there THEN put it, ELSE get it; and in either case get the oldest key of the
+ * queue. */
 static enum lb_outcome transact(struct etcd_session *e, const struct lb_request *request,
                                 const struct etcd_place *place) {
     ProtobufCBinaryData key = bytes_of(place->key, place->key_len);
@@ -47,7 +49,8 @@ static enum lb_outcome transact(struct etcd_session *e, const struct lb_request 
     Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
     get.key = key;
 
-    Etcdserverpb__RequestOp put_op = ETCDSERVERPB__REQUEST_OP__INIT, get_op = put_op, oldest_op = put_op;
+    Etcdserverpb__RequestOp put_op = ETCDSERVERPB__REQUEST_OP__INIT, get_op = put_op,
+                            oldest_op = put_op;
     put_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
     put_op.request_put = &put;
     get_op.request_case = oldest_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
@@ -79,7 +82,8 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
     struct etcd_session *e = etcd_session_of(session);
     place->lease = 0;
     if (request->key_len == 0) return lb_fail(session, LB_REFUSED, "etcd: a lock needs a name");
-    if (e->lost || e->lease == 0) return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
+    if (e->lost || e->lease == 0)
+        return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
     place->lease = e->lease;
     place->key_len = etcd_lock_key(request->key, request->key_len, e->lease, place->key);
     enum lb_outcome outcome = transact(e, request, place);
@@ -91,7 +95,8 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
     const Etcdserverpb__KeyValue *own = answer->succeeded ? NULL : first_of(answer, 0);
     const Etcdserverpb__KeyValue *oldest = first_of(answer, 1);
     if (!answer->header || (!answer->succeeded && !own)) {
-        return lb_fail(session, LB_UNKNOWN, "etcd: a transaction's answer lacks what was asked for");
+        return lb_fail(session, LB_UNKNOWN,
+                       "etcd: a transaction's answer lacks what was asked for");
     }
     place->revision = own ? own->create_revision : answer->header->revision;
     *ret_first = !oldest || oldest->create_revision == place->revision;
@@ -106,7 +111,8 @@ enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_pl
     enum lb_outcome outcome = etcd_read(e, &etcd_range, &get.base);
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
-    if (answer->n_kvs == 0) return lb_fail(session, LB_LOST, "etcd: our key is gone, and so is its lease");
+    if (answer->n_kvs == 0)
+        return lb_fail(session, LB_LOST, "etcd: our key is gone, and so is its lease");
     *ret_revision = answer->kvs[0]->create_revision;
     return LB_OK;
 }
@@ -134,10 +140,10 @@ enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* The watch is on: is the key still the one that we saw? LB_OK: it is. LB_LOST: not. Who deleted it may have
- * queued again meanwhile, under the same name and behind us: its create revision tells. */
-static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len, int64_t created,
-                                   int64_t deadline_ns) {
+/* The watch is on: is the key still the one that we saw? LB_OK: it is. LB_LOST: not. Who deleted it
+ * may have queued again meanwhile, under the same name and behind us: its create revision tells. */
+static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len,
+                                   int64_t created, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
     Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
     enum lb_outcome outcome = etcd_watch_began(e, deadline_ns);
@@ -150,7 +156,8 @@ static enum lb_outcome still_there(struct lb_session *session, const char *key, 
 }
 
 enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
-                                  int64_t revision, enum etcd_watch_from from, int64_t deadline_ns) {
+                                  int64_t revision, enum etcd_watch_from from,
+                                  int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
     char key[ETCD_KEY_MAX];
     int64_t created = seen->create_revision;
@@ -184,9 +191,10 @@ enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_requ
         const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
         if (answer->n_kvs == 0) return etcd_place_confirm(session, place);
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
-        if (!answer->header) return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
-        outcome =
-            etcd_wait_deleted(session, answer->kvs[0], answer->header->revision, from, request->deadline_ns);
+        if (!answer->header)
+            return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
+        outcome = etcd_wait_deleted(session, answer->kvs[0], answer->header->revision, from,
+                                    request->deadline_ns);
         if (outcome != LB_OK) return outcome;
     }
 }
@@ -199,10 +207,12 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
     bool sent = false;
     if (place->lease == 0) return lb_fail(session, LB_LOST, "etcd: a release of what was not held");
     for (;;) {
-        enum lb_outcome outcome = etcd_call(&e->call, &etcd_delete_range, &request.base, &session->err);
+        enum lb_outcome outcome =
+            etcd_call(&e->call, &etcd_delete_range, &request.base, &session->err);
         const Etcdserverpb__DeleteRangeResponse *answer = etcd_answer(&e->call);
         if (outcome == LB_OK && (answer->deleted > 0 || (sent && lb_now() < e->alive_until_ns))) {
-            /* Nobody deletes another's key while its lease lasts: after a lost answer it was we who did. */
+            /* Nobody deletes another's key while its lease lasts: after a lost answer it was we who
+             * did. */
             session->err.code = 0;
             return LB_OK;
         }

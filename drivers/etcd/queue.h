@@ -1,9 +1,8 @@
-/* queue: a client's place in an etcd queue: one key "name/<lease>" per contender, in the order of their
- * create revisions, as the Go client's concurrency package makes it. A name that begins another's ("a" and
- * "a/b") shares its queue with it: the real client's behaviour, kept.
+/* queue: a client's place in an etcd queue: one key "name/<lease>" per contender, in the order of
+ * their create revisions, as the Go client's concurrency package makes it. A name that begins
+ * another's ("a" and "a/b") shares its queue with it: the real client's behaviour, kept.
  *
- * Source of the protocol: etcd's client/concurrency/mutex.go and key.go (3.4 to 3.6).
- */
+ * Source of the protocol: etcd's client/concurrency/mutex.go and key.go (3.4 to 3.6). */
 #ifndef DRIVERS_ETCD_QUEUE_H
 #define DRIVERS_ETCD_QUEUE_H
 
@@ -20,33 +19,34 @@ struct etcd_place {
     char key[ETCD_KEY_MAX];
 };
 
-/* Puts our key at the queue's end, in one transaction that also tells who is first. LB_OK, and *ret_first if
- * it is we; LB_BROKEN: surely nothing there; LB_UNKNOWN: settle with etcd_place_settle; LB_REFUSED. */
+/* Puts our key at the queue's end, in one transaction that also tells who is first. LB_OK, and
+ * *ret_first if it is we; LB_BROKEN: surely nothing there; LB_UNKNOWN: settle with
+ * etcd_place_settle; LB_REFUSED. */
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
                                 struct etcd_place *place, bool *ret_first);
 
-/* From where a waiter watches a key that it has seen at a revision. etcd 3.4 takes up watches that begin at
- * or before its present revision every 100 ms only. */
+/* From where a waiter watches a key that it has seen at a revision. etcd 3.4 takes up watches that
+ * begin at or before its present revision every 100 ms only. */
 enum etcd_watch_from {
     ETCD_FROM_READ, /* from that revision, as etcd's clients do */
     ETCD_FROM_NEXT, /* from the next one: taken up at once unless anybody has written meanwhile */
     ETCD_FROM_NOW   /* from now on: taken up at once, and then the key must be read once more */
 };
 
-/* Waits until the key is deleted. LB_OK: it is, or may be: look again; LB_TIMEOUT; LB_REFUSED; LB_UNKNOWN:
- * the lease has ended, or the cut-off came. seen: the key as it was read at that revision; borrowed until the
- * first request, so it may lie in an answer. */
+/* Waits until the key is deleted. LB_OK: it is, or may be: look again; LB_TIMEOUT; LB_REFUSED;
+ * LB_UNKNOWN: the lease has ended, or the cut-off came. seen: the key as it was read at that
+ * revision; borrowed until the first request, so it may lie in an answer. */
 enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
                                   int64_t revision, enum etcd_watch_from from, int64_t deadline_ns);
 
-/* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone, and the
- * lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the key is still there.
- */
+/* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone,
+ * and the lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the
+ * key is still there. */
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
                                 const struct etcd_place *place, enum etcd_watch_from from);
 
-/* Our key's create revision, by its name alone. LB_OK; LB_LOST: it is not there; or the server does not
- * answer. */
+/* Our key's create revision, by its name alone. LB_OK; LB_LOST: it is not there; or the server does
+ * not answer. */
 enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_place *place,
                                 int64_t *ret_revision);
 
@@ -54,20 +54,21 @@ enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_pl
 enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_request *request,
                                   const struct etcd_place *place, bool *ret_behind);
 
-/* Whether our key is still there, as it was made: it goes with its lease (etcd#11456). LB_OK, LB_LOST, or the
- * server does not answer. */
+/* Whether our key is still there, as it was made: it goes with its lease (etcd#11456). LB_OK,
+ * LB_LOST, or the server does not answer. */
 enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place);
 
-/* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more; LB_BROKEN: it
- * could not be asked for; LB_UNKNOWN. */
+/* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more;
+ * LB_BROKEN: it could not be asked for; LB_UNKNOWN. */
 enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_place *place);
 
-/* After an acquire that came to outcome instead of a grant: deletes the key. What to tell the core. */
+/* After an acquire that came to outcome instead of a grant: deletes the key. What to tell the
+ * core. */
 enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
                                    enum lb_outcome outcome);
 
-/* After LB_UNKNOWN, on a new session: revokes the lease that the key hangs on. LB_OK = sure: what is still on
- * its way fails without the lease. */
+/* After LB_UNKNOWN, on a new session: revokes the lease that the key hangs on. LB_OK = sure: what
+ * is still on its way fails without the lease. */
 enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place);
 
 #endif

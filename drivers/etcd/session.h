@@ -1,9 +1,8 @@
 /* session: one client's session with etcd: a lease that a helper fiber keeps alive, and calls.
  *
- * A call is one request and its answer as straight-line code, over either transport: the algorithms build
- * protobuf-c messages and read protobuf-c messages; gRPC sends them as they are, the JSON gateway by json.h.
- * Calls retry nothing unless they say so.
- */
+ * A call is one request and its answer as straight-line code, over either transport: the algorithms
+ * build protobuf-c messages and read protobuf-c messages; gRPC sends them as they are, the JSON
+ * gateway by json.h. Calls retry nothing unless they say so. */
 #ifndef DRIVERS_ETCD_SESSION_H
 #define DRIVERS_ETCD_SESSION_H
 
@@ -40,23 +39,24 @@ struct etcd_method {
     bool stream; /* the gateway wraps each message of a stream in {"result": ...} */
 };
 
-extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_watch_method, etcd_lease_grant,
-    etcd_lease_revoke, etcd_lease_keep_alive, etcd_lease_leases, etcd_lock_method, etcd_unlock, etcd_status,
-    etcd_member_list, etcd_authenticate;
+extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_watch_method,
+    etcd_lease_grant, etcd_lease_revoke, etcd_lease_keep_alive, etcd_lease_leases, etcd_lock_method,
+    etcd_unlock, etcd_status, etcd_member_list, etcd_authenticate;
 
 /* gRPC's status codes, as far as we tell them apart. */
 enum { ETCD_OK = 0, ETCD_NOT_FOUND = 5 };
 
-/* One line of calls, one at a time: the client has one, the lease's keeper another, and what lasts (a watch,
- * a call of the lock service) a third. */
+/* One line of calls, one at a time: the client has one, the lease's keeper another, and what lasts
+ * (a watch, a call of the lock service) a third. */
 struct etcd_line {
     struct etcd_session *session;
     struct transfer transfer;
     struct slab slab; /* the last answer lies here */
     const struct etcd_method *method;
-    ProtobufCMessage *answer;             /* NULL = none that could be read */
-    int status;                           /* gRPC's, of the last call; -1 = none came */
-    void (*seen)(struct etcd_line *line); /* streams: called with each answer, on the pump's fiber */
+    ProtobufCMessage *answer; /* NULL = none that could be read */
+    int status;               /* gRPC's, of the last call; -1 = none came */
+    /* streams: called with each answer, on the pump's fiber */
+    void (*seen)(struct etcd_line *line);
 };
 
 struct etcd_session {
@@ -64,7 +64,8 @@ struct etcd_session {
     struct http http;
     struct etcd_line call, keep, watch;
     struct lb_fiber *keeper;
-    int64_t keep_due_ns;               /* when the lease is renewed next; LB_NEVER = there is none */
+    /* when the lease is renewed next; LB_NEVER = there is none */
+    int64_t keep_due_ns;
     int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
     int64_t trace;                     /* a second lease, which outlasts the first; 0 = none */
     int64_t alive_until_ns;            /* the lease lasts until then at least, by our clock */
@@ -81,25 +82,26 @@ static inline struct etcd_session *etcd_session_of(const struct lb_session *sess
 }
 
 /* Sends a request and waits for its answer, at most e->patience_ns. LB_OK, and etcd_answer has it;
- * LB_BROKEN: nothing was sent, or surely not done; LB_UNKNOWN; LB_REFUSED. line->status tells gRPC's status
- * where the server gave one. */
+ * LB_BROKEN: nothing was sent, or surely not done; LB_UNKNOWN; LB_REFUSED. line->status tells
+ * gRPC's status where the server gave one. */
 enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
                           const ProtobufCMessage *request, struct lb_err *err);
 
-/* The same for a request that only reads, on the client's line: while it gets no answer it is sent again,
- * over a new connection if need be, for as long as the patience and the lease last. */
+/* The same for a request that only reads, on the client's line: while it gets no answer it is sent
+ * again, over a new connection if need be, for as long as the patience and the lease last. */
 enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *method,
                           const ProtobufCMessage *request);
 
-/* The answer of a call that returned LB_OK, a message of method->answer's type; valid until the line's next.
- */
+/* The answer of a call that returned LB_OK, a message of method->answer's type; valid until the
+ * line's next. */
 static inline const void *etcd_answer(const struct etcd_line *line) {
     return line->answer;
 }
 
-/* Opens a line with room for in_bytes of one answer and out_bytes of a request. 0, or -1 with err. */
-int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes, size_t out_bytes,
-                   struct lb_err *err);
+/* Opens a line with room for in_bytes of one answer and out_bytes of a request. 0, or -1 with
+ * err. */
+int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes,
+                   size_t out_bytes, struct lb_err *err);
 void etcd_line_done(struct etcd_line *line);
 
 /* Watches one key for its deletion, from a revision on; 0 = from when the server takes it up, which
@@ -107,25 +109,27 @@ void etcd_line_done(struct etcd_line *line);
 enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision);
 /* LB_OK: the server watches; LB_TIMEOUT, LB_BROKEN as etcd_watch_wait. */
 enum lb_outcome etcd_watch_began(struct etcd_session *e, int64_t deadline_ns);
-/* LB_OK: deleted. LB_TIMEOUT: the deadline. LB_BROKEN: the watch ended, the lease did, or the cut-off came.
- */
+/* LB_OK: deleted. LB_TIMEOUT: the deadline. LB_BROKEN: the watch ended, the lease did, or the
+ * cut-off came. */
 enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns);
 void etcd_watch_stop(struct etcd_session *e);
 
-/* Begins a call whose answer may take as long as it likes, on the watch's line. LB_OK, LB_BROKEN (the session
- * is over) or LB_REFUSED; etcd_long_wait has the rest. */
+/* Begins a call whose answer may take as long as it likes, on the watch's line. LB_OK, LB_BROKEN
+ * (the session is over) or LB_REFUSED; etcd_long_wait has the rest. */
 enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method *method,
                                 const ProtobufCMessage *request);
-/* Whether the call is over by the deadline. false too at the cut-off and when the lease has ended. */
+/* Whether the call is over by the deadline. false too at the cut-off and when the lease has
+ * ended. */
 bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns);
 /* How a call that is over went, as etcd_call. */
 enum lb_outcome etcd_long_end(struct etcd_session *e);
 
-/* Takes a lease for as long as the plan says and starts keeping it; also when there was one before. trace_s
- * above 0: a second one too, of so many seconds more, that is kept as well. 0, or -1 with err. */
+/* Takes a lease for as long as the plan says and starts keeping it; also when there was one before.
+ * trace_s above 0: a second one too, of so many seconds more, that is kept as well. 0, or -1 with
+ * err. */
 int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err);
-/* Stops keeping it, and revokes it if the server can be reached: with all keys on it. Harmless without one.
- */
+/* Stops keeping it, and revokes it if the server can be reached: with all keys on it. Harmless
+ * without one. */
 enum lb_outcome etcd_lease_stop(struct etcd_session *e);
 /* The same at the session's end, with little patience. */
 void etcd_lease_end(struct etcd_session *e);
@@ -133,14 +137,15 @@ void etcd_lease_end(struct etcd_session *e);
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
 /* The lease has ended: tells everybody who waits or holds. */
 void etcd_lease_lost(struct etcd_session *e);
-/* LB_OK, or LB_UNKNOWN if the lease, and its grace, have been over by our clock when the server's yes was
- * read: we may have been paused since it was said, and somebody else been let in. */
+/* LB_OK, or LB_UNKNOWN if the lease, and its grace, have been over by our clock when the server's
+ * yes was read: we may have been paused since it was said, and somebody else been let in. */
 enum lb_outcome etcd_granted(struct lb_session *session);
 /* lb_lock.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 
-/* What is left on the server: keys that begin with root and prefix, and leases that lockbench made but this
- * session's own (so also those of another lockbench that runs on the same server). As lb_residue_fn. */
+/* What is left on the server: keys that begin with root and prefix, and leases that lockbench made
+ * but this session's own (so also those of another lockbench that runs on the same server). As
+ * lb_residue_fn. */
 int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
                  struct lb_residue *ret_residue, struct lb_err *err);
 #endif

@@ -1,6 +1,6 @@
-/* store: a guarded value beside a lock: the key NAME:guarded, on no lease, with "token value" in it. Written
- * by a transaction that compares its mod revision, which is 0 where there is none. See drivers/store.h.
- */
+/* store: a guarded value beside a lock: the key NAME:guarded, on no lease, with "token value" in
+ * it. Written by a transaction that compares its mod revision, which is 0 where there is none. See
+ * drivers/store.h. */
 #include "drivers/etcd/store.h"
 
 #ifdef LB_HAVE_ETCD
@@ -79,8 +79,10 @@ static int drop(struct lb_session *session, const struct lb_request *request, st
     return etcd_call(&e->call, &etcd_delete_range, &delete.base, err) == LB_OK ? 0 : -1;
 }
 
-const struct store_cas etcd_store = {
-    .store = {.install = store_cas_install, .write = store_cas_write, .read = store_cas_read, .drop = drop},
-    .get = get,
-    .put = put};
+const struct store_cas etcd_store = {.store = {.install = store_cas_install,
+                                               .write = store_cas_write,
+                                               .read = store_cas_read,
+                                               .drop = drop},
+                                     .get = get,
+                                     .put = put};
 #endif

@@ -1,17 +1,18 @@
-/* expected: what this machine's own locks do when their clients stand still or die. See drivers/expect.h.
- * They have no server and no wires. */
+/* expected: what this machine's own locks do when their clients stand still or die. See
+ * drivers/expect.h. They have no server and no wires. */
 #include "drivers/expect.h"
 #include "drivers/local/file.h"
 #include "drivers/local/local.h"
 
-#define MEMORY_ALIVE                                                                                         \
-    [LB_FAULT_NONE] = SAFE("one atomic operation takes it"), [LB_FAULT_PAUSE] = SAFE(                        \
-                                                                 "a stopped process keeps it; others wait")
+#define MEMORY_ALIVE                                                                               \
+    [LB_FAULT_NONE] = SAFE("one atomic operation takes it"),                                       \
+    [LB_FAULT_PAUSE] = SAFE("a stopped process keeps it; others wait")
 
 const struct lb_expectation memory_expected[LB_FAULTS] = {
     MEMORY_ALIVE,
     [LB_FAULT_HOLDER_KILL] = STUCK("nothing in it tells who holds it, so nobody can free it"),
-    [LB_FAULT_WAITER_KILL] = SAFE("a waiter that is not granted has nothing; the others look every 100 ms"),
+    [LB_FAULT_WAITER_KILL] =
+        SAFE("a waiter that is not granted has nothing; the others look every 100 ms"),
 };
 
 const struct lb_expectation memory_robust_expected[LB_FAULTS] = {
@@ -29,13 +30,15 @@ const struct lb_expectation memory_queue_expected[LB_FAULTS] = {
 const struct lb_expectation memory_rwlock_expected[LB_FAULTS] = {
     MEMORY_ALIVE,
     [LB_FAULT_HOLDER_KILL] = STUCK("nothing in it tells who holds it, so nobody can free it"),
-    [LB_FAULT_WAITER_KILL] = STUCK("a waiting writer leaves its mark on it, and a dead one's stays"),
+    [LB_FAULT_WAITER_KILL] =
+        STUCK("a waiting writer leaves its mark on it, and a dead one's stays"),
 };
 
 const struct lb_expectation file_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("the kernel lets one in at a time"),
     [LB_FAULT_PAUSE] = SAFE("a stopped process keeps its open file, and so the lock; others wait"),
-    [LB_FAULT_HOLDER_KILL] = SAFE("the kernel closes a dead process's files, and so frees the lock"),
+    [LB_FAULT_HOLDER_KILL] =
+        SAFE("the kernel closes a dead process's files, and so frees the lock"),
     [LB_FAULT_WAITER_KILL] = SAFE("the kernel drops its place"),
 };
 

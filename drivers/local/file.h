@@ -7,7 +7,8 @@
 
 #include "drivers/driver.h"
 
-#define FILE_OPEN 16 /* kept open a session; a further key takes the place of an older one that is free */
+#define FILE_OPEN                                                                                  \
+    16 /* kept open a session; a further key takes the place of an older one that is free */
 #define FILE_NAME 256
 
 extern const struct lb_backend backend_file;
@@ -26,17 +27,20 @@ struct file_session {
         bool held;
     } file[FILE_OPEN];
     bool ready, has_timer;
-    timer_t timer;                           /* whose signal ends a blocking wait */
-    void (*end)(struct lb_session *session); /* what a lock has to undo at the session's end; may be NULL */
+    timer_t timer; /* whose signal ends a blocking wait */
+    /* what a lock has to undo at the session's end; may be NULL */
+    void (*end)(struct lb_session *session);
 };
 
-/* <dir>/<key><suffix>. In the key, "/" is written %2F and "%" is written %25: so a simple name is itself, and
- * no two keys have one file. 0, or -ENAMETOOLONG (a name has at most 255 bytes). path: FILE_PATH bytes. */
+/* <dir>/<key><suffix>. In the key, "/" is written %2F and "%" is written %25: so a simple name is
+ * itself, and no two keys have one file. 0, or -ENAMETOOLONG (a name has at most 255 bytes). path:
+ * FILE_PATH bytes. */
 #define FILE_PATH (sizeof(((struct file_server *)0)->dir) + FILE_NAME)
 int file_path(const struct lb_session *session, const char *key, size_t key_len, const char *suffix,
               char *path);
 
-/* Counts the folder's files whose names begin with the key prefix, as file_path writes it, and end so. */
+/* Counts the folder's files whose names begin with the key prefix, as file_path writes it, and end
+ * so. */
 int file_count(struct lb_session *session, const char *prefix, const char *suffix,
                struct lb_residue *ret_residue, struct lb_err *err);
 

@@ -1,4 +1,5 @@
-/* file_backend: locks by files of this machine, or of a network file system: --url file=file:///mnt/dir. */
+/* file_backend: locks by files of this machine, or of a network file system: --url
+ * file=file:///mnt/dir. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -112,7 +113,8 @@ int file_count(struct lb_session *session, const char *prefix, const char *suffi
         size_t len = strlen(entry->d_name), end = strlen(suffix);
         if (strncmp(entry->d_name, name, strlen(name)) != 0 || len < end) continue;
         if (strcmp(entry->d_name + len - end, suffix) != 0) continue;
-        if (found.count++ == 0) snprintf(found.example, sizeof found.example, "file %.120s", entry->d_name);
+        if (found.count++ == 0)
+            snprintf(found.example, sizeof found.example, "file %.120s", entry->d_name);
     }
     closedir(dir);
     *ret_residue = found;

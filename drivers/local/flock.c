@@ -1,11 +1,11 @@
-/* flock: locks that the kernel keeps on an open file description, on <dir>/<key>.lock: file-flock by
- * flock(2), as flock(1) takes it, and file-ofd by fcntl(2)'s F_OFD_SETLKW, the form of POSIX record locks
- * that belongs to the description and not to the process (where any close of the file drops the lock, and
- * threads do not exclude each other). Each session opens for itself. The kernel frees a dead holder's. The
- * waits block the thread.
+/* flock: locks that the kernel keeps on an open file description, on <dir>/<key>.lock: file-flock
+ * by flock(2), as flock(1) takes it, and file-ofd by fcntl(2)'s F_OFD_SETLKW, the form of POSIX
+ * record locks that belongs to the description and not to the process (where any close of the file
+ * drops the lock, and threads do not exclude each other). Each session opens for itself. The kernel
+ * frees a dead holder's. The waits block the thread.
  *
- * The two do not see each other on a local file system; on NFS both become byte-range locks and do.
- */
+ * The two do not see each other on a local file system; on NFS both become byte-range locks and
+ * do. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +32,8 @@ static int by_ofd(int fd, enum kernel_call call) {
     return errno == EACCES ? EWOULDBLOCK : errno;
 }
 
-/* Finds or opens the key's file. 0 with its place; -EBUSY if the place is another key's, which is held and so
- * can't be closed; another -errno on failure. */
+/* Finds or opens the key's file. 0 with its place; -EBUSY if the place is another key's, which is
+ * held and so can't be closed; another -errno on failure. */
 static int find(struct lb_session *session, const struct lb_request *request, int *ret_place) {
     struct file_session *state = session->state;
     int place = (int)(request->key_index % FILE_OPEN);
@@ -52,8 +52,8 @@ static int find(struct lb_session *session, const struct lb_request *request, in
     return 0;
 }
 
-/* A wait that gives up at the deadline or when the run is cut off: the timer's signal ends the call again
- * and again until we have seen why, so none is lost between the look and the call. */
+/* A wait that gives up at the deadline or when the run is cut off: the timer's signal ends the call
+ * again and again until we have seen why, so none is lost between the look and the call. */
 static int wait_until(struct file_session *state, kernel_fn *kernel, int fd, int64_t deadline_ns) {
     int64_t look_ns = lb_now() + 100 * LB_MS_NS;
     if (look_ns > deadline_ns) look_ns = deadline_ns;
@@ -78,10 +78,13 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     int place;
     int failed = -find(session, request, &place);
     if (failed == EBUSY)
-        return lb_fail(session, LB_REFUSED, "file: more keys held at once than one session keeps open");
-    if (failed == ENAMETOOLONG) return lb_fail(session, LB_REFUSED, "file: key too long for a file name");
+        return lb_fail(session, LB_REFUSED,
+                       "file: more keys held at once than one session keeps open");
+    if (failed == ENAMETOOLONG)
+        return lb_fail(session, LB_REFUSED, "file: key too long for a file name");
     if (failed) return lb_fail(session, LB_BROKEN, "file: %s", strerror(failed));
-    /* For the kernel it is ours already: taking it again would succeed, and one release would free both. */
+    /* For the kernel it is ours already: taking it again would succeed, and one release would free
+     * both. */
     if (state->file[place].held) return LB_BUSY;
     int fd = state->file[place].fd;
     failed = kernel(fd, CALL_TRY);
@@ -97,7 +100,8 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     return LB_OK;
 }
 
-static enum lb_outcome give(struct lb_session *session, const struct lb_request *request, kernel_fn *kernel) {
+static enum lb_outcome give(struct lb_session *session, const struct lb_request *request,
+                            kernel_fn *kernel) {
     struct file_session *state = session->state;
     int place;
     /* The kernel frees what is not held without a word. */
@@ -129,9 +133,10 @@ static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_r
     return give(session, request, by_ofd);
 }
 
-/* wait_until's signal takes a waiter out of the kernel's queue, and it goes in again behind the others. */
-#define KERNEL_ORDER                                                                                         \
-    "none promised; the kernel wakes waiters in order, but who waits for more than 100 ms queues anew "      \
+/* wait_until's signal takes a waiter out of the kernel's queue, and it goes in again behind the
+ * others. */
+#define KERNEL_ORDER                                                                                    \
+    "none promised; the kernel wakes waiters in order, but who waits for more than 100 ms queues anew " \
     "every 20 ms"
 
 const struct lb_lock lock_file_flock = {
@@ -143,13 +148,14 @@ const struct lb_lock lock_file_flock = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "kernel",
     .keeps = "an empty file for each key: to remove it would let two lock two files of one name",
-    .about = {.compatible = "flock(1), and whoever calls flock(2) on the same file",
-              .order = KERNEL_ORDER,
-              .hazards =
-                  "a child that inherits the open file keeps the lock; some network file systems do not "
-                  "pass it on",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_AT_ONCE},
+    .about =
+        {.compatible = "flock(1), and whoever calls flock(2) on the same file",
+         .order = KERNEL_ORDER,
+         .hazards =
+             "a child that inherits the open file keeps the lock; some network file systems do not "
+             "pass it on",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_AT_ONCE},
     .acquire = flock_acquire,
     .release = flock_release,
 };
@@ -163,12 +169,14 @@ const struct lb_lock lock_file_ofd = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "kernel",
     .keeps = "an empty file for each key: to remove it would let two lock two files of one name",
-    .about = {.compatible = "POSIX record locks (fcntl F_SETLK, lockf) of other processes on the same file",
-              .order = KERNEL_ORDER,
-              .hazards =
-                  "a child that inherits the open file keeps the lock; Linux only; deadlocks are not found",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_AT_ONCE},
+    .about =
+        {.compatible =
+             "POSIX record locks (fcntl F_SETLK, lockf) of other processes on the same file",
+         .order = KERNEL_ORDER,
+         .hazards =
+             "a child that inherits the open file keeps the lock; Linux only; deadlocks are not found",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_AT_ONCE},
     .acquire = ofd_acquire,
     .release = ofd_release,
 };

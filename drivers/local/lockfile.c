@@ -1,16 +1,18 @@
-/* lockfile: a lock is a file that is there: <dir>/<key>.lockfile, whose text is its owner, "PID HOST START".
+/* lockfile: a lock is a file that is there: <dir>/<key>.lockfile, whose text is its owner, "PID
+ * HOST START".
  *
- * Each session writes that text once into a file of its own (O_EXCL) and takes a lock by giving it the lock's
- * name as well: link(2) fails where the name is there, as O_EXCL does, but the file appears whole. Made by
- * O_EXCL under its own name it would be empty at first, and who finds an empty one can't tell a slow owner
- * from a dead one. The inode is the proof of ownership that release looks at.
+ * Each session writes that text once into a file of its own (O_EXCL) and takes a lock by giving it
+ * the lock's name as well: link(2) fails where the name is there, as O_EXCL does, but the file
+ * appears whole. Made by O_EXCL under its own name it would be empty at first, and who finds an
+ * empty one can't tell a slow owner from a dead one. The inode is the proof of ownership that
+ * release looks at.
  *
- * A file whose owner is dead (its pid is gone on this host, or was given to a process that started at another
- * time) is stale, and is removed by who finds it. Two may find it; the slower one would remove what the
- * faster one's successor has just made. So who removes holds flock(2) on <dir>/.guard and looks again: while
- * it is held nobody else removes, a stale file's owner can't, and so what was stale is still that file.
- * Owners on other hosts are never taken for dead. It polls: nobody is told that a file is gone.
- */
+ * A file whose owner is dead (its pid is gone on this host, or was given to a process that started
+ * at another time) is stale, and is removed by who finds it. Two may find it; the slower one would
+ * remove what the faster one's successor has just made. So who removes holds flock(2) on
+ * <dir>/.guard and looks again: while it is held nobody else removes, a stale file's owner can't,
+ * and so what was stale is still that file. Owners on other hosts are never taken for dead. It
+ * polls: nobody is told that a file is gone. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -59,14 +61,15 @@ static unsigned long long started(long pid) {
     unsigned long long start = 0;
     char state = 'Z';
     if (!at ||
-        sscanf(at + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+        sscanf(at + 1,
+               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
                &state, &start) != 2)
         return 0;
     return state == 'Z' || state == 'X' ? 0 : start;
 }
 
-/* Whether the lock's file is there and its owner is dead. What has no start time (dotlockfile -p writes the
- * pid alone) is judged by the pid. */
+/* Whether the lock's file is there and its owner is dead. What has no start time (dotlockfile -p
+ * writes the pid alone) is judged by the pid. */
 static bool is_stale(const struct lockfile_session *mine, const char *path) {
     char text[160], host[64] = "";
     unsigned long long start = 0;
@@ -96,7 +99,8 @@ static enum lb_outcome free_file(struct lb_session *session, const char *path) {
     const struct lockfile_session *mine = session->lock_state;
     struct stat now;
     if (lstat(path, &now) != 0)
-        return errno == ENOENT ? LB_LOST : lb_fail(session, LB_BROKEN, "%s: %s", path, strerror(errno));
+        return errno == ENOENT ? LB_LOST
+                               : lb_fail(session, LB_BROKEN, "%s: %s", path, strerror(errno));
     if (now.st_ino != mine->inode) return LB_LOST;
     return unlink(path) == 0 ? LB_OK : lb_fail(session, LB_BROKEN, "%s: %s", path, strerror(errno));
 }
@@ -115,12 +119,15 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
     const struct file_server *server = session->server->state;
     struct file_session *state = session->state;
     struct lockfile_session *mine = session->lock_state;
-    if (gethostname(mine->host, sizeof mine->host - 1) != 0 || strpbrk(mine->host, " \n") || !mine->host[0])
+    if (gethostname(mine->host, sizeof mine->host - 1) != 0 || strpbrk(mine->host, " \n") ||
+        !mine->host[0])
         return err_set(err, LB_EXIT_MACHINE, "file: this host has no name");
     char text[160], own[FILE_PATH];
-    int len = snprintf(text, sizeof text, "%ld %s %llu\n", (long)getpid(), mine->host, started(getpid()));
+    int len =
+        snprintf(text, sizeof text, "%ld %s %llu\n", (long)getpid(), mine->host, started(getpid()));
     snprintf(mine->guard, sizeof mine->guard, "%s/.guard", server->dir);
-    snprintf(own, sizeof own, "%s/.%ld-%u-%s.owner", server->dir, (long)getpid(), made++, mine->host);
+    snprintf(own, sizeof own, "%s/.%ld-%u-%s.owner", server->dir, (long)getpid(), made++,
+             mine->host);
     unlink(own); /* of a process that had our pid and died */
     int fd = open(own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", own, strerror(errno));
@@ -156,8 +163,8 @@ static int lockfile_setup(struct lb_session *session, struct lb_err *err) {
     return 0;
 }
 
-static enum lb_outcome lockfile_acquire(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome lockfile_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     const struct lockfile_options *options = session->options;
     struct lockfile_session *mine = session->lock_state;
     struct lockfile_grant *held = grant->data;
@@ -168,7 +175,8 @@ static enum lb_outcome lockfile_acquire(struct lb_session *session, const struct
     if (file_path(session, request->key, request->key_len, SUFFIX, path) != 0)
         return lb_fail(session, LB_REFUSED, "file: key too long for a file name");
     while (place < HELD && mine->held[place][0]) place++;
-    if (place == HELD) return lb_fail(session, LB_REFUSED, "file: more than %d keys held at once", HELD);
+    if (place == HELD)
+        return lb_fail(session, LB_REFUSED, "file: more than %d keys held at once", HELD);
     backoff_start(&backoff, &options->poll);
     int64_t look_ns = lb_now(); /* at once: a try must find a dead owner's too */
     for (;;) {
@@ -190,8 +198,8 @@ static enum lb_outcome lockfile_acquire(struct lb_session *session, const struct
     return LB_OK;
 }
 
-static enum lb_outcome lockfile_release(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome lockfile_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     (void)request;
     struct lockfile_session *mine = session->lock_state;
     struct lockfile_grant *held = grant->data;
@@ -204,8 +212,8 @@ static enum lb_outcome lockfile_release(struct lb_session *session, const struct
     return outcome;
 }
 
-static int lockfile_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                            struct lb_err *err) {
+static int lockfile_residue(struct lb_session *session, const char *prefix,
+                            struct lb_residue *ret_residue, struct lb_err *err) {
     return file_count(session, prefix, SUFFIX, ret_residue, err);
 }
 
@@ -224,16 +232,17 @@ const struct lb_lock lock_file_lockfile = {
     .waits = "poll",
     .keeps =
         "the file .guard, and of a session that died its own file (.PID-N-HOST.owner) until the next begins",
-    .about = {.compatible =
-                  "dotlockfile -p, and whoever makes the file with O_EXCL or link(2); of these only our "
-                  "own remove a stale one safely",
-              .order = "none",
-              .hazards =
-                  "another host's dead owner is never found dead; in a container pids mean something else; "
-                  "O_EXCL and link need a file system that keeps its word",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_AT_ONCE,
-              .crash_slack_ns = 200 * LB_MS_NS},
+    .about =
+        {.compatible =
+             "dotlockfile -p, and whoever makes the file with O_EXCL or link(2); of these only our "
+             "own remove a stale one safely",
+         .order = "none",
+         .hazards =
+             "another host's dead owner is never found dead; in a container pids mean something else; "
+             "O_EXCL and link need a file system that keeps its word",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_AT_ONCE,
+         .crash_slack_ns = 200 * LB_MS_NS},
     .expected = file_lockfile_expected,
     .options = lockfile_options,
     .options_bytes = sizeof(struct lockfile_options),

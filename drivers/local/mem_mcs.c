@@ -1,16 +1,17 @@
-/* mem_mcs: the queue lock of Mellor-Crummey and Scott (1991): waiters form a linked list, each spins on a
- * node of its own, and the holder's release writes to the next one's node only. Nodes lie in the shared
- * mapping and are named by their index, since processes may map it elsewhere.
+/* mem_mcs: the queue lock of Mellor-Crummey and Scott (1991): waiters form a linked list, each
+ * spins on a node of its own, and the holder's release writes to the next one's node only. Nodes
+ * lie in the shared mapping and are named by their index, since processes may map it elsewhere.
  *
- * Giving up follows the time-published locks of He, Scherer and Scott (2005): a waiter that has had enough
- * marks its node as left and goes; the release that comes by such a node passes on from there, and frees it.
- * So a node belongs to its attempt and not to its client: a client has MCS_NODES_OF to start from, and one
- * whose nodes all lie in a queue waits outside until one was passed.
- */
+ * Giving up follows the time-published locks of He, Scherer and Scott (2005): a waiter that has had
+ * enough marks its node as left and goes; the release that comes by such a node passes on from
+ * there, and frees it. So a node belongs to its attempt and not to its client: a client has
+ * MCS_NODES_OF to start from, and one whose nodes all lie in a queue waits outside until one was
+ * passed. */
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
-#define GRACE_NS (2 * LB_S_NS) /* for a waiter to finish its two steps of queuing, after the cut-off */
+#define GRACE_NS                                                                                   \
+    (2 * LB_S_NS) /* for a waiter to finish its two steps of queuing, after the cut-off */
 
 enum node_state { NODE_WAITS, NODE_GRANTED, NODE_LEFT };
 
@@ -37,8 +38,8 @@ static bool await(struct mem_mcs_node *node, struct spin *spin, int64_t deadline
     while (atomic_load_explicit(&node->state, memory_order_acquire) != NODE_GRANTED) {
         if (spin_again(spin, deadline_ns)) continue;
         uint32_t waits = NODE_WAITS;
-        return !atomic_compare_exchange_strong_explicit(&node->state, &waits, NODE_LEFT, memory_order_acq_rel,
-                                                        memory_order_acquire);
+        return !atomic_compare_exchange_strong_explicit(&node->state, &waits, NODE_LEFT,
+                                                        memory_order_acq_rel, memory_order_acquire);
     }
     return true;
 }
@@ -69,19 +70,19 @@ static enum lb_outcome mcs_acquire(struct lb_session *session, const struct lb_r
     return memory_granted(grant, mine);
 }
 
-/* The node after this one, + 1; 0 if there is none and the lock is free now. -1: one is on its way and never
- * arrives. */
+/* The node after this one, + 1; 0 if there is none and the lock is free now. -1: one is on its way
+ * and never arrives. */
 static int64_t after(struct memory_shared *shared, _Atomic uint32_t *tail, uint32_t number) {
     _Atomic uint32_t *next = &shared->node[number - 1].next;
     struct spin spin = {0};
     int64_t patience_ns = LB_NEVER;
     uint32_t last = number, found;
     while (!(found = atomic_load_explicit(next, memory_order_acquire))) {
-        if (last == number && atomic_compare_exchange_strong_explicit(tail, &last, 0, memory_order_acq_rel,
-                                                                      memory_order_relaxed))
+        if (last == number && atomic_compare_exchange_strong_explicit(
+                                  tail, &last, 0, memory_order_acq_rel, memory_order_relaxed))
             return 0;
-        /* It has drawn its place and not yet said so to us: two instructions, unless it lost the processor.
-         */
+        /* It has drawn its place and not yet said so to us: two instructions, unless it lost the
+         * processor. */
         if (spin_again(&spin, LB_NEVER)) continue;
         if (patience_ns == LB_NEVER) patience_ns = lb_now() + GRACE_NS;
         if (lb_now() >= patience_ns) return -1;
@@ -97,13 +98,15 @@ static enum lb_outcome mcs_release(struct lb_session *session, const struct lb_r
     if (number == 0) return LB_LOST;
     for (;;) {
         int64_t next = after(shared, tail, number);
-        if (next < 0) return lb_fail(session, LB_BROKEN, "a waiter died between two steps of queuing");
+        if (next < 0)
+            return lb_fail(session, LB_BROKEN, "a waiter died between two steps of queuing");
         free_node(shared, number);
         if (next == 0) return LB_OK;
         number = (uint32_t)next;
         uint32_t waits = NODE_WAITS;
-        if (atomic_compare_exchange_strong_explicit(&shared->node[number - 1].state, &waits, NODE_GRANTED,
-                                                    memory_order_acq_rel, memory_order_acquire))
+        if (atomic_compare_exchange_strong_explicit(&shared->node[number - 1].state, &waits,
+                                                    NODE_GRANTED, memory_order_acq_rel,
+                                                    memory_order_acquire))
             return LB_OK;
         /* It has left: its place is ours to pass on. */
     }
@@ -117,12 +120,13 @@ const struct lb_lock lock_mem_mcs = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "spin on a line of its own, yielding",
-    .about = {.order = "first come, first served",
-              .hazards =
-                  "with more waiters than processors each hand-over waits for the one whose turn it is to "
-                  "be scheduled; one that dies, holding or waiting, stops the queue for ever",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+    .about =
+        {.order = "first come, first served",
+         .hazards =
+             "with more waiters than processors each hand-over waits for the one whose turn it is to "
+             "be scheduled; one that dies, holding or waiting, stops the queue for ever",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = mcs_acquire,

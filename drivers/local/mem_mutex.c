@@ -1,7 +1,7 @@
-/* mem_mutex: pthread mutexes in shared memory, waited for by futex. mem-mutex is the plain one: a dead
- * holder's is never freed. mem-robust is the robust one: the kernel walks the list that each thread keeps of
- * what it holds, marks it when the thread dies, and the next one to take it is told (EOWNERDEAD) and repairs
- * it. */
+/* mem_mutex: pthread mutexes in shared memory, waited for by futex. mem-mutex is the plain one: a
+ * dead holder's is never freed. mem-robust is the robust one: the kernel walks the list that each
+ * thread keeps of what it holds, marks it when the thread dies, and the next one to take it is told
+ * (EOWNERDEAD) and repairs it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -9,10 +9,12 @@
 #include "drivers/local/memory.h"
 #include "drivers/wait.h"
 
-/* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: it must be told what that took. */
+/* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: it must be told what that
+ * took. */
 #if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
 #include <sanitizer/tsan_interface.h>
-#define TELL_LOCKED(mutex) (__tsan_mutex_pre_lock((mutex), 0), __tsan_mutex_post_lock((mutex), 0, 0))
+#define TELL_LOCKED(mutex)                                                                         \
+    (__tsan_mutex_pre_lock((mutex), 0), __tsan_mutex_post_lock((mutex), 0, 0))
 #else
 #define TELL_LOCKED(mutex) ((void)0)
 #endif
@@ -27,13 +29,15 @@ static enum lb_outcome take(struct lb_session *session, pthread_mutex_t *mutex,
         failed = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
         if (!failed || failed == EOWNERDEAD) TELL_LOCKED(mutex);
     }
-    /* What the dead one guarded may be half done; the mutex itself is ours, and sound again with this. */
+    /* What the dead one guarded may be half done; the mutex itself is ours, and sound again with
+     * this. */
     if (failed == EOWNERDEAD) failed = pthread_mutex_consistent(mutex);
     return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed))
                   : memory_granted(grant, 1);
 }
 
-static enum lb_outcome give(struct lb_session *session, pthread_mutex_t *mutex, struct lb_grant *grant) {
+static enum lb_outcome give(struct lb_session *session, pthread_mutex_t *mutex,
+                            struct lb_grant *grant) {
     if (!memory_taken_back(grant)) return LB_LOST;
     int failed = pthread_mutex_unlock(mutex);
     return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
@@ -85,11 +89,13 @@ const struct lb_lock lock_mem_robust = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "kernel (futex)",
-    .about = {.compatible = "any program that maps the same robust pthread mutex",
-              .order = "none: who runs takes it before who was woken",
-              .hazards = "what a dead holder guarded may be half done: the next one must look (EOWNERDEAD)",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_AT_ONCE},
+    .about =
+        {.compatible = "any program that maps the same robust pthread mutex",
+         .order = "none: who runs takes it before who was woken",
+         .hazards =
+             "what a dead holder guarded may be half done: the next one must look (EOWNERDEAD)",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_AT_ONCE},
     .expected = memory_robust_expected,
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = robust_acquire,

@@ -1,6 +1,6 @@
-/* mem_rwlock: a pthread read-write lock in shared memory, waited for by futex, preferring readers (glibc's
- * default: writers may starve) or writers. A dead holder's is never freed, and who holds it is not written
- * anywhere. */
+/* mem_rwlock: a pthread read-write lock in shared memory, waited for by futex, preferring readers
+ * (glibc's default: writers may starve) or writers. A dead holder's is never freed, and who holds
+ * it is not written anywhere. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,8 @@ struct rwlock_options {
     int64_t prefer; /* 0 readers, 1 writers */
 };
 
-static pthread_rwlock_t *rwlock_of(const struct lb_session *session, const struct lb_request *request) {
+static pthread_rwlock_t *rwlock_of(const struct lb_session *session,
+                                   const struct lb_request *request) {
     const struct rwlock_options *options = session->options;
     return &memory_of(session)->rwlock[options->prefer][memory_slot(request)].rwlock;
 }
@@ -32,7 +33,8 @@ static pthread_rwlock_t *rwlock_of(const struct lb_session *session, const struc
 static enum lb_outcome rwlock_acquire(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
     pthread_rwlock_t *rwlock = rwlock_of(session, request);
-    int failed = request->shared ? pthread_rwlock_tryrdlock(rwlock) : pthread_rwlock_trywrlock(rwlock);
+    int failed =
+        request->shared ? pthread_rwlock_tryrdlock(rwlock) : pthread_rwlock_trywrlock(rwlock);
     if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
     while (failed == EBUSY || failed == ETIMEDOUT) {
         struct timespec until;
@@ -54,8 +56,8 @@ static enum lb_outcome rwlock_release(struct lb_session *session, const struct l
 }
 
 static const struct lb_option rwlock_options[] = {
-    {"prefer", LB_OPT_CHOICE, offsetof(struct rwlock_options, prefer), "reader", 0, 0, "reader,writer",
-     "who goes first when both wait"},
+    {"prefer", LB_OPT_CHOICE, offsetof(struct rwlock_options, prefer), "reader", 0, 0,
+     "reader,writer", "who goes first when both wait"},
     {0},
 };
 
@@ -67,13 +69,14 @@ const struct lb_lock lock_mem_rwlock = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED | LB_CAP_BLOCKS_THREAD,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "kernel (futex)",
-    .about = {.compatible = "any program that maps the same pthread rwlock",
-              .order = "none; the preferred side first",
-              .hazards =
-                  "with prefer=reader a stream of readers starves writers, as glibc's default does; a holder "
-                  "that dies keeps it for ever",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+    .about =
+        {.compatible = "any program that maps the same pthread rwlock",
+         .order = "none; the preferred side first",
+         .hazards =
+             "with prefer=reader a stream of readers starves writers, as glibc's default does; a holder "
+             "that dies keeps it for ever",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_NEVER},
     .expected = memory_rwlock_expected,
     .options = rwlock_options,
     .options_bytes = sizeof(struct rwlock_options),

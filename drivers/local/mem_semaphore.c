@@ -1,6 +1,7 @@
-/* mem_semaphore: a POSIX semaphore in shared memory, waited for by futex. Arming gives it its permits. It has
- * no owners: a permit that died with its holder is gone, and it refuses to give several at once, which
- * sem_wait(3) can't do without the danger that two who want all of them get half each. */
+/* mem_semaphore: a POSIX semaphore in shared memory, waited for by futex. Arming gives it its
+ * permits. It has no owners: a permit that died with its holder is gone, and it refuses to give
+ * several at once, which sem_wait(3) can't do without the danger that two who want all of them get
+ * half each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,8 @@ static struct mem_semaphore_slot *slot_of(const struct lb_session *session,
     return &memory_of(session)->semaphore[memory_slot(request)];
 }
 
-static int semaphore_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int semaphore_arm(struct lb_session *session, const struct lb_request *request,
+                         struct lb_err *err) {
     struct mem_semaphore_slot *slot = slot_of(session, request);
     if (request->key_index >= LOCAL_SLOTS)
         return err_set(err, LB_EXIT_USAGE, "memory: at most %d semaphores at once", LOCAL_SLOTS);
@@ -41,8 +43,8 @@ static int semaphore_disarm(struct lb_session *session, const struct lb_request 
     return 0;
 }
 
-static enum lb_outcome semaphore_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome semaphore_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     struct mem_semaphore_slot *slot = slot_of(session, request);
     if (!slot->armed) return lb_fail(session, LB_REFUSED, "memory: the semaphore is not armed");
     int failed = sem_trywait(&slot->semaphore) == 0 ? 0 : errno;
@@ -53,11 +55,12 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session, const struc
         failed = sem_clockwait(&slot->semaphore, CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
         if (!failed) TELL_TAKEN(&slot->semaphore);
     }
-    return failed ? lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(failed)) : memory_granted(grant, 1);
+    return failed ? lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(failed))
+                  : memory_granted(grant, 1);
 }
 
-static enum lb_outcome semaphore_release(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome semaphore_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     /* sem_post(3) by who holds none would be a permit more. */
     if (!memory_taken_back(grant)) return LB_LOST;
     if (sem_post(&slot_of(session, request)->semaphore) == 0) return LB_OK;
@@ -72,11 +75,13 @@ const struct lb_lock lock_mem_semaphore = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "kernel (futex)",
-    .about = {.compatible = "any program that maps the same POSIX semaphore",
-              .order = "none",
-              .hazards = "no owner: anybody may post, and the permit of a holder that dies is gone for ever",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+    .about =
+        {.compatible = "any program that maps the same POSIX semaphore",
+         .order = "none",
+         .hazards =
+             "no owner: anybody may post, and the permit of a holder that dies is gone for ever",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_NEVER},
     .grant_bytes = sizeof(struct memory_grant),
     .arm = semaphore_arm,
     .disarm = semaphore_disarm,

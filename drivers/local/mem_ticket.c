@@ -1,17 +1,17 @@
 /* mem_ticket: a ticket lock: draw a number, spin until it is served. First come, first served.
  *
- * The textbook's waiter can't give up: its number would be served and nobody would answer. Here it leaves a
- * note
- * (`left`, ticket + 1, in a ring), and whoever serves a number whose note is there goes on to the next. Note
- * and serving cross as in Dekker's algorithm: the waiter writes its note and then looks whether it is being
- * served; the other one serves and then looks for a note. If both see each other, the compare-and-exchange
- * that takes the note away decides who answers for the ticket. A ring of notes bounds the queue: beyond
- * TICKET_RING waiters the next one waits, without a number and so without an order, until there is room.
- */
+ * The textbook's waiter can't give up: its number would be served and nobody would answer. Here it
+ * leaves a note (`left`, ticket + 1, in a ring), and whoever serves a number whose note is there
+ * goes on to the next. Note and serving cross as in Dekker's algorithm: the waiter writes its note
+ * and then looks whether it is being served; the other one serves and then looks for a note. If
+ * both see each other, the compare-and-exchange that takes the note away decides who answers for
+ * the ticket. A ring of notes bounds the queue: beyond TICKET_RING waiters the next one waits,
+ * without a number and so without an order, until there is room. */
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
-static struct mem_ticket_slot *slot_of(const struct lb_session *session, const struct lb_request *request) {
+static struct mem_ticket_slot *slot_of(const struct lb_session *session,
+                                       const struct lb_request *request) {
     return &memory_of(session)->ticket[memory_slot(request)];
 }
 
@@ -25,7 +25,8 @@ static bool take_note(struct mem_ticket_slot *slot, uint64_t ticket) {
 static bool draw(struct mem_ticket_slot *slot, bool only_now, uint64_t *ret_ticket) {
     uint64_t room = only_now ? 1 : TICKET_RING;
     for (;;) {
-        uint64_t serving = atomic_load(&slot->serving); /* first, so that it is never ahead of next */
+        /* first, so that it is never ahead of next */
+        uint64_t serving = atomic_load(&slot->serving);
         uint64_t ticket = atomic_load(&slot->next);
         if (ticket - serving >= room) return false;
         if (!atomic_compare_exchange_strong(&slot->next, &ticket, ticket + 1)) continue;
@@ -73,12 +74,13 @@ const struct lb_lock lock_mem_ticket = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "spin on the number served, yielding",
-    .about = {.order = "first come, first served, up to 256 waiters",
-              .hazards =
-                  "with more waiters than processors each hand-over waits for the one whose turn it is to "
-                  "be scheduled; one that dies, holding or waiting, stops the queue for ever",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+    .about =
+        {.order = "first come, first served, up to 256 waiters",
+         .hazards =
+             "with more waiters than processors each hand-over waits for the one whose turn it is to "
+             "be scheduled; one that dies, holding or waiting, stops the queue for ever",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = ticket_acquire,

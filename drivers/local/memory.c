@@ -1,6 +1,6 @@
-/* memory: locks in memory shared by this machine's processes: the floor that every remote lock stands on. The
- * backend; its locks are in mem_*.c. All block their thread, by the kernel or by spinning, so the engine
- * gives each client one. */
+/* memory: locks in memory shared by this machine's processes: the floor that every remote lock
+ * stands on. The backend; its locks are in mem_*.c. All block their thread, by the kernel or by
+ * spinning, so the engine gives each client one. */
 #define _GNU_SOURCE
 #include "drivers/local/memory.h"
 
@@ -35,7 +35,8 @@ static int memory_open(struct lb_server *server, struct lb_err *err) {
     int failed = make_mutexes(shared->mutex, PTHREAD_MUTEX_STALLED);
     if (!failed) failed = make_mutexes(shared->robust, PTHREAD_MUTEX_ROBUST);
     if (!failed) failed = make_rwlocks(shared->rwlock[0], PTHREAD_RWLOCK_PREFER_READER_NP);
-    if (!failed) failed = make_rwlocks(shared->rwlock[1], PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    if (!failed)
+        failed = make_rwlocks(shared->rwlock[1], PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     return failed ? err_set(err, LB_EXIT_MACHINE, "pthread locks: %s", strerror(failed)) : 0;
 }
 

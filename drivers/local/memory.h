@@ -1,5 +1,5 @@
-/* memory: the mapping that the memory backend's locks live in, and what they share. Each lock has a file of
- * its own, mem_<algorithm>.c. */
+/* memory: the mapping that the memory backend's locks live in, and what they share. Each lock has a
+ * file of its own, mem_<algorithm>.c. */
 #ifndef DRIVERS_LOCAL_MEMORY_H
 #define DRIVERS_LOCAL_MEMORY_H
 
@@ -10,9 +10,11 @@
 
 #include "drivers/local/local.h"
 
-/* Waiters of one ticket lock that are queued at once, those that gave up and were not passed yet included. */
+/* Waiters of one ticket lock that are queued at once, those that gave up and were not passed yet
+ * included. */
 #define TICKET_RING 256
-/* Queue nodes of all MCS locks together, MCS_NODES_OF each for 2048 clients; further clients share. */
+/* Queue nodes of all MCS locks together, MCS_NODES_OF each for 2048 clients; further clients
+ * share. */
 #define MCS_NODES 16384
 #define MCS_NODES_OF 8
 
@@ -27,7 +29,8 @@ struct mem_spin_slot {
 struct mem_ticket_slot {
     _Alignas(64) _Atomic uint64_t next;    /* the ticket that the next one draws */
     _Alignas(64) _Atomic uint64_t serving; /* whose turn it is */
-    _Atomic uint64_t left[TICKET_RING];    /* ticket + 1 of a waiter that gave up, at ticket % TICKET_RING */
+    /* ticket + 1 of a waiter that gave up, at ticket % TICKET_RING */
+    _Atomic uint64_t left[TICKET_RING];
 };
 
 struct mem_mcs_slot {
@@ -59,8 +62,8 @@ struct memory_shared {
     struct mem_semaphore_slot semaphore[LOCAL_SLOTS];
 };
 
-/* The grant's own data of every memory lock: what its release needs, and proof that it has something to
- * release, which the locks themselves do not know. 0 = nothing is held. */
+/* The grant's own data of every memory lock: what its release needs, and proof that it has
+ * something to release, which the locks themselves do not know. 0 = nothing is held. */
 struct memory_grant {
     uint64_t held;
 };
@@ -73,9 +76,8 @@ static inline uint32_t memory_slot(const struct lb_request *request) {
     return request->key_index % LOCAL_SLOTS;
 }
 
-/* A futex wait in slices, so that the cut-off is seen: until when the next one lasts. False when the time is
- * up.
- */
+/* A futex wait in slices, so that the cut-off is seen: until when the next one lasts. False when
+ * the time is up. */
 bool memory_slice(int64_t deadline_ns, struct timespec *ret_until);
 
 /* Ends an acquire: what is held, from now on without an end. */

@@ -1,11 +1,10 @@
-/* sim: a lock in shared memory whose faults are scripted, so that the measuring and checking code can be held
- * against known answers. It is no model of a real server.
+/* sim: a lock in shared memory whose faults are scripted, so that the measuring and checking code
+ * can be held against known answers. It is no model of a real server.
  *
  * Each acquire and release takes `service`, and `drift` more with each second. Waiters poll.
- * `stall_after`/`stall` freezes every call that begins in that window until its end; `lose_every` forgets
- * each n-th release, so that the lock stays taken until its lease ends; `double_every` grants each n-th
- * acquire although it is held; `unknown_every` loses each n-th answer.
- */
+ * `stall_after`/`stall` freezes every call that begins in that window until its end; `lose_every`
+ * forgets each n-th release, so that the lock stays taken until its lease ends; `double_every`
+ * grants each n-th acquire although it is held; `unknown_every` loses each n-th answer. */
 #include <stdatomic.h>
 
 #include "drivers/local/local.h"
@@ -17,8 +16,8 @@
 struct sim_shared {
     _Atomic int64_t began_ns; /* the first call of all */
     struct {
-        /* 0 = free; else when the lease ends, in us (44 bits), and the holder's client (20 bits): one word,
-         * so that nobody sees a new holder with an old lease. */
+        /* 0 = free; else when the lease ends, in us (44 bits), and the holder's client (20 bits):
+         * one word, so that nobody sees a new holder with an old lease. */
         _Alignas(64) _Atomic uint64_t held;
         _Atomic uint64_t grants, releases, asked; /* grants is also the last token given */
     } slot[SIM_SLOTS];
@@ -52,7 +51,8 @@ static bool serve(struct sim_shared *shared, const struct sim_options *options) 
 
 /* The lease's end is rounded up: it must not be over here before its holder's lease is. */
 static uint64_t held_word(const struct lb_session *session, int64_t lease_end_ns) {
-    return ((uint64_t)((lease_end_ns + LB_US_NS - 1) / LB_US_NS) << 20) | (session->client & 0xfffff);
+    return ((uint64_t)((lease_end_ns + LB_US_NS - 1) / LB_US_NS) << 20) |
+           (session->client & 0xfffff);
 }
 
 static bool is_over(uint64_t held, int64_t now_ns) {
@@ -83,7 +83,8 @@ static enum lb_outcome sim_acquire(struct lb_session *session, const struct lb_r
             *(uint64_t *)grant->data = mine;
             grant->token = 1 + atomic_fetch_add(&shared->slot[place].grants, 1);
             grant->lease_end_ns = sent_ns + request->lease_ns;
-            if (each(options->unknown_every, asked)) return lb_fail(session, LB_UNKNOWN, "sim: answer lost");
+            if (each(options->unknown_every, asked))
+                return lb_fail(session, LB_UNKNOWN, "sim: answer lost");
             return LB_OK;
         }
         if (once) return LB_BUSY;
@@ -98,7 +99,8 @@ static enum lb_outcome sim_acquire(struct lb_session *session, const struct lb_r
 static bool free_mine(struct sim_shared *shared, const struct lb_request *request,
                       const struct lb_grant *grant) {
     uint64_t mine = *(const uint64_t *)grant->data;
-    return atomic_compare_exchange_strong(&shared->slot[request->key_index % SIM_SLOTS].held, &mine, 0);
+    return atomic_compare_exchange_strong(&shared->slot[request->key_index % SIM_SLOTS].held, &mine,
+                                          0);
 }
 
 static enum lb_outcome sim_release(struct lb_session *session, const struct lb_request *request,
@@ -107,11 +109,13 @@ static enum lb_outcome sim_release(struct lb_session *session, const struct lb_r
     const struct sim_options *options = session->options;
     session->commands++;
     serve(shared, options);
-    uint64_t number = 1 + atomic_fetch_add(&shared->slot[request->key_index % SIM_SLOTS].releases, 1);
+    uint64_t number =
+        1 + atomic_fetch_add(&shared->slot[request->key_index % SIM_SLOTS].releases, 1);
     if (each(options->lose_every, number)) return LB_OK;
     bool over = is_over(*(const uint64_t *)grant->data, lb_now());
     bool freed = free_mine(shared, request, grant);
-    /* A grant that was doubled has been overwritten by design: the script says so, not the release. */
+    /* A grant that was doubled has been overwritten by design: the script says so, not the
+     * release. */
     return (freed && !over) || options->double_every > 0 ? LB_OK : LB_LOST;
 }
 
@@ -140,8 +144,8 @@ static const struct lb_option sim_options[] = {
      "how long each acquire, release and ping takes"},
     {"drift", LB_OPT_DURATION, offsetof(struct sim_options, drift_ns), "0", 0, 60e9, NULL,
      "how much longer each call takes with each second since the first one"},
-    {"stall_after", LB_OPT_DURATION, offsetof(struct sim_options, stall_after_ns), "0", 0, 3600e9, NULL,
-     "when the freeze begins, after the first call"},
+    {"stall_after", LB_OPT_DURATION, offsetof(struct sim_options, stall_after_ns), "0", 0, 3600e9,
+     NULL, "when the freeze begins, after the first call"},
     {"stall", LB_OPT_DURATION, offsetof(struct sim_options, stall_ns), "0", 0, 3600e9, NULL,
      "how long the freeze lasts; 0 = none"},
     {"lose_every", LB_OPT_INT, offsetof(struct sim_options, lose_every), "0", 0, 1e15, NULL,

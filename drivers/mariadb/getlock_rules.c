@@ -21,7 +21,8 @@ double getlock_seconds(int64_t deadline_ns, int64_t now_ns, bool is_mariadb) {
     int64_t left_ns = deadline_ns - now_ns;
     if (left_ns > YEAR_S * LB_S_NS) return YEAR_S;
     if (!is_mariadb) {
-        int64_t whole_s = (left_ns + LB_S_NS - 1) / LB_S_NS; /* rounded up: MySQL takes whole seconds */
+        /* rounded up: MySQL takes whole seconds */
+        int64_t whole_s = (left_ns + LB_S_NS - 1) / LB_S_NS;
         return (double)whole_s;
     }
     int64_t whole_us = left_ns / LB_US_NS;

@@ -1,5 +1,5 @@
-/* maria_backend: the mariadb backend's table: opening, describing, pinging. The rest is in maria_connect and
- * maria_run. */
+/* maria_backend: the mariadb backend's table: opening, describing, pinging. The rest is in
+ * maria_connect and maria_run. */
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/sql_lock.h"
 
@@ -41,13 +41,15 @@ static enum lb_outcome maria_ping(struct lb_session *session, int64_t deadline_n
     session->commands++;
     int failed = 0;
     int asked = mysql_ping_start(&failed, state->mysql);
-    while (asked) asked = mysql_ping_cont(&failed, state->mysql, maria_wait(session, asked, deadline_ns));
-    return failed ? maria_failed(session, mysql_errno(state->mysql), mysql_error(state->mysql)) : LB_OK;
+    while (asked)
+        asked = mysql_ping_cont(&failed, state->mysql, maria_wait(session, asked, deadline_ns));
+    return failed ? maria_failed(session, mysql_errno(state->mysql), mysql_error(state->mysql))
+                  : LB_OK;
 }
 
 static const struct lb_option maria_options[] = {
-    {"answer_timeout", LB_OPT_DURATION, offsetof(struct maria_options, answer_timeout_ns), "5s", 1e6, 600e9,
-     NULL,
+    {"answer_timeout", LB_OPT_DURATION, offsetof(struct maria_options, answer_timeout_ns), "5s",
+     1e6, 600e9, NULL,
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
     {0},
 };
@@ -64,6 +66,7 @@ const struct lb_backend backend_mariadb = {
     .unavailable = LB_WHY_MARIADB,
     .install = "libmariadb-dev mariadb-server",
     LB_IF_MARIADB(.options = maria_options, .options_bytes = sizeof(struct maria_options),
-                  .server_bytes = sizeof(struct maria_server), .session_bytes = sizeof(struct maria_session),
-                  .open = maria_open, .connect = maria_connect, .disconnect = maria_disconnect,
+                  .server_bytes = sizeof(struct maria_server),
+                  .session_bytes = sizeof(struct maria_session), .open = maria_open,
+                  .connect = maria_connect, .disconnect = maria_disconnect,
                   .describe = maria_describe, .ping = maria_ping, )};

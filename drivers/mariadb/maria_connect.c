@@ -1,4 +1,5 @@
-/* maria_connect: opening and closing a session. See driver.h for the contracts. TCP, without TLS. */
+/* maria_connect: opening and closing a session. See driver.h for the contracts. TCP, without
+ * TLS. */
 #include "drivers/mariadb/maria_impl.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -7,15 +8,16 @@
 
 #include "drivers/wait.h"
 
-/* For libmariadb's coroutine; its own default of 60 KB is near what a login with a TLS library needs. */
+/* For libmariadb's coroutine; its own default of 60 KB is near what a login with a TLS library
+ * needs. */
 #define COROUTINE_STACK_BYTES (128 * 1024)
 
 /* While connecting, libmariadb opens and closes sockets by itself: nothing stays registered. */
 static int wait_connecting(struct lb_session *session, int asked, int64_t deadline_ns) {
     const struct maria_session *state = session->state;
     int fd = (int)mysql_get_socket(state->mysql);
-    int events =
-        ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) | ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
+    int events = ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) |
+                 ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
     struct lb_poll wait = {fd, events, 0};
     int ready = lb_wait_any(&wait, 1, deadline_ns);
     lb_fd_forget(fd);
@@ -35,8 +37,8 @@ static int connect_failed(struct lb_session *session, bool in_time, struct lb_er
     const char *hint = "";
     if (number == ER_ACCESS_DENIED_ERROR) hint = ": check the user and password of the URL";
     if (number == ER_CON_COUNT_ERROR) hint = ": raise max_connections or lower load.clients";
-    return err_set(err, maria_connect_exit(number), "mariadb at %s:%d: %.*s (error %u)%s", host, port,
-                   (int)strcspn(text, "\n"), text, number, hint);
+    return err_set(err, maria_connect_exit(number), "mariadb at %s:%d: %.*s (error %u)%s", host,
+                   port, (int)strcspn(text, "\n"), text, number, hint);
 }
 
 static int connect_to(struct lb_session *session, const char *address, int64_t deadline_ns,
@@ -57,8 +59,9 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
     }
     MYSQL *connected = NULL;
     bool in_time = true;
-    int asked = mysql_real_connect_start(&connected, mysql, address, url->user, url->password,
-                                         url->path[0] ? url->path : NULL, (unsigned)url->port[0], NULL, 0);
+    int asked =
+        mysql_real_connect_start(&connected, mysql, address, url->user, url->password,
+                                 url->path[0] ? url->path : NULL, (unsigned)url->port[0], NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
         in_time = got != MYSQL_WAIT_TIMEOUT;
@@ -87,7 +90,8 @@ void maria_disconnect(struct lb_session *session) {
     session->traffic_fd = -1;
     if (!state->mysql) return;
     if (!state->dead) lb_fd_forget(state->fd);
-    /* The connection first: then closing a statement frees its memory and asks nothing of the server. */
+    /* The connection first: then closing a statement frees its memory and asks nothing of the
+     * server. */
     mysql_close(state->mysql);
     for (int i = 0; i < state->statement_count; i++) mysql_stmt_close(state->statement[i]);
     memset(state, 0, sizeof *state);

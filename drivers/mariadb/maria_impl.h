@@ -1,4 +1,5 @@
-/* maria_impl: what the files of the mariadb backend share; the algorithms include maria_session.h only. */
+/* maria_impl: what the files of the mariadb backend share; the algorithms include maria_session.h
+ * only. */
 #ifndef DRIVERS_MARIADB_MARIA_IMPL_H
 #define DRIVERS_MARIADB_MARIA_IMPL_H
 
@@ -35,8 +36,8 @@ enum lb_outcome maria_outcome(unsigned number);
 /* The exit code of a failed connection, by its error number. */
 int maria_connect_exit(unsigned number);
 
-/* Reads and resolves a URL (mysql://user:password@host:port/database). 0, or -1 with err, which shows no
- * password. May block. */
+/* Reads and resolves a URL (mysql://user:password@host:port/database). 0, or -1 with err, which
+ * shows no password. May block. */
 int maria_url(struct maria_server *server, const char *text, struct lb_err *err);
 
 /* Waits for what a _start or _cont call asks for; gives what to hand to _cont. */
@@ -45,7 +46,8 @@ int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);
 /* Marks the connection dead. libmariadb may have closed the socket already. */
 void maria_die(struct lb_session *session);
 
-/* The last call on the connection failed with this error: session->err, outcome, and dead if it is. */
+/* The last call on the connection failed with this error: session->err, outcome, and dead if it
+ * is. */
 enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const char *text);
 
 lb_connect_fn maria_connect;

@@ -1,8 +1,8 @@
 /* maria_run: one statement, one answer. See maria_session.h.
  *
- * Prepared statements: the server need not parse, keys need no escaping and the answer carries no column
- * names. Measured on a loopback server: COM_PING takes 64 us, GET_LOCK prepared 70.5, as text 72.
- */
+ * Prepared statements: the server need not parse, keys need no escaping and the answer carries no
+ * column names. Measured on a loopback server: COM_PING takes 64 us, GET_LOCK prepared 70.5, as
+ * text 72. */
 #include "drivers/mariadb/maria_impl.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -32,8 +32,8 @@ bool maria_is_mariadb(const struct lb_session *session) {
 
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns) {
     struct maria_session *state = session->state;
-    int events =
-        ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) | ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
+    int events = ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) |
+                 ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
     /* libmariadb asks only after it has met EAGAIN, which is what an edge needs. */
     int ready = lb_wait_edge(state->fd, events, deadline_ns);
     state->timed_out = ready <= 0;
@@ -99,7 +99,8 @@ MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIN
     int failed = 0;
     int asked = mysql_stmt_prepare_start(&failed, statement, sql, strlen(sql));
     while (asked) {
-        asked = mysql_stmt_prepare_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
+        asked =
+            mysql_stmt_prepare_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
     }
     if (failed) {
         statement_failed(session, statement);
@@ -114,7 +115,8 @@ MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIN
     if (mysql_stmt_field_count(statement) > MARIA_COLUMNS_MAX ||
         (mysql_stmt_param_count(statement) > 0 && mysql_stmt_bind_param(statement, args)) ||
         (mysql_stmt_field_count(statement) > 0 && mysql_stmt_bind_result(statement, columns))) {
-        err_set(err, LB_EXIT_MACHINE, "mariadb: can't bind '%s': %s", sql, mysql_stmt_error(statement));
+        err_set(err, LB_EXIT_MACHINE, "mariadb: can't bind '%s': %s", sql,
+                mysql_stmt_error(statement));
         return NULL;
     }
     return statement;
@@ -124,17 +126,19 @@ failed:
 }
 
 /* The row and what follows it, so that the connection is free for the next statement. */
-static enum lb_outcome fetch(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
-                             int64_t deadline_ns) {
+static enum lb_outcome fetch(struct lb_session *session, MYSQL_STMT *statement,
+                             struct maria_row *row, int64_t deadline_ns) {
     int got = 0;
     int asked = mysql_stmt_fetch_start(&got, statement);
-    while (asked) asked = mysql_stmt_fetch_cont(&got, statement, maria_wait(session, asked, deadline_ns));
+    while (asked)
+        asked = mysql_stmt_fetch_cont(&got, statement, maria_wait(session, asked, deadline_ns));
     if (got == 1) return statement_failed(session, statement);
     row->found = got != MYSQL_NO_DATA;
     my_bool failed = 0;
     asked = mysql_stmt_free_result_start(&failed, statement);
     while (asked) {
-        asked = mysql_stmt_free_result_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
+        asked = mysql_stmt_free_result_cont(&failed, statement,
+                                            maria_wait(session, asked, deadline_ns));
     }
     return failed ? statement_failed(session, statement) : LB_OK;
 }
@@ -146,13 +150,15 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
     int failed = 0;
     int asked = mysql_stmt_execute_start(&failed, statement);
     while (asked) {
-        asked = mysql_stmt_execute_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
+        asked =
+            mysql_stmt_execute_cont(&failed, statement, maria_wait(session, asked, deadline_ns));
     }
     if (failed) return statement_failed(session, statement);
     row->found = false;
     row->affected = mysql_stmt_affected_rows(statement);
     row->insert_id = mysql_stmt_insert_id(statement);
-    return mysql_stmt_field_count(statement) > 0 ? fetch(session, statement, row, deadline_ns) : LB_OK;
+    return mysql_stmt_field_count(statement) > 0 ? fetch(session, statement, row, deadline_ns)
+                                                 : LB_OK;
 }
 
 enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
@@ -163,13 +169,15 @@ enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t
     session->commands++;
     int failed = 0;
     int asked = mysql_real_query_start(&failed, mysql, sql, strlen(sql));
-    while (asked) asked = mysql_real_query_cont(&failed, mysql, maria_wait(session, asked, deadline_ns));
+    while (asked)
+        asked = mysql_real_query_cont(&failed, mysql, maria_wait(session, asked, deadline_ns));
     if (failed) return maria_failed(session, mysql_errno(mysql), mysql_error(mysql));
     MYSQL_RES *result = NULL;
     if (mysql_field_count(mysql) > 0) {
         asked = mysql_store_result_start(&result, mysql);
         while (asked)
-            asked = mysql_store_result_cont(&result, mysql, maria_wait(session, asked, deadline_ns));
+            asked =
+                mysql_store_result_cont(&result, mysql, maria_wait(session, asked, deadline_ns));
         if (!result) return maria_failed(session, mysql_errno(mysql), mysql_error(mysql));
     }
     *ret_result = result;

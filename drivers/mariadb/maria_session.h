@@ -1,9 +1,8 @@
-/* maria_session: a session with one MariaDB (or MySQL) server and one prepared statement at a time over it;
- * the algorithms are in files of their own and include only this.
+/* maria_session: a session with one MariaDB (or MySQL) server and one prepared statement at a time
+ * over it; the algorithms are in files of their own and include only this.
  *
- * Speaks through libmariadb's non-blocking _start/_cont calls and waits through the engine. It never
- * reconnects by itself, since a new connection has lost the old one's locks in silence.
- */
+ * Speaks through libmariadb's non-blocking _start/_cont calls and waits through the engine. It
+ * never reconnects by itself, since a new connection has lost the old one's locks in silence. */
 #ifndef DRIVERS_MARIADB_MARIA_SESSION_H
 #define DRIVERS_MARIADB_MARIA_SESSION_H
 
@@ -35,25 +34,27 @@ static inline MYSQL_BIND maria_real(double *number) {
     return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_DOUBLE, .buffer = number};
 }
 
-/* Prepares a statement for this session, which owns it, with its parameters bound (as many as the SQL has
- * "?") and the numbers of its answer bound to row, which must stay too. NULL with err. For a lock's .prepare.
- */
+/* Prepares a statement for this session, which owns it, with its parameters bound (as many as the
+ * SQL has "?") and the numbers of its answer bound to row, which must stay too. NULL with err. For
+ * a lock's .prepare. */
 MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIND *args,
                           struct maria_row *row, int64_t deadline_ns, struct lb_err *err);
 
-/* Runs it and waits for its answer until deadline_ns. LB_OK with the row filled. Else session->err says why:
- * LB_BROKEN: nothing was sent, or the server said that it ended the session (then maria_ended);
- * LB_UNKNOWN: sent, no answer; what maria_outcome says of the server's error otherwise.
- * After LB_BROKEN and LB_UNKNOWN the connection is dead until the core connects again. */
+/* Runs it and waits for its answer until deadline_ns. LB_OK with the row filled. Else
+ * session->err says why: LB_BROKEN: nothing was sent, or the server said that it ended the
+ * session (then maria_ended); LB_UNKNOWN: sent, no answer; what maria_outcome says of the
+ * server's error otherwise. After LB_BROKEN and LB_UNKNOWN the connection is dead until the core
+ * connects again. */
 enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
                           int64_t deadline_ns);
 
-/* Runs one SQL text without parameters; the caller mysql_free_results *ret_result, NULL if it gives no rows.
- */
+/* Runs one SQL text without parameters; the caller mysql_free_results *ret_result, NULL if it gives
+ * no rows. */
 enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
                             MYSQL_RES **ret_result);
 
-/* Until when an answer may take that does not wait for a lock, asked now: the backend's answer_timeout. */
+/* Until when an answer may take that does not wait for a lock, asked now: the backend's
+ * answer_timeout. */
 int64_t maria_answer_by(const struct lb_session *session);
 
 /* The same for a statement that waits on the server until wait_until_ns. */

@@ -25,17 +25,18 @@ static int port_prepare(struct lb_session *session, enum sql_role role, int64_t 
         } else if (*letter == 'o') {
             args[count] = maria_text(values->owner, &values->owner_len);
         } else {
-            args[count] =
-                (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = sql_number(values, *letter)};
+            args[count] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG,
+                                       .buffer = sql_number(values, *letter)};
         }
         count++;
     }
-    mine->statement[role] = maria_prepare(session, statement->text, args, &mine->row, deadline_ns, err);
+    mine->statement[role] =
+        maria_prepare(session, statement->text, args, &mine->row, deadline_ns, err);
     return mine->statement[role] ? 0 : -1;
 }
 
-static enum lb_outcome port_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
-                                struct sql_answer *ret_answer) {
+static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
+                                int64_t answer_by_ns, struct sql_answer *ret_answer) {
     struct maria_sql *mine = session->lock_state;
     const struct maria_row *row = &mine->row;
     enum lb_outcome outcome = maria_run(session, mine->statement[role], &mine->row, answer_by_ns);
@@ -66,9 +67,10 @@ static enum lb_outcome go_home(struct lb_session *session, int64_t deadline_ns) 
     return outcome == LB_OK ? query(session, "USE lockbench", deadline_ns) : outcome;
 }
 
-int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-                      struct lb_err *err) {
-    if (go_home(session, deadline_ns) != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe,
+                      int64_t deadline_ns, struct lb_err *err) {
+    if (go_home(session, deadline_ns) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     return sql_begin_with(session, recipe, query, deadline_ns, err);
 }
 

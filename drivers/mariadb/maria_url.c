@@ -1,5 +1,5 @@
-/* maria_url: which server, as whom. Names are looked up once, here: libmariadb would do it in each connect,
- * on the small stack of its own coroutine, and takes "localhost" for a Unix socket. */
+/* maria_url: which server, as whom. Names are looked up once, here: libmariadb would do it in each
+ * connect, on the small stack of its own coroutine, and takes "localhost" for a Unix socket. */
 #define _GNU_SOURCE
 #include "drivers/mariadb/maria_impl.h"
 
@@ -14,8 +14,10 @@ static int resolve(struct maria_server *server, struct lb_err *err) {
     const char *host = server->url.host[0];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
-    if (failed) return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", host, gai_strerror(failed));
-    for (struct addrinfo *at = list; at && server->address_count < MARIA_ADDRESSES_MAX; at = at->ai_next) {
+    if (failed)
+        return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", host, gai_strerror(failed));
+    for (struct addrinfo *at = list; at && server->address_count < MARIA_ADDRESSES_MAX;
+         at = at->ai_next) {
         char *address = server->address[server->address_count];
         if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof server->address[0], NULL, 0,
                         NI_NUMERICHOST) == 0) {

@@ -1,15 +1,14 @@
 /* mysql-getlock: MariaDB's and MySQL's user lock: GET_LOCK(name, seconds) to wait in the server's
- * metadata-lock queue, RELEASE_LOCK(name) to free. Compatible with every client that calls these functions
- * with the same name.
+ * metadata-lock queue, RELEASE_LOCK(name) to free. Compatible with every client that calls these
+ * functions with the same name.
  *
- * One round trip each. The lock belongs to the connection: a dead client's is freed when the server notices
- * the closed socket, at once on one host; a waiter's within a second. It is one server's: not replicated, not
- * Galera's. It gives no fencing token. It is re-entrant: the server counts. The queue is near first-come, not
- * promised, so "fair" is not claimed. Names: MariaDB compares them byte by byte (10.11), up to 192 bytes;
- * MySQL takes 64 characters and ignores case, so there keys that differ only by case are one lock. A longer
- * key is refused, not cut. MySQL's timeouts are whole seconds, so a timed wait may end up to a second late
- * there.
- */
+ * One round trip each. The lock belongs to the connection: a dead client's is freed when the server
+ * notices the closed socket, at once on one host; a waiter's within a second. It is one server's:
+ * not replicated, not Galera's. It gives no fencing token. It is re-entrant: the server counts. The
+ * queue is near first-come, not promised, so "fair" is not claimed. Names: MariaDB compares them
+ * byte by byte (10.11), up to 192 bytes; MySQL takes 64 characters and ignores case, so there keys
+ * that differ only by case are one lock. A longer key is refused, not cut. MySQL's timeouts are
+ * whole seconds, so a timed wait may end up to a second late there. */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -17,12 +16,12 @@
 
 #include "drivers/mariadb/getlock_rules.h"
 
-#define ASK_MARIADB                                                                                          \
-    "SELECT (SELECT COUNT(*) FROM mysql.seq_0_to_9999 WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + "    \
-    "(IS_USED_LOCK(?) IS NOT NULL) + "                                                                       \
+#define ASK_MARIADB                                                                                       \
+    "SELECT (SELECT COUNT(*) FROM mysql.seq_0_to_9999 WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + " \
+    "(IS_USED_LOCK(?) IS NOT NULL) + "                                                                    \
     "(SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock')"
-#define ASK_MYSQL                                                                                            \
-    "SELECT COUNT(*) FROM performance_schema.metadata_locks WHERE object_type = 'USER LEVEL LOCK' AND "      \
+#define ASK_MYSQL                                                                                       \
+    "SELECT COUNT(*) FROM performance_schema.metadata_locks WHERE object_type = 'USER LEVEL LOCK' AND " \
     "LEFT(object_name, CHAR_LENGTH(?)) = ?"
 
 /* The prepared statements' parameters are bound to these once. */
@@ -41,17 +40,20 @@ static int getlock_prepare(struct lb_session *session, int64_t deadline_ns, stru
     mine->is_mariadb = maria_is_mariadb(session);
     mine->get = maria_prepare(session, "SELECT GET_LOCK(?, ?)", args, &mine->row, deadline_ns, err);
     if (!mine->get) return -1;
-    mine->release = maria_prepare(session, "SELECT RELEASE_LOCK(?)", args, &mine->row, deadline_ns, err);
+    mine->release =
+        maria_prepare(session, "SELECT RELEASE_LOCK(?)", args, &mine->row, deadline_ns, err);
     return mine->release ? 0 : -1;
 }
 
 /* Runs one of the two on the request's key. LB_OK: *ret_answer is 1, 0, or -1 for NULL. */
 static enum lb_outcome call(struct lb_session *session, MYSQL_STMT *statement,
-                            const struct lb_request *request, int64_t answer_by_ns, int *ret_answer) {
+                            const struct lb_request *request, int64_t answer_by_ns,
+                            int *ret_answer) {
     struct getlock_session *mine = session->lock_state;
     const char *problem = getlock_name_problem(request->key, request->key_len, mine->is_mariadb);
     if (problem)
-        return lb_fail(session, LB_REFUSED, "mariadb: lock name '%.40s...' %s", request->key, problem);
+        return lb_fail(session, LB_REFUSED, "mariadb: lock name '%.40s...' %s", request->key,
+                       problem);
     memcpy(mine->name, request->key, request->key_len);
     mine->name_len = request->key_len;
     enum lb_outcome outcome = maria_run(session, statement, &mine->row, answer_by_ns);
@@ -73,7 +75,8 @@ static enum lb_outcome getlock_acquire(struct lb_session *session, const struct 
     if (outcome != LB_OK) return outcome;
     if (answer == 0) return once ? LB_BUSY : LB_TIMEOUT;
     if (answer < 0) {
-        return lb_fail(session, LB_TIMEOUT, "mariadb: GET_LOCK answered NULL: the statement was killed");
+        return lb_fail(session, LB_TIMEOUT,
+                       "mariadb: GET_LOCK answered NULL: the statement was killed");
     }
     grant->token = 0;
     grant->lease_end_ns = LB_NEVER;
@@ -85,18 +88,21 @@ static enum lb_outcome getlock_release(struct lb_session *session, const struct 
     struct getlock_session *mine = session->lock_state;
     (void)grant;
     int answer = 0;
-    enum lb_outcome outcome = call(session, mine->release, request, maria_answer_by(session), &answer);
+    enum lb_outcome outcome =
+        call(session, mine->release, request, maria_answer_by(session), &answer);
     if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
     if (outcome != LB_OK) return outcome;
     return answer == 1 ? LB_OK : LB_LOST; /* 0: another's, NULL: nobody's */
 }
 
-/* There is no list of user locks that every server shows. The run's names are the prefix and a number: the
- * server is asked for each, for the prefix itself, and for those who wait for whatever name. */
+/* There is no list of user locks that every server shows. The run's names are the prefix and a
+ * number: the server is asked for each, for the prefix itself, and for those who wait for whatever
+ * name. */
 static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                       struct lb_err *err) {
     struct getlock_session *mine = session->lock_state;
-    MYSQL_BIND args[] = {maria_text(mine->name, &mine->name_len), maria_text(mine->name, &mine->name_len)};
+    MYSQL_BIND args[] = {maria_text(mine->name, &mine->name_len),
+                         maria_text(mine->name, &mine->name_len)};
     if (!mine->left) {
         const char *sql = mine->is_mariadb ? ASK_MARIADB : ASK_MYSQL;
         mine->left = maria_prepare(session, sql, args, &mine->row, maria_answer_by(session), err);
@@ -110,8 +116,8 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
-static int getlock_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                           struct lb_err *err) {
+static int getlock_residue(struct lb_session *session, const char *prefix,
+                           struct lb_residue *ret_residue, struct lb_err *err) {
     struct lb_residue residue = {.example = "a user lock, or a session that waits for one"};
     if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
     *ret_residue = residue;
@@ -129,13 +135,16 @@ const struct lb_lock lock_mysql_getlock = {
     .waits = "server queue",
     .durability_note =
         "in the server's memory: nothing is written, flushing does not matter; a failover forgets it",
-    .about = {.compatible = "any client of the server that calls GET_LOCK with the same name",
-              .order = "the server's queue: nearly first come, first served, not promised",
-              .hazards = "one server's: not replicated, refused by Galera; a client library that reconnects "
-                         "by itself loses it in silence; behind a transaction pooler it leaks",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
+    .about =
+        {.compatible = "any client of the server that calls GET_LOCK with the same name",
+         .order = "the server's queue: nearly first come, first served, not promised",
+         .hazards =
+             "one server's: not replicated, refused by Galera; a client library that reconnects "
+             "by itself loses it in silence; behind a transaction pooler it leaks",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_AT_ONCE},
     LB_IF_MARIADB(.session_bytes = sizeof(struct getlock_session), .prepare = getlock_prepare,
-                  .acquire = getlock_acquire, .release = getlock_release, .residue = getlock_residue, )};
+                  .acquire = getlock_acquire, .release = getlock_release,
+                  .residue = getlock_residue, )};

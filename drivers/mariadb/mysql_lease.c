@@ -1,16 +1,15 @@
-/* mysql-lease: one row a key that stays, taken over when its time is up: INSERT … ON DUPLICATE KEY UPDATE,
- * each column under the condition that the end is past, with a fence column that counts the grants.
- * ShedLock's way, and a token on top. Compatible with whoever updates lockbench_lease's rows by the same
- * rules.
+/* mysql-lease: one row a key that stays, taken over when its time is up: INSERT … ON DUPLICATE KEY
+ * UPDATE, each column under the condition that the end is past, with a fence column that counts the
+ * grants. ShedLock's way, and a token on top. Compatible with whoever updates lockbench_lease's
+ * rows by the same rules.
  *
- * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now; renewing needs
- * the owner and an end that is still to come. All times are the server's.
+ * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now;
+ * renewing needs the owner and an end that is still to come. All times are the server's.
  *
- * ON DUPLICATE KEY UPDATE has no WHERE, and before MariaDB 10.5 no RETURNING: the number of changed rows (1
- * inserted, 2 taken over, 0 somebody's) tells who has it, and LAST_INSERT_ID(fence + 1) brings the token
- * back in the same answer. Columns are assigned from left to right, so the end, which the conditions read,
- * comes last.
- */
+ * ON DUPLICATE KEY UPDATE has no WHERE, and before MariaDB 10.5 no RETURNING: the number of changed
+ * rows (1 inserted, 2 taken over, 0 somebody's) tells who has it, and LAST_INSERT_ID(fence + 1)
+ * brings the token back in the same answer. Columns are assigned from left to right, so the end,
+ * which the conditions read, comes last. */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -18,15 +17,16 @@
 
 static const struct sql_recipe recipe = {
     .port = &maria_port,
-    .schema =
-        (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (" MARIA_NAME ", " MARIA_OWNER ", "
-                              "fence BIGINT NOT NULL, "
-                              "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
-                              NULL},
+    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (" MARIA_NAME
+                                    ", " MARIA_OWNER ", "
+                                    "fence BIGINT NOT NULL, "
+                                    "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
+                                    NULL},
     .leaves = "a held row of lockbench_lease",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_lease (name, owner, fence, expire_at) "
-                      "VALUES (?, ?, LAST_INSERT_ID(1), " MARIA_LEASE_END ") ON DUPLICATE KEY UPDATE "
+                      "VALUES (?, ?, LAST_INSERT_ID(1), " MARIA_LEASE_END
+                      ") ON DUPLICATE KEY UPDATE "
                       "fence = " IF_OVER "LAST_INSERT_ID(fence + 1), fence), "
                       "owner = " IF_OVER "VALUES(owner), owner), "
                       "expire_at = " IF_OVER "VALUES(expire_at), expire_at)",
@@ -61,8 +61,9 @@ const struct lb_lock lock_mysql_lease = {
     .about = {.compatible = "whoever updates lockbench_lease's rows by the same rules",
               .order = "none",
               .token = "the row's fence column",
-              .hazards = "a holder that is paused beyond its end loses it: check the token; lives by the "
-                         "server's wall clock; failed tries lock the row for a moment",
+              .hazards =
+                  "a holder that is paused beyond its end loses it: check the token; lives by the "
+                  "server's wall clock; failed tries lock the row for a moment",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
@@ -70,7 +71,8 @@ const struct lb_lock lock_mysql_lease = {
               .crash_slack_ns = 250 * LB_MS_NS},
     .expected = sql_lease_expected,
     LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
-                  .prepare = lease_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
+                  .session_bytes = sizeof(struct maria_sql),
+                  .grant_bytes = sizeof(struct sql_grant), .prepare = lease_prepare,
+                  .acquire = sql_lease_acquire, .release = sql_lease_release,
                   .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue,
                   .store = &maria_store, )};

@@ -1,9 +1,8 @@
-/* mysql-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets error 1205 at
- * once (MySQL 8 says 3572), rolls back and asks again later. The same lock as mysql-row, row for row, without
- * InnoDB's queue. On MariaDB: MySQL has no sequence for the tokens.
+/* mysql-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets
+ * error 1205 at once (MySQL 8 says 3572), rolls back and asks again later. The same lock as
+ * mysql-row, row for row, without InnoDB's queue. On MariaDB: MySQL has no sequence for the tokens.
  *
- * A failed try costs three round trips: BEGIN, SELECT, ROLLBACK.
- */
+ * A failed try costs three round trips: BEGIN, SELECT, ROLLBACK. */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -29,8 +28,9 @@ const struct lb_lock lock_mysql_nowait = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .durability_note = "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
-                       "once in 1,000 grants",
+    .durability_note =
+        "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
+        "once in 1,000 grants",
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "none",
               .token = "a sequence, drawn under the lock",
@@ -41,7 +41,7 @@ const struct lb_lock lock_mysql_nowait = {
               .crash = LB_CRASH_AT_ONCE},
     .expected = sql_row_expected,
     LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
-                  .prepare = nowait_prepare, .arm = sql_arm, .disarm = sql_disarm,
-                  .acquire = sql_transaction_acquire, .release = sql_transaction_release,
-                  .residue = sql_residue, )};
+                  .session_bytes = sizeof(struct maria_sql),
+                  .grant_bytes = sizeof(struct sql_grant), .prepare = nowait_prepare,
+                  .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_transaction_acquire,
+                  .release = sql_transaction_release, .residue = sql_residue, )};

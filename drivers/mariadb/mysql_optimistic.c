@@ -1,10 +1,10 @@
-/* mysql-optimistic: no lock at all: read a row with its version, write it back WHERE the version is still
- * that one; one changed row is success, none means that somebody was faster: read again. JPA's @Version,
- * Rails' lock_version. Compatible with whoever changes lockbench_version's rows by the same rule.
+/* mysql-optimistic: no lock at all: read a row with its version, write it back WHERE the version is
+ * still that one; one changed row is success, none means that somebody was faster: read again.
+ * JPA's @Version, Rails' lock_version. Compatible with whoever changes lockbench_version's rows by
+ * the same rule.
  *
- * One round trip to read, one to write. Nobody waits, but losers' work is thrown away. Safe whatever the
- * pauses, since it is the database that checks at the write.
- */
+ * One round trip to read, one to write. Nobody waits, but losers' work is thrown away. Safe
+ * whatever the pauses, since it is the database that checks at the write. */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -47,7 +47,7 @@ const struct lb_lock lock_mysql_optimistic = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
     .expected = sql_optimistic_expected,
-    LB_IF_MARIADB(.session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
-                  .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
-                  .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
-                  .residue = sql_residue, )};
+    LB_IF_MARIADB(.session_bytes = sizeof(struct maria_sql),
+                  .grant_bytes = sizeof(struct sql_grant), .prepare = optimistic_prepare,
+                  .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_optimistic_acquire,
+                  .release = sql_optimistic_release, .residue = sql_residue, )};

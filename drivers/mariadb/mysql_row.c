@@ -1,13 +1,15 @@
-/* mysql-row: a row locked by SELECT … FOR UPDATE until its transaction ends: the way programs guard a row of
- * their own. Compatible with everything that locks the same row of lockbench_row. On MariaDB: MySQL counts
- * the time of a wait in whole seconds and has no sequences, so there it is refused.
+/* mysql-row: a row locked by SELECT … FOR UPDATE until its transaction ends: the way programs guard
+ * a row of their own. Compatible with everything that locks the same row of lockbench_row. On
+ * MariaDB: MySQL counts the time of a wait in whole seconds and has no sequences, so there it is
+ * refused.
  *
- * Two round trips to take (BEGIN, SELECT), one to free (COMMIT). InnoDB keeps the waiters and promises no
- * order. The lock ends with its connection. innodb_lock_wait_timeout is taken out of the way (its default
- * ends every wait after 50 s); a timed wait is cut by max_statement_time, which counts microseconds.
+ * Two round trips to take (BEGIN, SELECT), one to free (COMMIT). InnoDB keeps the waiters and
+ * promises no order. The lock ends with its connection. innodb_lock_wait_timeout is taken out of
+ * the way (its default ends every wait after 50 s); a timed wait is cut by max_statement_time,
+ * which counts microseconds.
  *
- * Each grant draws a token from a sequence, in the same round trip: it grows whatever is rolled back.
- */
+ * Each grant draws a token from a sequence, in the same round trip: it grows whatever is rolled
+ * back. */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
@@ -20,7 +22,8 @@ static const struct sql_recipe recipe = {
         MARIA_TRANSACTION,
         MARIA_ROW_STATEMENTS,
         [SQL_LOCK] = {MARIA_ROW_LOCKED, "k"},
-        [SQL_LOCK_UNTIL] = {"SET STATEMENT max_statement_time = ? / 1e6 FOR " MARIA_ROW_LOCKED, "wk"},
+        [SQL_LOCK_UNTIL] = {"SET STATEMENT max_statement_time = ? / 1e6 FOR " MARIA_ROW_LOCKED,
+                            "wk"},
         [SQL_LOCK_NOW] = {MARIA_ROW_LOCKED " NOWAIT", "k"},
     }};
 
@@ -31,14 +34,16 @@ static int row_prepare(struct lb_session *session, int64_t deadline_ns, struct l
 
 const struct lb_lock lock_mysql_row = {
     .name = "mysql-row",
-    .summary = "SELECT FOR UPDATE of an InnoDB row, in a transaction that lasts as long as the hold",
+    .summary =
+        "SELECT FOR UPDATE of an InnoDB row, in a transaction that lasts as long as the hold",
     .backend = &backend_mariadb,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
-    .durability_note = "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
-                       "once in 1,000 grants",
+    .durability_note =
+        "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
+        "once in 1,000 grants",
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "the server's queue: nearly first come, first served, not promised",
               .token = "a sequence, drawn under the lock",
@@ -50,7 +55,7 @@ const struct lb_lock lock_mysql_row = {
               .crash = LB_CRASH_AT_ONCE},
     .expected = sql_row_expected,
     LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
-                  .prepare = row_prepare, .arm = sql_arm, .disarm = sql_disarm,
-                  .acquire = sql_transaction_acquire, .release = sql_transaction_release,
-                  .residue = sql_residue, )};
+                  .session_bytes = sizeof(struct maria_sql),
+                  .grant_bytes = sizeof(struct sql_grant), .prepare = row_prepare, .arm = sql_arm,
+                  .disarm = sql_disarm, .acquire = sql_transaction_acquire,
+                  .release = sql_transaction_release, .residue = sql_residue, )};

@@ -1,33 +1,37 @@
-/* mysql-table: a row with a unique name, an owner and an end: INSERT takes the lock (error 1062: somebody has
- * it), DELETE of one's own row frees it, and a sweeper deletes the rows of those who died: the lock table
- * of the introductory articles, with the owner a random token and every time taken by the database's own
- * clock. Compatible with whoever inserts into and deletes from lockbench_table by the same rules.
+/* mysql-table: a row with a unique name, an owner and an end: INSERT takes the lock (error 1062:
+ * somebody has it), DELETE of one's own row frees it, and a sweeper deletes the rows of those who
+ * died: the lock table of the introductory articles, with the owner a random token and every time
+ * taken by the database's own clock. Compatible with whoever inserts into and deletes from
+ * lockbench_table by the same rules.
  *
- * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by default
- * each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as the articles do.
+ * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by
+ * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
+ * the articles do.
  *
- * An INSERT that meets the row takes a shared lock on it; two that waited for one that was then deleted both
- * get theirs and both want to insert: a deadlock, and InnoDB ends one of them with error 1213. It has taken
- * nothing: that is "busy" here, and it asks again. Counted on 10.11, 16 clients on one key without a hold: a
- * victim for every ten grants; for every eighty with sweep=nobody, since sweepers lock the row too.
- */
+ * An INSERT that meets the row takes a shared lock on it; two that waited for one that was then
+ * deleted both get theirs and both want to insert: a deadlock, and InnoDB ends one of them with
+ * error 1213. It has taken nothing: that is "busy" here, and it asks again. Counted on 10.11, 16
+ * clients on one key without a hold: a victim for every ten grants; for every eighty with
+ * sweep=nobody, since sweepers lock the row too. */
 #include "drivers/mariadb/maria_sql.h"
 
 #ifdef LB_HAVE_MARIADB
 static const struct sql_recipe recipe = {
     .port = &maria_port,
-    .schema =
-        (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_table (" MARIA_NAME ", " MARIA_OWNER ", "
-                              "expire_at DATETIME(6) NOT NULL, "
-                              "KEY (expire_at)) ENGINE=InnoDB",
-                              NULL},
+    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_table (" MARIA_NAME
+                                    ", " MARIA_OWNER ", "
+                                    "expire_at DATETIME(6) NOT NULL, "
+                                    "KEY (expire_at)) ENGINE=InnoDB",
+                                    NULL},
     .leaves = "a row of lockbench_table",
     .statement = {
-        [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?, ?, " MARIA_LEASE_END
-                      ")",
-                      "kol"},
-        [SQL_FREE] = {"DELETE FROM lockbench_table WHERE name = ? AND owner = ? AND expire_at > " MARIA_NOW,
-                      "ko"},
+        [SQL_TAKE] =
+            {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?, ?, " MARIA_LEASE_END
+             ")",
+             "kol"},
+        [SQL_FREE] =
+            {"DELETE FROM lockbench_table WHERE name = ? AND owner = ? AND expire_at > " MARIA_NOW,
+             "ko"},
         [SQL_RENEW] = {"UPDATE lockbench_table SET expire_at = " MARIA_LEASE_END
                        " WHERE name = ? AND owner = ? AND expire_at > " MARIA_NOW,
                        "lko"},
@@ -44,7 +48,8 @@ static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct
 
 const struct lb_lock lock_mysql_table = {
     .name = "mysql-table",
-    .summary = "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
+    .summary =
+        "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
     .backend = &backend_mariadb,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW,
@@ -52,17 +57,20 @@ const struct lb_lock lock_mysql_table = {
     .waits = "poll",
     .durability_note = "a row a grant: INSERT and DELETE each wait for the log to be flushed",
     .keeps = "the rows of owners that died or came too late, until the next sweep",
-    .about = {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
-              .order = "none",
-              .hazards = "a holder that is paused beyond its end loses it; lives by the server's wall clock; "
-                         "inserters deadlock under contention; without a sweeper a dead owner's row stays",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS},
+    .about =
+        {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
+         .order = "none",
+         .hazards =
+             "a holder that is paused beyond its end loses it; lives by the server's wall clock; "
+             "inserters deadlock under contention; without a sweeper a dead owner's row stays",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS},
     .expected = sql_lease_expected,
     LB_IF_MARIADB(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql), .grant_bytes = sizeof(struct sql_grant),
-                  .prepare = table_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
+                  .session_bytes = sizeof(struct maria_sql),
+                  .grant_bytes = sizeof(struct sql_grant), .prepare = table_prepare,
+                  .acquire = sql_lease_acquire, .release = sql_lease_release,
                   .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};

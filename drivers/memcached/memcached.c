@@ -1,15 +1,15 @@
 /* memcached: the backend and its lock, over memcached's meta protocol (1.6 and newer).
  *
- * memcached-add: `ms key len ME T<ttl> c` (mode E is add: stored only if absent) takes the lock and answers
- * its CAS number; `md key C<cas>` deletes it only if nobody wrote since: one round trip each, owner-safe. The
- * CAS number grows with each write on a server and starts again when it restarts: the fencing token, while
- * the server lives.
+ * memcached-add: `ms key len ME T<ttl> c` (mode E is add: stored only if absent) takes the lock and
+ * answers its CAS number; `md key C<cas>` deletes it only if nobody wrote since: one round trip
+ * each, owner-safe. The CAS number grows with each write on a server and starts again when it
+ * restarts: the fencing token, while the server lives.
  *
- * memcached counts time in whole seconds on a tick of its own, which comes a little late each time and so now
- * and then skips one: a TTL of n seconds lives n-2 to n seconds (n = 3 was seen to live 1.01 s). So the lease
- * that a grant may rely on is n-2 seconds, and for a lease asked for n is its seconds, rounded up, plus 2.
- * Eviction, flush_all and a restart free locks early: this is a cache, and the claims say no more.
- */
+ * memcached counts time in whole seconds on a tick of its own, which comes a little late each time
+ * and so now and then skips one: a TTL of n seconds lives n-2 to n seconds (n = 3 was seen to live
+ * 1.01 s). So the lease that a grant may rely on is n-2 seconds, and for a lease asked for n is its
+ * seconds, rounded up, plus 2. Eviction, flush_all and a restart free locks early: this is a cache,
+ * and the claims say no more. */
 #include "drivers/memcached/memcached.h"
 
 #include <stdio.h>
@@ -66,7 +66,8 @@ static void memcached_disconnect(struct lb_session *session) {
     session->traffic_fd = -1;
 }
 
-enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len, char **ret_line) {
+enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len,
+                               char **ret_line) {
     const struct memcached_options *options = session->server->options;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     session->commands++;
@@ -87,8 +88,10 @@ static enum lb_outcome memcached_ping(struct lb_session *session, int64_t deadli
     return strcmp(line, "MN") == 0 ? LB_OK : memcached_odd(session, line);
 }
 
-static int memcached_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
-    static const char *const wanted[] = {"maxbytes", "maxconns", "evictions", "lru_crawler", "num_threads"};
+static int memcached_describe(struct lb_session *session, struct lb_facts *facts,
+                              struct lb_err *err) {
+    static const char *const wanted[] = {"maxbytes", "maxconns", "evictions", "lru_crawler",
+                                         "num_threads"};
     const struct memcached_options *options = session->server->options;
     char *line = NULL;
     if (memcached_call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
@@ -142,9 +145,11 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
     const struct add_options *options = session->options;
     if (!key_fits(request)) {
         return lb_fail(session, LB_REFUSED,
-                       "memcached: a key has 1 to %d bytes without spaces or control characters", KEY_MAX);
+                       "memcached: a key has 1 to %d bytes without spaces or control characters",
+                       KEY_MAX);
     }
-    snprintf(mine->owner, sizeof mine->owner, "%016llx", (unsigned long long)rng_u64(&session->rng));
+    snprintf(mine->owner, sizeof mine->owner, "%016llx",
+             (unsigned long long)rng_u64(&session->rng));
     char command[KEY_MAX + 96];
     int len = snprintf(command, sizeof command, "ms %s 16 ME T%lld c\r\n%s\r\n", request->key,
                        (long long)ttl_s(request->lease_ns), mine->owner);
@@ -159,9 +164,10 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
         if (strncmp(line, "HD", 2) == 0) {
             mine->cas = memcached_flag(line, 'c');
             if (mine->cas == 0) {
-                return lb_fail(session, LB_REFUSED,
-                               "memcached gives no CAS numbers (started with -C?): nothing could be freed "
-                               "safely");
+                return lb_fail(
+                    session, LB_REFUSED,
+                    "memcached gives no CAS numbers (started with -C?): nothing could be freed "
+                    "safely");
             }
             grant->token = mine->cas;
             grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
@@ -178,42 +184,47 @@ static enum lb_outcome add_release(struct lb_session *session, const struct lb_r
                                    struct lb_grant *grant) {
     const struct add_grant *mine = grant->data;
     char command[KEY_MAX + 40], *line = NULL;
-    int len =
-        snprintf(command, sizeof command, "md %s C%llu\r\n", request->key, (unsigned long long)mine->cas);
+    int len = snprintf(command, sizeof command, "md %s C%llu\r\n", request->key,
+                       (unsigned long long)mine->cas);
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) return LB_OK;
     /* EX: written by somebody else since. NF: gone. */
-    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST
-                                                                      : memcached_odd(session, line);
+    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0
+               ? LB_LOST
+               : memcached_odd(session, line);
 }
 
 static enum lb_outcome add_renew(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct add_grant *mine = grant->data;
     char command[KEY_MAX + 96], *line = NULL;
-    int len = snprintf(command, sizeof command, "ms %s 16 T%lld C%llu c\r\n%s\r\n", request->key,
-                       (long long)ttl_s(request->lease_ns), (unsigned long long)mine->cas, mine->owner);
+    int len =
+        snprintf(command, sizeof command, "ms %s 16 T%lld C%llu c\r\n%s\r\n", request->key,
+                 (long long)ttl_s(request->lease_ns), (unsigned long long)mine->cas, mine->owner);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) {
-        /* The write has a new CAS number: the release needs it. The fencing token stays that of the grant. */
+        /* The write has a new CAS number: the release needs it. The fencing token stays that of the
+         * grant. */
         mine->cas = memcached_flag(line, 'c');
         grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
         return LB_OK;
     }
-    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0 ? LB_LOST
-                                                                      : memcached_odd(session, line);
+    return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0
+               ? LB_LOST
+               : memcached_odd(session, line);
 }
 
-enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size,
-                                size_t *ret_len) {
+enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value,
+                                size_t size, size_t *ret_len) {
     const struct memcached_options *options = session->server->options;
     size_t len = strtoull(line + 3, NULL, 10);
     bool fits = len < size;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
-    enum lb_outcome outcome = stream_take(session->state, session, deadline_ns, fits ? value : NULL, len);
+    enum lb_outcome outcome =
+        stream_take(session->state, session, deadline_ns, fits ? value : NULL, len);
     if (outcome == LB_OK) outcome = stream_take(session->state, session, deadline_ns, NULL, 2);
     if (outcome != LB_OK) return outcome;
     value[fits ? len : 0] = '\0';
@@ -254,9 +265,10 @@ static bool key_begins(const char *key, const char *prefix) {
     return true;
 }
 
-/* Lists all that is there and has not expired: for a server of a benchmark, not for one with millions. */
-static int add_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                       struct lb_err *err) {
+/* Lists all that is there and has not expired: for a server of a benchmark, not for one with
+ * millions. */
+static int add_residue(struct lb_session *session, const char *prefix,
+                       struct lb_residue *ret_residue, struct lb_err *err) {
     const struct memcached_options *options = session->server->options;
     struct lb_residue residue = {0};
     char *line = NULL;
@@ -264,12 +276,13 @@ static int add_residue(struct lb_session *session, const char *prefix, struct lb
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "key=", 4) == 0) {
         if (key_begins(line + 4, prefix) && residue.count++ == 0) {
-            snprintf(residue.example, sizeof residue.example, "item %.*s", (int)strcspn(line + 4, " "),
-                     line + 4);
+            snprintf(residue.example, sizeof residue.example, "item %.*s",
+                     (int)strcspn(line + 4, " "), line + 4);
         }
         if (stream_line(session->state, session, deadline_ns, &line) != LB_OK) goto broken;
     }
-    if (strcmp(line, "END") != 0) return err_set(err, LB_EXIT_MACHINE, "memcached answered: %.80s", line);
+    if (strcmp(line, "END") != 0)
+        return err_set(err, LB_EXIT_MACHINE, "memcached answered: %.80s", line);
     *ret_residue = residue;
     return 0;
 broken:
@@ -277,8 +290,8 @@ broken:
 }
 
 static const struct lb_option memcached_options[] = {
-    {"command_timeout", LB_OPT_DURATION, offsetof(struct memcached_options, command_timeout_ns), "5s", 1e6,
-     600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct memcached_options, command_timeout_ns),
+     "5s", 1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
     {0},
 };
 
@@ -296,9 +309,12 @@ static const struct lb_expectation memcached_expected[LB_FAULTS] = {
     [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
     [LB_FAULT_SERVER_RESTART] = VIOLATED("nothing outlives its process"),
     [LB_FAULT_SERVER_EMPTY] = VIOLATED("nothing outlives its process"),
-    [LB_FAULT_EVICTION] = VIOLATED("a cache that is full throws the key away before its lease ends"),
-    [LB_FAULT_CLOCK_FORWARD] = SAFE("it counts the seconds since its start, by a clock that nobody sets"),
-    [LB_FAULT_CLOCK_BACK] = SAFE("it counts the seconds since its start, by a clock that nobody sets"),
+    [LB_FAULT_EVICTION] =
+        VIOLATED("a cache that is full throws the key away before its lease ends"),
+    [LB_FAULT_CLOCK_FORWARD] =
+        SAFE("it counts the seconds since its start, by a clock that nobody sets"),
+    [LB_FAULT_CLOCK_BACK] =
+        SAFE("it counts the seconds since its start, by a clock that nobody sets"),
 };
 
 const struct lb_backend backend_memcached = {
@@ -327,17 +343,18 @@ const struct lb_lock lock_memcached_add = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about = {.compatible = "whoever adds the key: ms ... ME, or add in the older protocols",
-              .order = "none",
-              .token = "the item's CAS number, while the server runs",
-              .hazards =
-                  "a cache: eviction, flush_all and a restart free it early; time in whole seconds, so a "
-                  "lease lives up to 2 s less than its TTL",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
+    .about =
+        {.compatible = "whoever adds the key: ms ... ME, or add in the older protocols",
+         .order = "none",
+         .token = "the item's CAS number, while the server runs",
+         .hazards =
+             "a cache: eviction, flush_all and a restart free it early; time in whole seconds, so a "
+             "lease lives up to 2 s less than its TTL",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
     .options = add_options,
     .options_bytes = sizeof(struct add_options),
     .grant_bytes = sizeof(struct add_grant),

@@ -1,5 +1,5 @@
-/* memcached: what its lock and its guarded store share: one command and its answer, over the meta protocol.
- */
+/* memcached: what its lock and its guarded store share: one command and its answer, over the meta
+ * protocol. */
 #ifndef DRIVERS_MEMCACHED_MEMCACHED_H
 #define DRIVERS_MEMCACHED_MEMCACHED_H
 
@@ -12,7 +12,8 @@ extern const struct lb_backend backend_memcached;
 extern const struct store_cas memcached_store;
 
 /* Sends a command and waits for the first line of its answer. LB_OK, LB_UNKNOWN, LB_BROKEN. */
-enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len, char **ret_line);
+enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len,
+                               char **ret_line);
 
 /* Fails the operation with an answer that is none. */
 enum lb_outcome memcached_odd(struct lb_session *session, const char *line);
@@ -20,9 +21,9 @@ enum lb_outcome memcached_odd(struct lb_session *session, const char *line);
 /* The number after flag in "HD c123"; 0 = there is none. */
 uint64_t memcached_flag(const char *line, char flag);
 
-/* What follows the line "VA <length> ...": anybody's value, of any length and any bytes. Into value,
- * NUL-terminated, if *ret_len is less than size; else value is "". LB_OK or LB_UNKNOWN. */
-enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value, size_t size,
-                                size_t *ret_len);
+/* What follows the line "VA <length> ...": anybody's value, of any length and any bytes. Into
+ * value, NUL-terminated, if *ret_len is less than size; else value is "". LB_OK or LB_UNKNOWN. */
+enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value,
+                                size_t size, size_t *ret_len);
 
 #endif

@@ -1,7 +1,6 @@
-/* store: a guarded value beside a lock: the item KEY:guarded, without a time to live, with "token value" in
- * it. Written by its CAS number. A cache: evicted or flushed, it is gone, and begins again with any token.
- * See drivers/store.h.
- */
+/* store: a guarded value beside a lock: the item KEY:guarded, without a time to live, with "token
+ * value" in it. Written by its CAS number. A cache: evicted or flushed, it is gone, and begins
+ * again with any token. See drivers/store.h. */
 #include "drivers/memcached/memcached.h"
 
 #include <stdio.h>
@@ -32,7 +31,8 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
     outcome = memcached_value(session, line, text, sizeof text, &text_len);
     if (outcome != LB_OK) return outcome;
     if (!store_parse(text, text_len, ret_entry)) {
-        return lb_fail(session, LB_REFUSED, "memcached: %.200s" BEHIND " holds something else", request->key);
+        return lb_fail(session, LB_REFUSED, "memcached: %.200s" BEHIND " holds something else",
+                       request->key);
     }
     ret_entry->version = version;
     return LB_OK;
@@ -43,17 +43,18 @@ static enum lb_outcome put(struct lb_session *session, const struct lb_request *
     char command[COMMAND_MAX], text[STORE_TEXT_MAX], *line = NULL;
     int text_len = store_text(entry, text), len;
     if (entry->version == 0) {
-        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d ME\r\n%s\r\n", request->key, text_len,
-                       text);
+        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d ME\r\n%s\r\n", request->key,
+                       text_len, text);
     } else {
-        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d C%llu\r\n%s\r\n", request->key, text_len,
-                       (unsigned long long)entry->version, text);
+        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d C%llu\r\n%s\r\n", request->key,
+                       text_len, (unsigned long long)entry->version, text);
     }
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) return LB_OK;
     /* NS: another added it. EX: another wrote it. NF: it is gone. */
-    bool changed = strncmp(line, "NS", 2) == 0 || strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0;
+    bool changed =
+        strncmp(line, "NS", 2) == 0 || strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0;
     return changed ? LB_BUSY : memcached_odd(session, line);
 }
 
@@ -68,7 +69,9 @@ static int drop(struct lb_session *session, const struct lb_request *request, st
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
-const struct store_cas memcached_store = {
-    .store = {.install = store_cas_install, .write = store_cas_write, .read = store_cas_read, .drop = drop},
-    .get = get,
-    .put = put};
+const struct store_cas memcached_store = {.store = {.install = store_cas_install,
+                                                    .write = store_cas_write,
+                                                    .read = store_cas_read,
+                                                    .drop = drop},
+                                          .get = get,
+                                          .put = put};

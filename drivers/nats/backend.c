@@ -26,11 +26,12 @@ static void take_info(struct nats_session *nats, const char *line) {
     json_decref(info);
 }
 
-/* "CONNECT {...}\r\n" with the URL's user and password, or its user alone as a token. Its length, 0 if it
- * does not fit. */
+/* "CONNECT {...}\r\n" with the URL's user and password, or its user alone as a token. Its length, 0
+ * if it does not fit. */
 static size_t connect_line(const struct url *url, char *out, size_t size) {
-    json_t *words = json_pack("{s:b,s:b,s:b,s:b,s:s,s:s,s:s}", "verbose", 0, "pedantic", 0, "headers", 1,
-                              "no_responders", 1, "lang", "C", "version", "1", "name", "lockbench");
+    json_t *words =
+        json_pack("{s:b,s:b,s:b,s:b,s:s,s:s,s:s}", "verbose", 0, "pedantic", 0, "headers", 1,
+                  "no_responders", 1, "lang", "C", "version", "1", "name", "lockbench");
     if (url->user[0] && url->password[0]) {
         json_object_set_new(words, "user", json_string(url->user));
         json_object_set_new(words, "pass", json_string(url->password));
@@ -52,7 +53,8 @@ static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
     char text[1024], *line;
     enum lb_outcome outcome = stream_line(&nats->stream, session, deadline_ns, &line);
     if (outcome != LB_OK) return outcome;
-    if (strncmp(line, "INFO ", 5) != 0) return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
+    if (strncmp(line, "INFO ", 5) != 0)
+        return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
     take_info(nats, line);
     snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
              (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));
@@ -73,7 +75,8 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);
     session->traffic_fd = -1;
-    if (stream_connect(&nats->stream, server->url.host[0], server->url.port[0], deadline_ns, err) != 0) {
+    if (stream_connect(&nats->stream, server->url.host[0], server->url.port[0], deadline_ns, err) !=
+        0) {
         err_prefix(err, "nats");
         return -1;
     }
@@ -81,7 +84,8 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
     session->traffic_fd = nats->stream.fd;
     enum lb_outcome outcome = greet(session, deadline_ns);
     if (outcome != LB_OK) {
-        return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", session->err.text);
+        return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
+                       session->err.text);
     }
     return session->lock->prepare ? session->lock->prepare(session, deadline_ns, err) : 0;
 }
@@ -105,8 +109,8 @@ static enum lb_outcome nats_ping(struct lb_session *session, int64_t deadline_ns
 }
 
 static const struct lb_option nats_option_table[] = {
-    {"command_timeout", LB_OPT_DURATION, offsetof(struct nats_options, command_timeout_ns), "5s", 1e6, 600e9,
-     NULL, "longest wait for one answer; then the outcome is unknown"},
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct nats_options, command_timeout_ns), "5s",
+     1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
     {0},
 };
 
@@ -118,7 +122,8 @@ static const struct lb_expectation nats_expected[LB_FAULTS] = {
     EXPECT_LEASE_WIRES,
     [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
     [LB_FAULT_SERVER_RESTART] = SAFE("an entry is in its file before the answer, with its age"),
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("the bucket is gone with the data, and who comes first makes it anew"),
+    [LB_FAULT_SERVER_EMPTY] =
+        VIOLATED("the bucket is gone with the data, and who comes first makes it anew"),
 };
 
 const struct lb_backend backend_nats = {

@@ -1,5 +1,5 @@
-/* connection: see nats.h. It reads what NATS's client protocol has: INFO, MSG, HMSG, PING, PONG, +OK, -ERR.
- */
+/* connection: see nats.h. It reads what NATS's client protocol has: INFO, MSG, HMSG, PING, PONG,
+ * +OK, -ERR. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,9 @@ static enum lb_outcome read_headers(struct lb_session *session, int64_t deadline
     }
 }
 
-/* The stream's sequence from the reply subject of what a consumer delivers: "$JS.ACK.<stream>.<consumer>.
- * <delivered>.<stream sequence>. ...", since 2.11 perhaps with a domain and an account before the stream. */
+/* The stream's sequence from the reply subject of what a consumer delivers:
+ * "$JS.ACK.<stream>.<consumer>. <delivered>.<stream sequence>. ...", since 2.11 perhaps with a
+ * domain and an account before the stream. */
 static uint64_t delivered_sequence(const char *reply) {
     int dots = 0, wanted;
     for (const char *at = reply; *at; at++) dots += *at == '.';
@@ -61,7 +62,8 @@ static uint64_t delivered_sequence(const char *reply) {
     return reply ? strtoull(reply, NULL, 10) : 0;
 }
 
-/* "MSG subject sid [reply] size" or "HMSG subject sid [reply] header-size size", and what follows it. */
+/* "MSG subject sid [reply] size" or "HMSG subject sid [reply] header-size size", and what follows
+ * it. */
 static enum lb_outcome read_message(struct lb_session *session, char *line, int64_t deadline_ns,
                                     struct arrival *arrival, char *room, size_t size) {
     struct nats_session *nats = nats_session_of(session);
@@ -91,7 +93,8 @@ static enum lb_outcome read_message(struct lb_session *session, char *line, int6
     if (outcome == LB_OK)
         outcome = stream_take(&nats->stream, session, deadline_ns, NULL, message->len - keep + 2);
     room[outcome == LB_OK ? keep : 0] = '\0';
-    if (outcome == LB_OK && nats->watch.sid && arrival->sid == nats->watch.sid && message->status == 0) {
+    if (outcome == LB_OK && nats->watch.sid && arrival->sid == nats->watch.sid &&
+        message->status == 0) {
         nats->watch.news = true;
         nats->watch.held = !message->deleted;
         nats->watch.sequence = sequence;
@@ -99,10 +102,10 @@ static enum lb_outcome read_message(struct lb_session *session, char *line, int6
     return outcome;
 }
 
-/* Waits for one thing of the server's. LB_OK; LB_TIMEOUT: nothing came; LB_UNKNOWN. Once something has begun
- * to come, the rest of it may take until command_timeout. */
-static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns, struct arrival *arrival,
-                            char *room, size_t size) {
+/* Waits for one thing of the server's. LB_OK; LB_TIMEOUT: nothing came; LB_UNKNOWN. Once something
+ * has begun to come, the rest of it may take until command_timeout. */
+static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns,
+                            struct arrival *arrival, char *room, size_t size) {
     struct nats_session *nats = nats_session_of(session);
     const struct nats_options *options = session->server->options;
     char *line;
@@ -116,7 +119,8 @@ static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns, str
         return read_message(session, line, rest_ns, arrival, room, size);
     if (strcmp(line, "PING") == 0) {
         outcome = stream_send(&nats->stream, session, "PONG\r\n", 6, rest_ns);
-        return outcome == LB_BROKEN ? LB_UNKNOWN : outcome; /* what was asked before may have been done */
+        /* what was asked before may have been done */
+        return outcome == LB_BROKEN ? LB_UNKNOWN : outcome;
     }
     arrival->pong = strcmp(line, "PONG") == 0;
     if (arrival->pong || strcmp(line, "+OK") == 0 || strncmp(line, "INFO ", 5) == 0) return LB_OK;
@@ -129,17 +133,20 @@ static enum lb_outcome silence(struct lb_session *session) {
 }
 
 static enum lb_outcome ask(struct lb_session *session, const char *subject, const char *headers,
-                           const char *body, char *room, size_t size, struct nats_message *ret_answer) {
+                           const char *body, char *room, size_t size,
+                           struct nats_message *ret_answer) {
     struct nats_session *nats = nats_session_of(session);
     const struct nats_options *options = session->server->options;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     char text[2 * NATS_SUBJECT_MAX + 1024];
-    size_t body_len = strlen(body), head_len = headers ? strlen("NATS/1.0\r\n\r\n") + strlen(headers) : 0;
+    size_t body_len = strlen(body),
+           head_len = headers ? strlen("NATS/1.0\r\n\r\n") + strlen(headers) : 0;
     unsigned number = ++nats->last;
-    int len = headers ? snprintf(text, sizeof text, "HPUB %s %s.%u %zu %zu\r\nNATS/1.0\r\n%s\r\n%s\r\n",
-                                 subject, nats->inbox, number, head_len, head_len + body_len, headers, body)
-                      : snprintf(text, sizeof text, "PUB %s %s.%u %zu\r\n%s\r\n", subject, nats->inbox,
-                                 number, body_len, body);
+    int len = headers ? snprintf(text, sizeof text,
+                                 "HPUB %s %s.%u %zu %zu\r\nNATS/1.0\r\n%s\r\n%s\r\n", subject,
+                                 nats->inbox, number, head_len, head_len + body_len, headers, body)
+                      : snprintf(text, sizeof text, "PUB %s %s.%u %zu\r\n%s\r\n", subject,
+                                 nats->inbox, number, body_len, body);
     if (len < 0 || (size_t)len >= sizeof text)
         return lb_fail(session, LB_REFUSED, "nats: too long a request");
     session->commands++;
@@ -214,12 +221,14 @@ void nats_watch_stop(struct lb_session *session, const char *delete_subject) {
         session->commands++;
     }
     if (nats->stream.dead) return;
-    stream_send(&nats->stream, session, text, (size_t)len, lb_after(lb_now(), options->command_timeout_ns));
+    stream_send(&nats->stream, session, text, (size_t)len,
+                lb_after(lb_now(), options->command_timeout_ns));
 }
 
 int nats_error(struct nats_message *answer, const char **ret_why) {
     static const char none[] = "no answer of JetStream's: is it switched on?";
-    char *code = strstr(answer->data, "\"err_code\":"), *why = strstr(answer->data, "\"description\":\"");
+    char *code = strstr(answer->data, "\"err_code\":"),
+         *why = strstr(answer->data, "\"description\":\"");
     *ret_why = none;
     if (answer->status == 503) return 503;
     if (!strstr(answer->data, "\"error\":") || !code) return 0;

@@ -1,15 +1,17 @@
-/* nats-kv: a key of a JetStream key-value bucket, as NATS's clients do it by hand: kv.Create() takes the
- * lock, kv.Update() renews it, a watch of the key wakes who waits, a delete marker frees it. Each write
- * states the key's last sequence that it has seen, and the server refuses it if somebody wrote since: also
- * the delete, which the clients' own kv.Delete() leaves out, so that theirs frees anybody's lock.
+/* nats-kv: a key of a JetStream key-value bucket, as NATS's clients do it by hand: kv.Create()
+ * takes the lock, kv.Update() renews it, a watch of the key wakes who waits, a delete marker frees
+ * it. Each write states the key's last sequence that it has seen, and the server refuses it if
+ * somebody wrote since: also the delete, which the clients' own kv.Delete() leaves out, so that
+ * theirs frees anybody's lock.
  *
- * 2 + 1 round trips: what stands there (nothing, or a delete marker), then the write that builds on it; 1 to
- * free. The token is the entry's sequence in the bucket's stream, which grows with each write.
+ * 2 + 1 round trips: what stands there (nothing, or a delete marker), then the write that builds on
+ * it; 1 to free. The token is the entry's sequence in the bucket's stream, which grows with each
+ * write.
  *
- * A lease is the bucket's MaxAge: one for all its keys, since entries have no time-to-live of their own
- * before NATS 2.11. So each lease that a plan asks for has a bucket of its own, named by it: the same key in
- * two of them is two locks. NATS tells nobody of an entry that has aged out: waiters look every `poll`.
- */
+ * A lease is the bucket's MaxAge: one for all its keys, since entries have no time-to-live of their
+ * own before NATS 2.11. So each lease that a plan asks for has a bucket of its own, named by it:
+ * the same key in two of them is two locks. NATS tells nobody of an entry that has aged out:
+ * waiters look every `poll`. */
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,7 +37,8 @@ struct kv_session {
 };
 
 struct kv_grant {
-    char owner[17]; /* the entry's value, so that an unknown outcome can be cleared up; "" = nothing sent */
+    char owner
+        [17]; /* the entry's value, so that an unknown outcome can be cleared up; "" = nothing sent */
     uint64_t expected; /* what the last write built on */
     uint64_t sequence; /* of our entry; 0 = none */
 };
@@ -44,21 +47,26 @@ static struct kv_session *kv_of(struct lb_session *session) {
     return session->lock_state;
 }
 
-/* What NATS's clients take for a key: -/_=. letters and digits, no dot at an end nor two in a row. */
+/* What NATS's clients take for a key: -/_=. letters and digits, no dot at an end nor two in a
+ * row. */
 static bool key_fits(const struct lb_request *request) {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/_=.";
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/_=.";
     return request->key_len > 0 && strspn(request->key, letters) == request->key_len &&
-           request->key[0] != '.' && request->key[request->key_len - 1] != '.' && !strstr(request->key, "..");
+           request->key[0] != '.' && request->key[request->key_len - 1] != '.' &&
+           !strstr(request->key, "..");
 }
 
-static enum lb_outcome fail(struct lb_session *session, struct nats_message *answer, const char *what) {
+static enum lb_outcome fail(struct lb_session *session, struct nats_message *answer,
+                            const char *what) {
     const char *why;
     int error = nats_error(answer, &why);
-    return lb_fail(session, LB_BROKEN, "nats: %s: %s (%d)", what, why, error ? error : answer->status);
+    return lb_fail(session, LB_BROKEN, "nats: %s: %s (%d)", what, why,
+                   error ? error : answer->status);
 }
 
-/* The key's last sequence, 0 if it has none, and whether that is an entry. Its value lies in the session's
- * text. */
+/* The key's last sequence, 0 if it has none, and whether that is an entry. Its value lies in the
+ * session's text. */
 static enum lb_outcome look(struct lb_session *session, const char *key, uint64_t *ret_sequence,
                             bool *ret_held) {
     const char *bucket = kv_of(session)->bucket;
@@ -73,10 +81,10 @@ static enum lb_outcome look(struct lb_session *session, const char *key, uint64_
     return LB_OK;
 }
 
-/* Writes the key if its last sequence is still expected: a value, or with value NULL a delete marker. LB_OK;
- * LB_BUSY: somebody wrote since; LB_UNKNOWN; LB_BROKEN: refused, not written. */
-static enum lb_outcome put(struct lb_session *session, const char *key, const char *value, uint64_t expected,
-                           uint64_t *ret_sequence) {
+/* Writes the key if its last sequence is still expected: a value, or with value NULL a delete
+ * marker. LB_OK; LB_BUSY: somebody wrote since; LB_UNKNOWN; LB_BROKEN: refused, not written. */
+static enum lb_outcome put(struct lb_session *session, const char *key, const char *value,
+                           uint64_t expected, uint64_t *ret_sequence) {
     char subject[NATS_SUBJECT_MAX], headers[100];
     struct nats_message answer;
     const char *why;
@@ -94,9 +102,10 @@ static enum lb_outcome put(struct lb_session *session, const char *key, const ch
     return LB_OK;
 }
 
-/* Makes an entry of ours upon what was seen there. LB_OK: it is ours; LB_BUSY: another came first. */
-static enum lb_outcome take(struct lb_session *session, const struct lb_request *request, uint64_t expected,
-                            struct lb_grant *grant) {
+/* Makes an entry of ours upon what was seen there. LB_OK: it is ours; LB_BUSY: another came
+ * first. */
+static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
+                            uint64_t expected, struct lb_grant *grant) {
     struct kv_grant *mine = grant->data;
     int64_t sent_ns = lb_now();
     mine->expected = expected;
@@ -169,10 +178,12 @@ static enum lb_outcome kv_acquire(struct lb_session *session, const struct lb_re
     uint64_t sequence = 0;
     *mine = (struct kv_grant){0};
     if (!key_fits(request))
-        return lb_fail(session, LB_REFUSED, "nats: a key has letters, digits and -/_=. and no empty part");
+        return lb_fail(session, LB_REFUSED,
+                       "nats: a key has letters, digits and -/_=. and no empty part");
     enum lb_outcome outcome = look(session, request->key, &sequence, &held);
     if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* it only reads */
-    snprintf(mine->owner, sizeof mine->owner, "%016llx", (unsigned long long)rng_u64(&session->rng));
+    snprintf(mine->owner, sizeof mine->owner, "%016llx",
+             (unsigned long long)rng_u64(&session->rng));
     if (!held) outcome = take(session, request, sequence, grant);
     if (!held && outcome != LB_BUSY) return outcome;
     if (once) return LB_BUSY;
@@ -188,7 +199,8 @@ static enum lb_outcome kv_release(struct lb_session *session, const struct lb_re
     uint64_t ignored;
     if (mine->sequence == 0) return lb_fail(session, LB_LOST, "nats: it was not held");
     enum lb_outcome outcome = put(session, request->key, NULL, mine->sequence, &ignored);
-    if (outcome == LB_BUSY) return lb_fail(session, LB_LOST, "nats: the entry was gone before its release");
+    if (outcome == LB_BUSY)
+        return lb_fail(session, LB_LOST, "nats: the entry was gone before its release");
     if (outcome == LB_OK) mine->sequence = 0;
     return outcome;
 }
@@ -198,15 +210,18 @@ static enum lb_outcome kv_renew(struct lb_session *session, const struct lb_requ
     struct kv_grant *mine = grant->data;
     int64_t sent_ns = lb_now();
     if (mine->sequence == 0) return lb_fail(session, LB_LOST, "nats: it was not held");
-    /* The write has a sequence of its own, which the release needs. The token stays that of the grant. */
-    enum lb_outcome outcome = put(session, request->key, mine->owner, mine->sequence, &mine->sequence);
-    if (outcome == LB_BUSY) return lb_fail(session, LB_LOST, "nats: the entry was gone before its renewal");
+    /* The write has a sequence of its own, which the release needs. The token stays that of the
+     * grant. */
+    enum lb_outcome outcome =
+        put(session, request->key, mine->owner, mine->sequence, &mine->sequence);
+    if (outcome == LB_BUSY)
+        return lb_fail(session, LB_LOST, "nats: the entry was gone before its renewal");
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + kv_of(session)->max_age_ns;
     return outcome;
 }
 
-/* Ours: it is deleted. Not there, and our write may still be on its way: a delete marker in its place, so
- * that what it builds on is no more the last. */
+/* Ours: it is deleted. Not there, and our write may still be on its way: a delete marker in its
+ * place, so that what it builds on is no more the last. */
 static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct kv_grant *mine = grant->data;
@@ -224,7 +239,8 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
     return lb_fail(session, LB_UNKNOWN, "nats: the key changes too fast to be cleared up");
 }
 
-/* The figure after name in the answer to a question about the bucket's stream; -1 if there is none. */
+/* The figure after name in the answer to a question about the bucket's stream; -1 if there is
+ * none. */
 static int64_t stream_figure(struct lb_session *session, const char *name, struct lb_err *err) {
     char subject[128];
     struct nats_message answer;
@@ -237,7 +253,8 @@ static int64_t stream_figure(struct lb_session *session, const char *name, struc
 
 /* The bucket, unless it is there, with the settings of NATS's clients. */
 static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const struct kv_options *options = session->options;
     struct kv_session *kv = kv_of(session);
     int64_t lease_ns = session->lease_ns > 0 ? session->lease_ns : 10 * LB_S_NS;
@@ -248,7 +265,8 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     (void)deadline_ns; /* command_timeout bounds it */
     size_t len = strlen(options->bucket);
     if (len == 0 || len > 32 || strspn(options->bucket, letters) != len)
-        return err_set(err, LB_EXIT_USAGE, "nats: a bucket's name has 1 to 32 letters, digits, - and _");
+        return err_set(err, LB_EXIT_USAGE,
+                       "nats: a bucket's name has 1 to 32 letters, digits, - and _");
     if (max_age_ms < 100) max_age_ms = 100; /* the server's least */
     kv->max_age_ns = max_age_ms * LB_MS_NS;
     snprintf(kv->bucket, sizeof kv->bucket, "%s_%lldms", options->bucket, (long long)max_age_ms);
@@ -260,7 +278,8 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
         "\"max_msgs\":-1,\"max_bytes\":-1,\"max_msgs_per_subject\":1,\"max_age\":%lld,\"max_msg_size\":-1,"
         "\"storage\":\"%s\",\"num_replicas\":1,\"discard\":\"new\",\"duplicate_window\":%lld,"
         "\"allow_rollup_hdrs\":true,\"deny_delete\":true,\"allow_direct\":true}",
-        kv->bucket, kv->bucket, (long long)kv->max_age_ns, options->storage ? "memory" : "file", twins_ns);
+        kv->bucket, kv->bucket, (long long)kv->max_age_ns, options->storage ? "memory" : "file",
+        twins_ns);
     if (nats_request(session, subject, NULL, body, &answer) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     int error = nats_error(&answer, &why);
@@ -270,7 +289,8 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     /* Somebody else's, of the same name: its own age counts. */
     int64_t age_ns = stream_figure(session, "\"max_age\":", err);
     if (age_ns <= 0)
-        return err_set(err, LB_EXIT_USAGE, "nats: bucket %s is there, and its entries never end", kv->bucket);
+        return err_set(err, LB_EXIT_USAGE, "nats: bucket %s is there, and its entries never end",
+                       kv->bucket);
     kv->max_age_ns = age_ns;
     return 0;
 }
@@ -285,7 +305,8 @@ static int count_entries(struct lb_session *session, const json_t *subjects, con
     json_object_foreach((json_t *)(uintptr_t)subjects, name, ignored) {
         uint64_t sequence;
         bool held = false;
-        if (strncmp(name, from, skip) != 0 || strncmp(name + skip, prefix, strlen(prefix)) != 0) continue;
+        if (strncmp(name, from, skip) != 0 || strncmp(name + skip, prefix, strlen(prefix)) != 0)
+            continue;
         if (look(session, name + skip, &sequence, &held) != LB_OK)
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         if (held && residue->count++ == 0)
@@ -294,8 +315,8 @@ static int count_entries(struct lb_session *session, const json_t *subjects, con
     return 0;
 }
 
-static int kv_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                      struct lb_err *err) {
+static int kv_residue(struct lb_session *session, const char *prefix,
+                      struct lb_residue *ret_residue, struct lb_err *err) {
     struct lb_residue residue = {0};
     struct nats_message answer;
     char subject[128], body[128], *room = malloc(LIST_BYTES);
@@ -318,11 +339,13 @@ static int kv_residue(struct lb_session *session, const char *prefix, struct lb_
     if (failed) return -1;
     /* Consumers of watches: the server drops them in its own time. */
     int64_t until_ns = lb_now() + LB_S_NS, consumers;
-    while ((consumers = stream_figure(session, "\"consumer_count\":", err)) > 0 && lb_now() < until_ns)
+    while ((consumers = stream_figure(session, "\"consumer_count\":", err)) > 0 &&
+           lb_now() < until_ns)
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     if (consumers < 0) return -1;
     if (consumers > 0 && residue.count == 0)
-        snprintf(residue.example, sizeof residue.example, "a consumer of %s", kv_of(session)->bucket);
+        snprintf(residue.example, sizeof residue.example, "a consumer of %s",
+                 kv_of(session)->bucket);
     residue.count += (uint64_t)consumers;
     *ret_residue = residue;
     return 0;
@@ -349,19 +372,20 @@ const struct lb_lock lock_nats_kv = {
     .keeps =
         "the bucket, a stream KV_<bucket>_<lease>ms, and in it a delete marker for each key until its age "
         "ends",
-    .about = {.compatible =
-                  "kv.Create and kv.Update of NATS's clients on the same bucket; their kv.Delete frees "
-                  "anybody's",
-              .order = "none",
-              .token = "the entry's sequence in the bucket's stream",
-              .hazards =
-                  "one lease for a whole bucket; a delete without an expected sequence, as NATS's clients "
-                  "send it, frees another's lock; flushed to disk every two minutes only",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 3 * LB_S_NS},
+    .about =
+        {.compatible =
+             "kv.Create and kv.Update of NATS's clients on the same bucket; their kv.Delete frees "
+             "anybody's",
+         .order = "none",
+         .token = "the entry's sequence in the bucket's stream",
+         .hazards =
+             "one lease for a whole bucket; a delete without an expected sequence, as NATS's clients "
+             "send it, frees another's lock; flushed to disk every two minutes only",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 3 * LB_S_NS},
     .options = kv_options,
     .options_bytes = sizeof(struct kv_options),
     .session_bytes = sizeof(struct kv_session),

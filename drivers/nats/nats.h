@@ -1,9 +1,8 @@
-/* nats: one client's connection to a NATS server with JetStream, which it speaks to in NATS's own text
- * protocol: libnats works with threads of its own and blocks its callers.
+/* nats: one client's connection to a NATS server with JetStream, which it speaks to in NATS's own
+ * text protocol: libnats works with threads of its own and blocks its callers.
  *
- * A request is a PUB or HPUB with a reply subject, and the message that comes back on it. While one is
- * awaited, the watch's messages are taken in, and the server's PINGs are answered.
- */
+ * A request is a PUB or HPUB with a reply subject, and the message that comes back on it. While one
+ * is awaited, the watch's messages are taken in, and the server's PINGs are answered. */
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
@@ -11,8 +10,9 @@
 #include "drivers/stream.h"
 #include "drivers/url.h"
 
-#define NATS_SUBJECT_MAX (LB_KEY_MAX + 160) /* "$JS.API.DIRECT.GET.KV_<bucket>.$KV.<bucket>.<key>" */
-#define NATS_DATA_MAX 1024                  /* of an answer, as far as we read it */
+#define NATS_SUBJECT_MAX                                                                           \
+    (LB_KEY_MAX + 160)     /* "$JS.API.DIRECT.GET.KV_<bucket>.$KV.<bucket>.<key>" */
+#define NATS_DATA_MAX 1024 /* of an answer, as far as we read it */
 
 extern const struct lb_backend backend_nats;
 
@@ -52,9 +52,9 @@ static inline struct nats_session *nats_session_of(const struct lb_session *sess
     return session->state;
 }
 
-/* Sends body to subject, with headers ("Name: value\r\n" each) unless NULL, and waits for the answer, at most
- * command_timeout. LB_OK, and the answer, its data in session text until the next request; LB_BROKEN: nothing
- * was sent; LB_UNKNOWN. */
+/* Sends body to subject, with headers ("Name: value\r\n" each) unless NULL, and waits for the
+ * answer, at most command_timeout. LB_OK, and the answer, its data in session text until the next
+ * request; LB_BROKEN: nothing was sent; LB_UNKNOWN. */
 enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
                              const char *body, struct nats_message *ret_answer);
 /* The same with room of the caller's for a long answer. */
@@ -64,15 +64,16 @@ enum lb_outcome nats_request_long(struct lb_session *session, const char *subjec
 /* PING and its PONG. */
 enum lb_outcome nats_round_trip(struct lb_session *session);
 
-/* Listens on "<inbox>-w.<n>" for what a consumer will deliver; ret_subject has room for 48 bytes. */
+/* Listens on "<inbox>-w.<n>" for what a consumer will deliver; ret_subject has room for 48
+ * bytes. */
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject);
 /* Waits until there is news. LB_OK; LB_TIMEOUT; LB_UNKNOWN: the connection is gone. */
 enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns);
 /* Listens no more, and has the server drop the consumer, without waiting for its answer. */
 void nats_watch_stop(struct lb_session *session, const char *delete_subject);
 
-/* JetStream's error in an answer, 0 = none. *ret_why: its description, within the answer's data, for lb_fail;
- * it overwrites the data. */
+/* JetStream's error in an answer, 0 = none. *ret_why: its description, within the answer's data,
+ * for lb_fail; it overwrites the data. */
 int nats_error(struct nats_message *answer, const char **ret_why);
 
 #endif

@@ -1,15 +1,17 @@
-/* pg-advisory: PostgreSQL's session-level advisory lock on a bigint: pg_advisory_lock to wait in the server's
- * queue, pg_try_advisory_lock to ask once, pg_advisory_unlock to free. Compatible with every client that
- * calls these functions with the same number (psql, Rails migrations, Flyway, ...).
+/* pg-advisory: PostgreSQL's session-level advisory lock on a bigint: pg_advisory_lock to wait in
+ * the server's queue, pg_try_advisory_lock to ask once, pg_advisory_unlock to free. Compatible with
+ * every client that calls these functions with the same number (psql, Rails migrations, Flyway,
+ * ...).
  *
- * One round trip each. The lock belongs to the connection: a dead client's is freed when the server notices
- * the closed socket, at once on one host, after TCP keepalive if the host vanished. It is not replicated: a
- * failover forgets it. It gives no fencing token. Behind PgBouncer in transaction mode it leaks: don't.
+ * One round trip each. The lock belongs to the connection: a dead client's is freed when the server
+ * notices the closed socket, at once on one host, after TCP keepalive if the host vanished. It is
+ * not replicated: a failover forgets it. It gives no fencing token. Behind PgBouncer in transaction
+ * mode it leaks: don't.
  *
- * A timed wait lets the server give up, by lock_timeout set for the one statement in that same statement. Its
- * grain is a millisecond; the remaining time is rounded down. An attempt that is cut off ends with its
- * connection; the backend then stays in the queue until its turn comes and leaves it at once.
- */
+ * A timed wait lets the server give up, by lock_timeout set for the one statement in that same
+ * statement. Its grain is a millisecond; the remaining time is rounded down. An attempt that is cut
+ * off ends with its connection; the backend then stays in the queue until its turn comes and leaves
+ * it at once. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -20,15 +22,17 @@ static const struct {
 } statements[] = {
     {"lb_lock", "SELECT pg_advisory_lock($1::bigint)"},
     {"lb_try", "SELECT pg_try_advisory_lock($1::bigint)"},
-    /* From a FROM clause, so that it takes effect before the lock is asked for; "true": until the statement's
-     * own transaction ends. */
-    {"lb_timed", "SELECT pg_advisory_lock($1::bigint) FROM set_config('lock_timeout', $2::text, true)"},
+    /* From a FROM clause, so that it takes effect before the lock is asked for; "true": until the
+     * statement's own transaction ends. */
+    {"lb_timed",
+     "SELECT pg_advisory_lock($1::bigint) FROM set_config('lock_timeout', $2::text, true)"},
     {"lb_unlock", "SELECT pg_advisory_unlock($1::bigint)"},
 };
 
 static int advisory_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        if (pg_prepare(session, statements[i].name, statements[i].sql, deadline_ns, err) != 0) return -1;
+        if (pg_prepare(session, statements[i].name, statements[i].sql, deadline_ns, err) != 0)
+            return -1;
     }
     return 0;
 }
@@ -61,8 +65,8 @@ static enum lb_outcome ask(struct lb_session *session, const char *statement,
     return yes ? LB_OK : if_false;
 }
 
-static enum lb_outcome advisory_acquire(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome advisory_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct pg_args args = {0};
     char text[24];
     const char *statement = "lb_lock";
@@ -83,16 +87,17 @@ static enum lb_outcome advisory_acquire(struct lb_session *session, const struct
     }
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
-    /* The server may have granted it while the time-out struck: a statement that failed gives back what is
-     * its transaction's, but not what is its session's. */
-    if (outcome == LB_TIMEOUT && ask(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
+    /* The server may have granted it while the time-out struck: a statement that failed gives back
+     * what is its transaction's, but not what is its session's. */
+    if (outcome == LB_TIMEOUT && ask(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN)
+        return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     PQclear(result);
     return granted(grant);
 }
 
-static enum lb_outcome advisory_release(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome advisory_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
     enum lb_outcome outcome = ask(session, "lb_unlock", request, LB_LOST);
     if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
@@ -110,8 +115,8 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
-static int advisory_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                            struct lb_err *err) {
+static int advisory_residue(struct lb_session *session, const char *prefix,
+                            struct lb_residue *ret_residue, struct lb_err *err) {
     struct lb_residue residue = {.example = "an advisory lock of a session of ours"};
     if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
     *ret_residue = residue;
@@ -129,13 +134,16 @@ const struct lb_lock lock_pg_advisory = {
     .waits = "server queue",
     .durability_note =
         "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
-    .about = {.compatible = "psql, Rails' and Flyway's migrations: everything that takes the same number",
-              .order = "first come, first served",
-              .hazards = "behind PgBouncer in transaction mode it leaks to other clients; a failover forgets "
-                         "it; a vanished host's is freed only by TCP keepalive",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
+    .about =
+        {.compatible =
+             "psql, Rails' and Flyway's migrations: everything that takes the same number",
+         .order = "first come, first served",
+         .hazards =
+             "behind PgBouncer in transaction mode it leaks to other clients; a failover forgets "
+             "it; a vanished host's is freed only by TCP keepalive",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_AT_ONCE},
     LB_IF_PQ(.prepare = advisory_prepare, .acquire = advisory_acquire, .release = advisory_release,
              .residue = advisory_residue, )};

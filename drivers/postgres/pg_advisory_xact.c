@@ -1,10 +1,10 @@
-/* pg-advisory-xact: PostgreSQL's advisory lock of a transaction: pg_advisory_xact_lock(bigint) after BEGIN;
- * nothing but the end of the transaction frees it. The same lock space as pg-advisory: each excludes the
- * other on the same number.
+/* pg-advisory-xact: PostgreSQL's advisory lock of a transaction: pg_advisory_xact_lock(bigint)
+ * after BEGIN; nothing but the end of the transaction frees it. The same lock space as pg-advisory:
+ * each excludes the other on the same number.
  *
  * Two round trips to take, one to free. It can't leak behind PgBouncer in transaction mode, as the
- * session-level one does. The hold is the whole transaction. Nothing is written: COMMIT flushes nothing.
- */
+ * session-level one does. The hold is the whole transaction. Nothing is written: COMMIT flushes
+ * nothing. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -46,5 +46,5 @@ const struct lb_lock lock_pg_advisory_xact = {
               .crash = LB_CRASH_AT_ONCE},
     LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = xact_prepare, .acquire = sql_transaction_acquire, .release = sql_transaction_release,
-             .residue = sql_residue, )};
+             .prepare = xact_prepare, .acquire = sql_transaction_acquire,
+             .release = sql_transaction_release, .residue = sql_residue, )};

@@ -1,5 +1,5 @@
-/* pg_backend: the postgres backend's table: opening, describing, pinging. The rest is in pg_connect, pg_run.
- */
+/* pg_backend: the postgres backend's table: opening, describing, pinging. The rest is in
+ * pg_connect, pg_run. */
 #include "drivers/postgres/pg_impl.h"
 #include "drivers/sql_lock.h"
 
@@ -33,12 +33,14 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
     }
     PQclear(result);
     const struct pg_session *state = session->state;
-    lb_fact(facts, "tls", "%s", PQsslInUse(state->conn) ? PQsslAttribute(state->conn, "protocol") : "no");
+    lb_fact(facts, "tls", "%s",
+            PQsslInUse(state->conn) ? PQsslAttribute(state->conn, "protocol") : "no");
     return 0;
 }
 
-/* The empty query: nothing to parse, plan or run. Measured on a loopback server, a bare Sync message takes
- * 59 us, this 60, a prepared SELECT 1 62.5 and an uncontended pg_advisory_lock 62.6. */
+/* The empty query: nothing to parse, plan or run. Measured on a loopback server, a bare Sync
+ * message takes 59 us, this 60, a prepared SELECT 1 62.5 and an uncontended pg_advisory_lock
+ * 62.6. */
 static enum lb_outcome pg_ping(struct lb_session *session, int64_t deadline_ns) {
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_query(session, "", deadline_ns, &result);
@@ -47,8 +49,8 @@ static enum lb_outcome pg_ping(struct lb_session *session, int64_t deadline_ns) 
 }
 
 static const struct lb_option pg_options[] = {
-    {"answer_timeout", LB_OPT_DURATION, offsetof(struct pg_options, answer_timeout_ns), "5s", 1e6, 600e9,
-     NULL,
+    {"answer_timeout", LB_OPT_DURATION, offsetof(struct pg_options, answer_timeout_ns), "5s", 1e6,
+     600e9, NULL,
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
     {0},
 };

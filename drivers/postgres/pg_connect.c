@@ -1,13 +1,14 @@
 /* pg_connect: opening and closing a session. See driver.h for the contracts.
  *
- * A host that is not a number is looked up at each connect, which blocks the thread: libpq has no other way.
- */
+ * A host that is not a number is looked up at each connect, which blocks the thread: libpq has no
+ * other way. */
 #include "drivers/postgres/pg_impl.h"
 
 #ifdef LB_HAVE_PQ
 #include "drivers/wait.h"
 
-/* Warnings would go to stderr; those that matter come as values too (pg_advisory_unlock's false). */
+/* Warnings would go to stderr; those that matter come as values too (pg_advisory_unlock's
+ * false). */
 static void ignore_notice(void *arg, const PGresult *result) {
     (void)arg;
     (void)result;
@@ -37,7 +38,8 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
     PGconn *conn = state->conn = PQconnectStartParams(info->keyword, info->value, 0);
     if (!conn) return err_set(err, LB_EXIT_MACHINE, "postgres: out of memory");
     if (PQstatus(conn) == CONNECTION_BAD) return connect_failed(conn, err);
-    PQsetErrorVerbosity(conn, PQERRORS_VERBOSE); /* has the SQLSTATE: our only way to tell why it failed */
+    /* has the SQLSTATE: our only way to tell why it failed */
+    PQsetErrorVerbosity(conn, PQERRORS_VERBOSE);
     PQsetNoticeReceiver(conn, ignore_notice, NULL);
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
@@ -48,8 +50,8 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
         int ready = lb_wait_any(&wait, 1, deadline_ns);
         lb_fd_forget(fd);
         if (ready <= 0) {
-            return err_set(err, LB_EXIT_MACHINE, "postgres at %s:%s: no connection in time", PQhost(conn),
-                           PQport(conn));
+            return err_set(err, LB_EXIT_MACHINE, "postgres at %s:%s: no connection in time",
+                           PQhost(conn), PQport(conn));
         }
         status = PQconnectPoll(conn);
     }
@@ -65,7 +67,8 @@ void pg_disconnect(struct lb_session *session) {
     session->traffic_fd = -1;
     if (!state->conn) return;
     if (PQsocket(state->conn) >= 0) lb_fd_forget(PQsocket(state->conn));
-    PQfinish(state->conn); /* a busy backend finds out when it wants to answer; its locks go with it */
+    /* a busy backend finds out when it wants to answer; its locks go with it */
+    PQfinish(state->conn);
     memset(state, 0, sizeof *state);
 }
 #endif

@@ -1,14 +1,14 @@
 /* pg_conninfo: a URL as libpq takes it. It connects to nothing and resolves nothing.
  *
- * libpq's own messages about a malformed URL quote it, with the password in it: they are never shown.
- */
+ * libpq's own messages about a malformed URL quote it, with the password in it: they are never
+ * shown. */
 #include "drivers/postgres/pg_impl.h"
 
 #ifdef LB_HAVE_PQ
 #include "drivers/url.h"
 
-/* libpq ends the password at the first "@" and takes the rest for the host, so that a part of the password
- * would turn up in its messages. */
+/* libpq ends the password at the first "@" and takes the rest for the host, so that a part of the
+ * password would turn up in its messages. */
 static bool has_two_ats(const char *url) {
     const char *start = strstr(url, "://");
     if (!start) return false;
@@ -37,16 +37,18 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
     }
     if (has_two_ats(url)) {
         return err_set(err, LB_EXIT_USAGE,
-                       "postgres URL '%s' has two '@': write the one in the password as %%40", shown);
+                       "postgres URL '%s' has two '@': write the one in the password as %%40",
+                       shown);
     }
     char *message = NULL;
     info->parsed = PQconninfoParse(url, &message);
     PQfreemem(message);
     if (!info->parsed) {
-        return err_set(err, LB_EXIT_USAGE,
-                       "libpq does not take the URL '%s': write postgres://user:password@host:port/database, "
-                       "perhaps with ?sslmode=... or another of its parameters",
-                       shown);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "libpq does not take the URL '%s': write postgres://user:password@host:port/database, "
+            "perhaps with ?sslmode=... or another of its parameters",
+            shown);
     }
     int count = 0;
     bool gss_said = false;
@@ -56,7 +58,8 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
         add(info, &count, option->keyword, option->val);
     }
     add(info, &count, "fallback_application_name", "lockbench");
-    /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the thread. */
+    /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the
+     * thread. */
     if (!gss_said) add(info, &count, "gssencmode", "disable");
     return 0;
 }

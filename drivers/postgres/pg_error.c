@@ -11,20 +11,25 @@ static bool in_class(const char *sqlstate, const char *class) {
 
 enum lb_outcome pg_outcome(const char *sqlstate) {
     if (strcmp(sqlstate, "55P03") == 0) return LB_TIMEOUT; /* lock_timeout, or NOWAIT */
-    if (strcmp(sqlstate, "57014") == 0) return LB_TIMEOUT; /* cancelled: statement_timeout, or an admin */
-    if (strcmp(sqlstate, "40P01") == 0) return LB_BUSY;   /* chosen as a deadlock's victim: not waiting now */
-    if (strcmp(sqlstate, "40001") == 0) return LB_BUSY;   /* serialization failure: rolled back */
-    if (strcmp(sqlstate, "23505") == 0) return LB_BUSY;   /* the unique row is there: somebody's */
-    if (in_class(sqlstate, "08")) return LB_BROKEN;       /* connection */
-    if (in_class(sqlstate, "57P")) return LB_BROKEN;      /* terminated, shutting down, starting up */
+    /* cancelled: statement_timeout, or an admin */
+    if (strcmp(sqlstate, "57014") == 0) return LB_TIMEOUT;
+    /* chosen as a deadlock's victim: not waiting now */
+    if (strcmp(sqlstate, "40P01") == 0) return LB_BUSY;
+    if (strcmp(sqlstate, "40001") == 0) return LB_BUSY; /* serialization failure: rolled back */
+    if (strcmp(sqlstate, "23505") == 0) return LB_BUSY; /* the unique row is there: somebody's */
+    if (in_class(sqlstate, "08")) return LB_BROKEN;     /* connection */
+    /* terminated, shutting down, starting up */
+    if (in_class(sqlstate, "57P")) return LB_BROKEN;
     if (strcmp(sqlstate, "25P03") == 0) return LB_BROKEN; /* idle_in_transaction_session_timeout */
     if (strcmp(sqlstate, "25P04") == 0) return LB_BROKEN; /* transaction_timeout, from 17 on */
     if (in_class(sqlstate, "XX")) return LB_BROKEN;       /* internal error */
-    return LB_REFUSED;                                    /* rights, names, syntax, out of lock slots, ... */
+    /* rights, names, syntax, out of lock slots, ... */
+    return LB_REFUSED;
 }
 
 int pg_connect_exit(const char *sqlstate) {
-    if (in_class(sqlstate, "28")) return LB_EXIT_USAGE; /* who we are: user, password, pg_hba.conf */
+    /* who we are: user, password, pg_hba.conf */
+    if (in_class(sqlstate, "28")) return LB_EXIT_USAGE;
     if (in_class(sqlstate, "3D")) return LB_EXIT_USAGE; /* no such database */
     if (in_class(sqlstate, "42")) return LB_EXIT_USAGE; /* no right to it, or unknown option */
     return LB_EXIT_MACHINE;
@@ -66,6 +71,7 @@ void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_lin
     memcpy(ret_sqlstate, state, 5);
     ret_sqlstate[5] = '\0';
     const char *rest = state + 7;
-    snprintf(ret_line, size, "%.*s%.*s", (int)(state - 1 - line), line, (int)(line + len - rest), rest);
+    snprintf(ret_line, size, "%.*s%.*s", (int)(state - 1 - line), line, (int)(line + len - rest),
+             rest);
 }
 #endif

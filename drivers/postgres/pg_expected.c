@@ -1,16 +1,19 @@
-/* pg_expected: what PostgreSQL's locks do under each fault where that is not what SQL databases' locks do
- * (drivers/sql_expected.c). See drivers/expect.h. */
+/* pg_expected: what PostgreSQL's locks do under each fault where that is not what SQL databases'
+ * locks do (drivers/sql_expected.c). See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/postgres/pg_session.h"
 
-/* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is held. */
+/* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is
+ * held. */
 const struct lb_expectation pg_row_expected[LB_FAULTS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,
     [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
-    [LB_FAULT_SERVER_RESTART] = VIOLATED("its session ends unheard; a crash may give its token once more"),
+    [LB_FAULT_SERVER_RESTART] =
+        VIOLATED("its session ends unheard; a crash may give its token once more"),
     [LB_FAULT_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
-    [LB_FAULT_TERMINATED] = EXPIRED("its session ends, and a holder that does not ask does not know"),
+    [LB_FAULT_TERMINATED] =
+        EXPIRED("its session ends, and a holder that does not ask does not know"),
 };
 
 const struct lb_expectation pg_unsafe_owner_expected[LB_FAULTS] = {

@@ -1,4 +1,5 @@
-/* pg_impl: what the files of the postgres backend share; the algorithms include pg_session.h only. */
+/* pg_impl: what the files of the postgres backend share; the algorithms include pg_session.h
+ * only. */
 #ifndef DRIVERS_POSTGRES_PG_IMPL_H
 #define DRIVERS_POSTGRES_PG_IMPL_H
 
@@ -27,8 +28,9 @@ struct pg_session {
     bool read;  /* something was read since the last statement was sent */
 };
 
-/* Reads a URL by libpq's own rules (postgresql://user:password@host:port/database?sslmode=...). 0, or -1 with
- * err (LB_EXIT_USAGE), which shows no password; pg_conninfo_done frees, also after -1. */
+/* Reads a URL by libpq's own rules (postgresql://user:password@host:port/database?sslmode=...).
+ * 0, or -1 with err (LB_EXIT_USAGE), which shows no password; pg_conninfo_done frees, also after
+ * -1. */
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err);
 void pg_conninfo_done(struct pg_conninfo *info);
 
@@ -38,8 +40,9 @@ enum lb_outcome pg_outcome(const char *sqlstate);
 /* The exit code of a failed connection, by its SQLSTATE ("" if the server was not reached). */
 int pg_connect_exit(const char *sqlstate);
 
-/* Takes the SQLSTATE and the one telling line out of libpq's message about a failed connection, which is
- * several lines long and was made with PQERRORS_VERBOSE. sqlstate: "" if there is none in it. */
+/* Takes the SQLSTATE and the one telling line out of libpq's message about a failed connection,
+ * which is several lines long and was made with PQERRORS_VERBOSE. sqlstate: "" if there is none in
+ * it. */
 void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_line, size_t size);
 
 lb_connect_fn pg_connect;

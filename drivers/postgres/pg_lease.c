@@ -1,27 +1,30 @@
-/* pg-lease: one row a key that stays, taken over when its time is up: INSERT … ON CONFLICT DO UPDATE … WHERE
- * expire_at <= now(), with a fence column that counts the grants. ShedLock's way (with usingDbTime), and a
- * token on top. Compatible with whoever updates lockbench_lease's rows by the same rules.
+/* pg-lease: one row a key that stays, taken over when its time is up: INSERT … ON CONFLICT DO
+ * UPDATE … WHERE expire_at <= now(), with a fence column that counts the grants. ShedLock's way
+ * (with usingDbTime), and a token on top. Compatible with whoever updates lockbench_lease's rows by
+ * the same rules.
  *
- * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now; renewing needs
- * the owner and an end that is still to come. All times are the server's. A try that fails locks the row for
- * a moment all the same and writes the log: many waiters load the server, and the holder's release waits.
- */
+ * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now;
+ * renewing needs the owner and an end that is still to come. All times are the server's. A try that
+ * fails locks the row for a moment all the same and writes the log: many waiters load the server,
+ * and the holder's release waits. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
-    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (name text PRIMARY KEY, "
-                                    "owner text NOT NULL, fence bigint NOT NULL, "
-                                    "expire_at timestamptz NOT NULL)",
-                                    NULL},
+    .schema =
+        (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (name text PRIMARY KEY, "
+                              "owner text NOT NULL, fence bigint NOT NULL, "
+                              "expire_at timestamptz NOT NULL)",
+                              NULL},
     .leaves = "a held row of lockbench_lease",
     .statement = {
-        [SQL_TAKE] = {"INSERT INTO lockbench_lease AS held (name, owner, fence, expire_at) "
-                      "VALUES ($1::text, $2::text, 1, " PG_LEASE_END ") ON CONFLICT (name) DO UPDATE "
-                      "SET owner = excluded.owner, fence = held.fence + 1, expire_at = excluded.expire_at "
-                      "WHERE held.expire_at <= now() RETURNING fence",
-                      "kol"},
+        [SQL_TAKE] =
+            {"INSERT INTO lockbench_lease AS held (name, owner, fence, expire_at) "
+             "VALUES ($1::text, $2::text, 1, " PG_LEASE_END ") ON CONFLICT (name) DO UPDATE "
+             "SET owner = excluded.owner, fence = held.fence + 1, expire_at = excluded.expire_at "
+             "WHERE held.expire_at <= now() RETURNING fence",
+             "kol"},
         [SQL_FREE] = {"UPDATE lockbench_lease SET expire_at = now() "
                       "WHERE name = $1::text AND owner = $2::text AND expire_at > now()",
                       "ko"},
@@ -47,13 +50,15 @@ const struct lb_lock lock_pg_lease = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .durability_note = "each grant, release and failed try writes the row; grants wait for the flush",
+    .durability_note =
+        "each grant, release and failed try writes the row; grants wait for the flush",
     .keeps = "one row a key in lockbench_lease: it carries the fence",
     .about = {.compatible = "whoever updates lockbench_lease's rows by the same rules",
               .order = "none",
               .token = "the row's fence column",
-              .hazards = "a holder that is paused beyond its end loses it: check the token; lives by the "
-                         "server's wall clock; failed tries write too",
+              .hazards =
+                  "a holder that is paused beyond its end loses it: check the token; lives by the "
+                  "server's wall clock; failed tries write too",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,

@@ -1,9 +1,8 @@
-/* pg-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets error 55P03,
- * rolls back and asks again later. The same lock as pg-row, row for row, without the server's queue: a waiter
- * costs no blocked connection, and has no place in a queue.
+/* pg-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets error
+ * 55P03, rolls back and asks again later. The same lock as pg-row, row for row, without the
+ * server's queue: a waiter costs no blocked connection, and has no place in a queue.
  *
- * A failed try costs three round trips (BEGIN, SELECT, ROLLBACK) and a line in the server's log.
- */
+ * A failed try costs three round trips (BEGIN, SELECT, ROLLBACK) and a line in the server's log. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -14,7 +13,8 @@ static const struct sql_recipe recipe = {
     .statement = {
         PG_TRANSACTION,
         PG_ROW_STATEMENTS,
-        [SQL_LOCK_NOW] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT"), "k"},
+        [SQL_LOCK_NOW] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT"),
+                          "k"},
     }};
 
 static int nowait_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -30,7 +30,8 @@ const struct lb_lock lock_pg_nowait = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .durability_note = "a row lock is written into the row: each COMMIT waits for the log to be flushed",
+    .durability_note =
+        "a row lock is written into the row: each COMMIT waits for the log to be flushed",
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "none",
               .token = "a sequence, drawn under the lock",

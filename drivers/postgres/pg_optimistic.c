@@ -1,10 +1,11 @@
-/* pg-optimistic: no lock at all: read a row with its version, write it back WHERE the version is still that
- * one; one changed row is success, none means that somebody was faster: read again. JPA's @Version, Rails'
- * lock_version. Compatible with whoever changes lockbench_version's rows by the same rule.
+/* pg-optimistic: no lock at all: read a row with its version, write it back WHERE the version is
+ * still that one; one changed row is success, none means that somebody was faster: read again.
+ * JPA's @Version, Rails' lock_version. Compatible with whoever changes lockbench_version's rows by
+ * the same rule.
  *
- * One round trip to read, one to write. Nobody waits, but losers' work is thrown away: under contention it is
- * retries that cost. Safe whatever the pauses, since it is the database that checks at the write.
- */
+ * One round trip to read, one to write. Nobody waits, but losers' work is thrown away: under
+ * contention it is retries that cost. Safe whatever the pauses, since it is the database that
+ * checks at the write. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -44,4 +45,5 @@ const struct lb_lock lock_pg_optimistic = {
     .expected = sql_optimistic_expected,
     LB_IF_PQ(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
              .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
-             .acquire = sql_optimistic_acquire, .release = sql_optimistic_release, .residue = sql_residue, )};
+             .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
+             .residue = sql_residue, )};

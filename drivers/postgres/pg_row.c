@@ -1,17 +1,18 @@
-/* pg-row: a row locked by SELECT … FOR UPDATE until its transaction ends: the way programs guard a row of
- * their own. Compatible with everything that locks the same row of lockbench_row.
+/* pg-row: a row locked by SELECT … FOR UPDATE until its transaction ends: the way programs guard a
+ * row of their own. Compatible with everything that locks the same row of lockbench_row.
  *
- * Two round trips to take (BEGIN, SELECT), one to free (COMMIT). The server keeps the waiters: nearly first
- * come, first served, but it promises no order. The lock ends with its connection. A lock is written into the
- * row, so each grant writes the log and each COMMIT waits for the disk. A long hold is a long transaction: it
- * keeps VACUUM from cleaning, in the whole database; idle_in_transaction_session_timeout ends it, if set.
+ * Two round trips to take (BEGIN, SELECT), one to free (COMMIT). The server keeps the waiters:
+ * nearly first come, first served, but it promises no order. The lock ends with its connection. A
+ * lock is written into the row, so each grant writes the log and each COMMIT waits for the disk. A
+ * long hold is a long transaction: it keeps VACUUM from cleaning, in the whole database;
+ * idle_in_transaction_session_timeout ends it, if set.
  *
- * The safest place for the guarded data is the same transaction. For data elsewhere each grant draws a token
- * from a sequence, in the same round trip: it grows whatever is rolled back. (A fence column, counted in the
- * lock's own transaction, would be rolled back with a dead holder, and its number given again.)
- * A server that crashes under a holder may give that holder's number once more: nextval writes the log for
- * every 32nd number only, and it is this lock's COMMIT that flushes it.
- */
+ * The safest place for the guarded data is the same transaction. For data elsewhere each grant
+ * draws a token from a sequence, in the same round trip: it grows whatever is rolled back. (A fence
+ * column, counted in the lock's own transaction, would be rolled back with a dead holder, and its
+ * number given again.) A server that crashes under a holder may give that holder's number once
+ * more: nextval writes the log for every 32nd number only, and it is this lock's COMMIT that
+ * flushes it. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -25,10 +26,12 @@ static const struct sql_recipe recipe = {
         [SQL_LOCK] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE"), "k"},
         /* From a FROM clause, so that it takes effect before the row is locked; "true": until the
          * transaction ends. */
-        [SQL_LOCK_UNTIL] = {PG_ROW_LOCKED("set_config('lock_timeout', $2::bigint::text, true), lockbench_row "
-                                          "WHERE name = $1::text FOR UPDATE OF lockbench_row"),
+        [SQL_LOCK_UNTIL] = {PG_ROW_LOCKED(
+                                "set_config('lock_timeout', $2::bigint::text, true), lockbench_row "
+                                "WHERE name = $1::text FOR UPDATE OF lockbench_row"),
                             "km"},
-        [SQL_LOCK_NOW] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT"), "k"},
+        [SQL_LOCK_NOW] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT"),
+                          "k"},
     }};
 
 static int row_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -44,18 +47,22 @@ const struct lb_lock lock_pg_row = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
-    .durability_note = "a row lock is written into the row: each COMMIT waits for the log to be flushed",
-    .about = {.compatible = "any transaction that locks or changes the row",
-              .order = "the server's queue: nearly first come, first served, not promised",
-              .token = "a sequence, drawn under the lock",
-              .hazards = "a hold is a transaction: it holds back VACUUM, and "
-                         "idle_in_transaction_session_timeout ends it; not with PgBouncer's statement mode",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
+    .durability_note =
+        "a row lock is written into the row: each COMMIT waits for the log to be flushed",
+    .about =
+        {.compatible = "any transaction that locks or changes the row",
+         .order = "the server's queue: nearly first come, first served, not promised",
+         .token = "a sequence, drawn under the lock",
+         .hazards =
+             "a hold is a transaction: it holds back VACUUM, and "
+             "idle_in_transaction_session_timeout ends it; not with PgBouncer's statement mode",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_AT_ONCE},
     .expected = pg_row_expected,
     LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = row_prepare, .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_transaction_acquire,
-             .release = sql_transaction_release, .residue = sql_residue, )};
+             .prepare = row_prepare, .arm = sql_arm, .disarm = sql_disarm,
+             .acquire = sql_transaction_acquire, .release = sql_transaction_release,
+             .residue = sql_residue, )};

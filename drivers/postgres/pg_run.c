@@ -1,8 +1,7 @@
 /* pg_run: one statement, one answer. See pg_session.h.
  *
- * A round trip is one send, one park and one recv: libpq's send goes out at once, and we wait before the
- * first read instead of reading into EAGAIN.
- */
+ * A round trip is one send, one park and one recv: libpq's send goes out at once, and we wait
+ * before the first read instead of reading into EAGAIN. */
 #include "drivers/postgres/pg_impl.h"
 
 #ifdef LB_HAVE_PQ
@@ -38,9 +37,10 @@ static enum lb_outcome lost(struct lb_session *session, enum lb_outcome outcome)
     return outcome;
 }
 
-/* Waits for the socket. The first wait of a statement is edge-triggered, half the kernel's work. A later one
- * comes after a read that took all there was, except perhaps an end of file that came with it and gives no
- * new edge: registering anew reports it. Rare, so its two system calls do not matter. */
+/* Waits for the socket. The first wait of a statement is edge-triggered, half the kernel's work. A
+ * later one comes after a read that took all there was, except perhaps an end of file that came
+ * with it and gives no new edge: registering anew reports it. Rare, so its two system calls do not
+ * matter. */
 static int wait_socket(struct pg_session *state, int events, int64_t deadline_ns) {
     if (state->read) lb_fd_forget(state->fd);
     state->read = true;
@@ -53,7 +53,8 @@ static enum lb_outcome await(struct lb_session *session, int64_t deadline_ns) {
     int unsent;
     while ((unsent = PQflush(state->conn)) != 0 || PQisBusy(state->conn)) {
         if (unsent < 0) return lost(session, LB_UNKNOWN);
-        int ready = wait_socket(state, unsent ? LB_READABLE | LB_WRITABLE : LB_READABLE, deadline_ns);
+        int ready =
+            wait_socket(state, unsent ? LB_READABLE | LB_WRITABLE : LB_READABLE, deadline_ns);
         if (ready <= 0) {
             const char *why = ready < 0       ? "the socket can't be waited for"
                               : lb_stopping() ? "cut off while waiting"
@@ -91,7 +92,8 @@ static bool is_last_word(const PGresult *result) {
 }
 
 /* The one answer to what was sent; libpq wants its results taken until there is none. */
-static enum lb_outcome collect(struct lb_session *session, int64_t deadline_ns, PGresult **ret_result) {
+static enum lb_outcome collect(struct lb_session *session, int64_t deadline_ns,
+                               PGresult **ret_result) {
     struct pg_session *state = session->state;
     PGresult *result = NULL;
     for (;;) {
@@ -128,14 +130,14 @@ static enum lb_outcome not_connected(struct lb_session *session) {
     return lb_fail(session, LB_BROKEN, "postgres: not connected");
 }
 
-enum lb_outcome pg_run(struct lb_session *session, const char *statement, const struct pg_args *args,
-                       int64_t deadline_ns, PGresult **ret_result) {
+enum lb_outcome pg_run(struct lb_session *session, const char *statement,
+                       const struct pg_args *args, int64_t deadline_ns, PGresult **ret_result) {
     struct pg_session *state = session->state;
     if (!state->conn || state->dead) return not_connected(session);
     session->commands++;
     state->read = false;
-    if (!PQsendQueryPrepared(state->conn, statement, args->count, args->value, args->length, args->format,
-                             1)) {
+    if (!PQsendQueryPrepared(state->conn, statement, args->count, args->value, args->length,
+                             args->format, 1)) {
         return lost(session, LB_BROKEN);
     }
     return collect(session, deadline_ns, ret_result);
@@ -169,6 +171,7 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     }
     PQclear(result);
     if (outcome == LB_OK) return 0;
-    return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", session->err.text);
+    return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
+                   session->err.text);
 }
 #endif

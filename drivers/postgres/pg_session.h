@@ -1,9 +1,8 @@
-/* pg_session: a session with one PostgreSQL server and one statement at a time over it; the algorithms are in
- * files of their own and include only this.
+/* pg_session: a session with one PostgreSQL server and one statement at a time over it; the
+ * algorithms are in files of their own and include only this.
  *
- * Speaks through libpq's non-blocking calls and waits through the engine. It retries nothing, opens no
- * transaction, and never lets a password into a text.
- */
+ * Speaks through libpq's non-blocking calls and waits through the engine. It retries nothing, opens
+ * no transaction, and never lets a password into a text. */
 #ifndef DRIVERS_POSTGRES_PG_SESSION_H
 #define DRIVERS_POSTGRES_PG_SESSION_H
 
@@ -11,7 +10,8 @@
 
 extern const struct lb_backend backend_postgres;
 
-/* What some locks do under faults, LB_FAULTS each; see pg_expected.c. The others are in sql_lock.h. */
+/* What some locks do under faults, LB_FAULTS each; see pg_expected.c. The others are in
+ * sql_lock.h. */
 extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[],
     pg_unsafe_version_expected[];
 
@@ -22,8 +22,8 @@ extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[]
 
 #define PG_ARGS_MAX 6
 
-/* The parameters of one statement, $1 first. Start from {0}; lives until pg_run returns. Never copy it: value
- * points into number. */
+/* The parameters of one statement, $1 first. Start from {0}; lives until pg_run returns. Never copy
+ * it: value points into number. */
 struct pg_args {
     int count;
     const char *value[PG_ARGS_MAX];
@@ -46,24 +46,25 @@ static inline void pg_add_text(struct pg_args *args, const char *text) {
     args->value[args->count++] = text;
 }
 
-/* Prepares a statement under a name, for a lock's .prepare: write parameters as $1::bigint and the like.
- * 0, or -1 with err. */
+/* Prepares a statement under a name, for a lock's .prepare: write parameters as $1::bigint and the
+ * like. 0, or -1 with err. */
 int pg_prepare(struct lb_session *session, const char *name, const char *sql, int64_t deadline_ns,
                struct lb_err *err);
 
-/* Runs a prepared statement and waits for its answer until deadline_ns. LB_OK with the result in binary,
- * which the caller PQclears. Else session->err says why and *ret_result is untouched: LB_BROKEN: nothing was
- * sent, or the server said that it ended the session (then pg_ended); LB_UNKNOWN: sent, no answer; what
- * pg_outcome says of the server's error otherwise. After LB_BROKEN and LB_UNKNOWN the connection is dead
- * until the core connects again. */
-enum lb_outcome pg_run(struct lb_session *session, const char *statement, const struct pg_args *args,
-                       int64_t deadline_ns, PGresult **ret_result);
+/* Runs a prepared statement and waits for its answer until deadline_ns. LB_OK with the result in
+ * binary, which the caller PQclears. Else session->err says why and *ret_result is untouched:
+ * LB_BROKEN: nothing was sent, or the server said that it ended the session (then pg_ended);
+ * LB_UNKNOWN: sent, no answer; what pg_outcome says of the server's error otherwise. After
+ * LB_BROKEN and LB_UNKNOWN the connection is dead until the core connects again. */
+enum lb_outcome pg_run(struct lb_session *session, const char *statement,
+                       const struct pg_args *args, int64_t deadline_ns, PGresult **ret_result);
 
 /* The same for one SQL text without parameters; the result is in text form. */
 enum lb_outcome pg_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
                          PGresult **ret_result);
 
-/* Until when an answer may take that does not wait for a lock, asked now: the backend's answer_timeout. */
+/* Until when an answer may take that does not wait for a lock, asked now: the backend's
+ * answer_timeout. */
 int64_t pg_answer_by(const struct lb_session *session);
 
 /* The same for a statement that waits on the server until wait_until_ns. */

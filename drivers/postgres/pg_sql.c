@@ -9,7 +9,8 @@
 static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                         struct lb_err *err) {
     const struct sql_session *mine = session->lock_state;
-    return pg_prepare(session, sql_role_name(role), mine->recipe->statement[role].text, deadline_ns, err);
+    return pg_prepare(session, sql_role_name(role), mine->recipe->statement[role].text, deadline_ns,
+                      err);
 }
 
 static void read_answer(PGresult *result, struct sql_answer *answer) {
@@ -25,8 +26,8 @@ static void read_answer(PGresult *result, struct sql_answer *answer) {
     }
 }
 
-static enum lb_outcome port_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
-                                struct sql_answer *ret_answer) {
+static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
+                                int64_t answer_by_ns, struct sql_answer *ret_answer) {
     struct sql_session *mine = session->lock_state;
     struct pg_args args = {0};
     for (const char *letter = mine->recipe->statement[role].args; *letter; letter++) {

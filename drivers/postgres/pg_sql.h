@@ -15,57 +15,61 @@ int pg_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, 
                    struct lb_err *err);
 
 /* Advisory locks of sessions that call themselves as we do, here, other than this one. */
-#define PG_ADVISORY_LEFT                                                                                     \
-    "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' "     \
+#define PG_ADVISORY_LEFT                                                                                 \
+    "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' " \
     "AND a.application_name = current_setting('application_name') AND l.pid <> pg_backend_pid()"
 
 /* Rows of pg-row and pg-nowait, which are one lock. */
-#define PG_ROW_SCHEMA                                                                                        \
-    "CREATE TABLE IF NOT EXISTS lockbench_row (name text PRIMARY KEY)",                                      \
+#define PG_ROW_SCHEMA                                                                              \
+    "CREATE TABLE IF NOT EXISTS lockbench_row (name text PRIMARY KEY)",                            \
         "CREATE SEQUENCE IF NOT EXISTS lockbench_fence"
-/* A subquery that locks is run before what is selected from it: the number is drawn under the lock. */
-#define PG_ROW_LOCKED(rows) "SELECT nextval('lockbench_fence') FROM (SELECT 1 FROM " rows ") AS locked"
-#define PG_ROW_STATEMENTS                                                                                    \
-    [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES ($1::text) ON CONFLICT DO NOTHING", "k"},          \
-    [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = $1::text", "k"},                                 \
+/* A subquery that locks is run before what is selected from it: the number is drawn under the
+ * lock. */
+#define PG_ROW_LOCKED(rows)                                                                        \
+    "SELECT nextval('lockbench_fence') FROM (SELECT 1 FROM " rows ") AS locked"
+#define PG_ROW_STATEMENTS                                                                          \
+    [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES ($1::text) ON CONFLICT DO NOTHING",      \
+                 "k"},                                                                             \
+    [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = $1::text", "k"},                       \
     [SQL_LEFT] = {"SELECT count(*) FROM lockbench_row WHERE starts_with(name, $1::text)", "k"}
 
-#define PG_TRANSACTION                                                                                       \
+#define PG_TRANSACTION                                                                             \
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
 
 /* Rows with an owner and an end, by the server's clock at the statement's begin. */
 #define PG_LEASE_END "now() + $3::bigint * interval '1 microsecond'"
 
-#define PG_TABLE_SCHEMA                                                                                      \
-    "CREATE TABLE IF NOT EXISTS lockbench_table (name text PRIMARY KEY, owner text NOT NULL, "               \
-    "expire_at timestamptz NOT NULL)",                                                                       \
+#define PG_TABLE_SCHEMA                                                                            \
+    "CREATE TABLE IF NOT EXISTS lockbench_table (name text PRIMARY KEY, owner text NOT NULL, "     \
+    "expire_at timestamptz NOT NULL)",                                                             \
         "CREATE INDEX IF NOT EXISTS lockbench_table_expire_at ON lockbench_table (expire_at)"
 #define PG_TABLE_SWEEP "DELETE FROM lockbench_table WHERE expire_at <= now()"
-#define PG_TABLE_LEFT                                                                                        \
+#define PG_TABLE_LEFT                                                                              \
     "SELECT count(*) FROM lockbench_table WHERE starts_with(name, $1::text) AND expire_at > now()"
 
 /* What pg-lease guards, kept beside it: lb_lock.store, and its recipe's statements. */
 extern const struct lb_store pg_store;
-#define PG_STORE_STATEMENTS                                                                                  \
-    [SQL_INSTALL] = {"INSERT INTO lockbench_guarded AS kept (name, token, value) "                           \
-                     "VALUES ($1::text, $2::bigint, 0) ON CONFLICT (name) DO UPDATE "                        \
-                     "SET token = excluded.token WHERE kept.token <= excluded.token RETURNING value",        \
-                     "kv"},                                                                                  \
-    [SQL_STORE] = {"UPDATE lockbench_guarded SET token = $2::bigint, value = $3::bigint "                    \
-                   "WHERE name = $1::text AND token <= $2::bigint",                                          \
-                   "kvx"},                                                                                   \
-    [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},                         \
+#define PG_STORE_STATEMENTS                                                                        \
+    [SQL_INSTALL] =                                                                                \
+        {"INSERT INTO lockbench_guarded AS kept (name, token, value) "                             \
+         "VALUES ($1::text, $2::bigint, 0) ON CONFLICT (name) DO UPDATE "                          \
+         "SET token = excluded.token WHERE kept.token <= excluded.token RETURNING value",          \
+         "kv"},                                                                                    \
+    [SQL_STORE] = {"UPDATE lockbench_guarded SET token = $2::bigint, value = $3::bigint "          \
+                   "WHERE name = $1::text AND token <= $2::bigint",                                \
+                   "kvx"},                                                                         \
+    [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},               \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = $1::text", "k"}
 
-#define PG_VERSION_SCHEMA                                                                                    \
-    "CREATE TABLE IF NOT EXISTS lockbench_version (name text PRIMARY KEY, version bigint NOT NULL, "         \
+#define PG_VERSION_SCHEMA                                                                            \
+    "CREATE TABLE IF NOT EXISTS lockbench_version (name text PRIMARY KEY, version bigint NOT NULL, " \
     "value bigint NOT NULL)"
-#define PG_VERSION_STATEMENTS                                                                                \
-    [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = $1::text", "k"},                \
-    [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES ($1::text, 1, 0) "             \
-                 "ON CONFLICT DO NOTHING",                                                                   \
-                 "k"},                                                                                       \
-    [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = $1::text", "k"},                             \
+#define PG_VERSION_STATEMENTS                                                                      \
+    [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = $1::text", "k"},      \
+    [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES ($1::text, 1, 0) "   \
+                 "ON CONFLICT DO NOTHING",                                                         \
+                 "k"},                                                                             \
+    [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = $1::text", "k"},                   \
     [SQL_LEFT] = {"SELECT count(*) FROM lockbench_version WHERE starts_with(name, $1::text)", "k"}
 #endif
 

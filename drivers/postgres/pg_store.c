@@ -1,5 +1,5 @@
-/* pg_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_store.h and pg_sql.h,
- * which has the statements. */
+/* pg_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_store.h and
+ * pg_sql.h, which has the statements. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ

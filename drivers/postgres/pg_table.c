@@ -1,13 +1,13 @@
-/* pg-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of one's own row
- * frees it, and a sweeper deletes the rows of those who died: the lock table of the introductory articles,
- * with the owner a random token and every time taken by the database's own clock. Compatible with whoever
- * inserts into and deletes from lockbench_table by the same rules.
+/* pg-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of one's
+ * own row frees it, and a sweeper deletes the rows of those who died: the lock table of the
+ * introductory articles, with the owner a random token and every time taken by the database's own
+ * clock. Compatible with whoever inserts into and deletes from lockbench_table by the same rules.
  *
- * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by default
- * each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as the articles do. A
- * holder past its end is told that it has lost, even if nobody has swept yet. Dead rows pile up for VACUUM.
- * ON CONFLICT DO NOTHING instead of the error 23505: a failed INSERT leaves a dead row and a line in the log.
- */
+ * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by
+ * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
+ * the articles do. A holder past its end is told that it has lost, even if nobody has swept yet.
+ * Dead rows pile up for VACUUM. ON CONFLICT DO NOTHING instead of the error 23505: a failed INSERT
+ * leaves a dead row and a line in the log. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -36,7 +36,8 @@ static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct
 
 const struct lb_lock lock_pg_table = {
     .name = "pg-table",
-    .summary = "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
+    .summary =
+        "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
     .backend = &backend_postgres,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW,
@@ -44,15 +45,17 @@ const struct lb_lock lock_pg_table = {
     .waits = "poll",
     .durability_note = "a row a grant: INSERT and DELETE each wait for the log to be flushed",
     .keeps = "the rows of owners that died or came too late, until the next sweep",
-    .about = {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
-              .order = "none",
-              .hazards = "a holder that is paused beyond its end loses it; lives by the server's wall clock; "
-                         "dead rows bloat the table; without a sweeper a dead owner's row stays",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS},
+    .about =
+        {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
+         .order = "none",
+         .hazards =
+             "a holder that is paused beyond its end loses it; lives by the server's wall clock; "
+             "dead rows bloat the table; without a sweeper a dead owner's row stays",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS},
     .expected = sql_lease_expected,
     LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),

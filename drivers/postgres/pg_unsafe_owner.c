@@ -1,9 +1,8 @@
-/* unsafe-sql-owner-is-host: pg-table as introductory articles print it: the owner is the host's address, a
- * row that is held by "us" is taken for a re-entry, and DELETE frees whatever the host holds. Two threads or
- * two programs on one host hold it together, and each frees the other's.
+/* unsafe-sql-owner-is-host: pg-table as introductory articles print it: the owner is the host's
+ * address, a row that is held by "us" is taken for a re-entry, and DELETE frees whatever the host
+ * holds. Two threads or two programs on one host hold it together, and each frees the other's.
  *
- * A control: the checker must catch it.
- */
+ * A control: the checker must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -37,17 +36,19 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_CONTROL,
     .waits = "poll",
     .keeps = "the rows of owners that died, until the next sweep",
-    .about = {.order = "none",
-              .hazards = "does not exclude on one host",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS,
-              .mistake = "introductory articles store the client's IP as owner and take a row with it for a "
-                         "re-entry: two threads of a host are both let in, and free each other's lock",
-              .exposed_by = "contended",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .hazards = "does not exclude on one host",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS,
+         .mistake =
+             "introductory articles store the client's IP as owner and take a row with it for a "
+             "re-entry: two threads of a host are both let in, and free each other's lock",
+         .exposed_by = "contended",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = pg_unsafe_owner_expected,
     LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
              .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),

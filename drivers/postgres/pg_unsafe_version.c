@@ -1,9 +1,9 @@
-/* unsafe-sql-version-compares-itself: pg-optimistic as introductory articles print it: "UPDATE … SET version
- * = version + 1 WHERE id = ? AND version = version". The column is compared with itself, not with what was
- * read, so the condition is always true and the second writer overwrites the first.
+/* unsafe-sql-version-compares-itself: pg-optimistic as introductory articles print it: "UPDATE …
+ * SET version = version + 1 WHERE id = ? AND version = version". The column is compared with
+ * itself, not with what was read, so the condition is always true and the second writer overwrites
+ * the first.
  *
- * A control: the checker must catch it.
- */
+ * A control: the checker must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
 #ifdef LB_HAVE_PQ
@@ -36,11 +36,13 @@ const struct lb_lock lock_unsafe_sql_version_compares_itself = {
               .release_requests = 1,
               .guarantee = LB_NO_GUARANTEE,
               .crash = LB_CRASH_AT_ONCE,
-              .mistake = "introductory articles print WHERE id = ? AND version = version: always true, so "
-                         "the second of two writers overwrites the first one's update",
+              .mistake =
+                  "introductory articles print WHERE id = ? AND version = version: always true, so "
+                  "the second of two writers overwrites the first one's update",
               .exposed_by = "guarded-update",
               .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = pg_unsafe_version_expected,
     LB_IF_PQ(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
              .prepare = version_prepare, .arm = sql_arm, .disarm = sql_disarm,
-             .acquire = sql_optimistic_acquire, .release = sql_optimistic_release, .residue = sql_residue, )};
+             .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
+             .residue = sql_residue, )};

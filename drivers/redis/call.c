@@ -1,6 +1,6 @@
-/* call: round trips to the nodes of a session: to the one that serves a key, following MOVED and ASK; several
- * commands at once; to all nodes at once. See redis.h. It decides nothing about locks, and repeats a command
- * only if a server said that it did not do it. */
+/* call: round trips to the nodes of a session: to the one that serves a key, following MOVED and
+ * ASK; several commands at once; to all nodes at once. See redis.h. It decides nothing about locks,
+ * and repeats a command only if a server said that it did not do it. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -20,7 +20,9 @@ enum how { PLAIN = 0, WHOLE_SCRIPT = 1, ASKING = 2 };
 /* The script's place among those whose digests the session remembers; computed on its first use. */
 static int place_of(struct redis_state *state, const struct redis_script *script) {
     int i = 0;
-    while (i < REDIS_SCRIPTS_MAX - 1 && state->scripts[i].script && state->scripts[i].script != script) i++;
+    while (i < REDIS_SCRIPTS_MAX - 1 && state->scripts[i].script &&
+           state->scripts[i].script != script)
+        i++;
     if (state->scripts[i].script != script) {
         state->scripts[i].script = script;
         sha1_hex(script->text, strlen(script->text), state->scripts[i].sha1);
@@ -28,7 +30,8 @@ static int place_of(struct redis_state *state, const struct redis_script *script
     return i;
 }
 
-static bool put_command(struct redis_conn *conn, const struct redis_command *command, bool whole_script) {
+static bool put_command(struct redis_conn *conn, const struct redis_command *command,
+                        bool whole_script) {
     if (!command->script) return conn_put(command->words, command->count, NULL, 0);
     char keys[12];
     snprintf(keys, sizeof keys, "%d", command->keys);
@@ -43,9 +46,11 @@ static bool put_command(struct redis_conn *conn, const struct redis_command *com
     return conn_put(head, 3, command->words, command->count);
 }
 
-static bool put_commands(struct redis_conn *conn, const struct redis_command *commands, int count, int how) {
+static bool put_commands(struct redis_conn *conn, const struct redis_command *commands, int count,
+                         int how) {
     conn_begin();
-    if ((how & ASKING) && !conn_put((const struct redis_word[]){{"ASKING", 6}}, 1, NULL, 0)) return false;
+    if ((how & ASKING) && !conn_put((const struct redis_word[]){{"ASKING", 6}}, 1, NULL, 0))
+        return false;
     for (int i = 0; i < count; i++) {
         if (!put_command(conn, &commands[i], (how & WHOLE_SCRIPT) && i == 0)) return false;
     }
@@ -53,8 +58,10 @@ static bool put_commands(struct redis_conn *conn, const struct redis_command *co
 }
 
 /* Takes the node for this fiber, connected. Then redis_leave. */
-static enum lb_outcome enter(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
-    if (!gate_enter(&node->gate, deadline_ns)) return lb_fail(session, LB_BROKEN, "redis: no turn in time");
+static enum lb_outcome enter(struct lb_session *session, struct redis_node *node,
+                             int64_t deadline_ns) {
+    if (!gate_enter(&node->gate, deadline_ns))
+        return lb_fail(session, LB_BROKEN, "redis: no turn in time");
     if (node->conn && !node->conn->dead) return LB_OK;
     struct lb_err err = {0};
     if (!node->conn && redis_node_connect(session, node, deadline_ns, &err) == 0) return LB_OK;
@@ -83,8 +90,10 @@ static enum lb_outcome round_trip(struct lb_session *session, struct redis_node 
     return outcome;
 }
 
-/* Where to send again what a node has refused with MOVED or ASK, as *node and *how; false = nowhere. */
-static bool redirected(struct lb_session *session, struct redis_node **node, const char *error, int *how) {
+/* Where to send again what a node has refused with MOVED or ASK, as *node and *how; false =
+ * nowhere. */
+static bool redirected(struct lb_session *session, struct redis_node **node, const char *error,
+                       int *how) {
     struct redis_state *state = redis_state_of(session);
     bool moved = strncmp(error, "MOVED ", 6) == 0;
     unsigned slot = 0;
@@ -96,7 +105,8 @@ static bool redirected(struct lb_session *session, struct redis_node **node, con
     if (!moved) return true;
     state->cluster->node[slot] = (uint8_t)(next - state->node);
     next->primary = true;
-    /* One slot has moved: others will have too. If that can't be learned now, the next MOVED tells again. */
+    /* One slot has moved: others will have too. If that can't be learned now, the next MOVED tells
+     * again. */
     struct lb_err ignored = {0};
     redis_cluster_learn(session, next, &ignored);
     return true;
@@ -142,17 +152,20 @@ enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *
 }
 
 enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
-                           const struct redis_word *words, int count, const struct redis_reply **ret_reply) {
-    const struct redis_command command = {.script = script, .words = words, .count = count, .keys = keys};
+                           const struct redis_word *words, int count,
+                           const struct redis_reply **ret_reply) {
+    const struct redis_command command = {
+        .script = script, .words = words, .count = count, .keys = keys};
     return redis_pipe(session, NULL, &command, 1, ret_reply);
 }
 
-int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words, int count,
-              const struct redis_reply **ret_reply, struct lb_err *err) {
+int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
+              int count, const struct redis_reply **ret_reply, struct lb_err *err) {
     const struct redis_command command = {.words = words, .count = count};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
-    if (outcome == LB_OK && reply->value.type == REDIS_ERROR) outcome = redis_refuse(session, reply);
+    if (outcome == LB_OK && reply->value.type == REDIS_ERROR)
+        outcome = redis_refuse(session, reply);
     if (outcome != LB_OK) {
         err_set(err, session->err.code, "%s", session->err.text);
         session->err.code = 0;
@@ -168,7 +181,8 @@ static enum lb_outcome send_one(struct redis_conn *conn, const struct redis_comm
     conn_begin();
     if (!put_command(conn, command, whole_script))
         return lb_fail(conn->session, LB_REFUSED, "redis: command too long");
-    if (conn->owed >= OWED_MAX) return conn_die(conn, LB_BROKEN, "sending", "too many answers are missing");
+    if (conn->owed >= OWED_MAX)
+        return conn_die(conn, LB_BROKEN, "sending", "too many answers are missing");
     conn->session->commands++;
     return conn_send(conn, deadline_ns);
 }
@@ -204,12 +218,12 @@ static void collect(struct redis_node *node, int64_t deadline_ns, struct redis_a
     if (answer->outcome != LB_TIMEOUT) return;
     conn->owed++;
     answer->late = true;
-    answer->outcome =
-        lb_fail(conn->session, LB_UNKNOWN, "redis at %s:%d: no answer in time", node->host, node->port);
+    answer->outcome = lb_fail(conn->session, LB_UNKNOWN, "redis at %s:%d: no answer in time",
+                              node->host, node->port);
 }
 
-/* A late answer is dropped, NOSCRIPT too, and then the command was not done: so a node is told the whole
- * script until this connection has seen it know it. */
+/* A late answer is dropped, NOSCRIPT too, and then the command was not done: so a node is told the
+ * whole script until this connection has seen it know it. */
 static uint32_t script_bit(struct lb_session *session, const struct redis_command *command) {
     int place = command->script ? place_of(redis_state_of(session), command->script) : 0;
     return command->script && place < REDIS_SCRIPTS_MAX - 1 ? UINT32_C(1) << place : 0;
@@ -226,10 +240,10 @@ static bool is_noscript(const struct redis_answer *answer) {
            strncmp(answer->reply->value.text, "NOSCRIPT", 8) == 0;
 }
 
-/* Sends the script's text to the nodes that do not know it. They have a time of their own: a slow one among
- * the others may have used up the first. */
-static void teach(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
-                  struct redis_answer *answers, int count) {
+/* Sends the script's text to the nodes that do not know it. They have a time of their own: a slow
+ * one among the others may have used up the first. */
+static void teach(struct lb_session *session, const struct redis_command *command,
+                  int64_t timeout_ns, struct redis_answer *answers, int count) {
     int64_t deadline_ns = lb_now() + timeout_ns;
     bool told[REDIS_NODES_MAX] = {false};
     for (int i = 0; i < count; i++) {

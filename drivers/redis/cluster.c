@@ -1,7 +1,8 @@
 /* cluster: which node of a Redis Cluster serves which slot. See redis_impl.h.
  *
- * The map comes from CLUSTER NODES, one text with everything in it, as Redisson reads it too; MOVED corrects
- * it. Nodes are only added to a session, never taken away, so that pointers to them stay good. */
+ * The map comes from CLUSTER NODES, one text with everything in it, as Redisson reads it too; MOVED
+ * corrects it. Nodes are only added to a session, never taken away, so that pointers to them stay
+ * good. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CRC16-CCITT (XMODEM): polynomial 0x1021, from 0, not reflected; as the Redis Cluster specification has it.
- */
+/* CRC16-CCITT (XMODEM): polynomial 0x1021, from 0, not reflected; as the Redis Cluster
+ * specification has it. */
 static uint16_t crc16(const char *text, size_t len) {
     uint16_t crc = 0;
     for (size_t i = 0; i < len; i++) {
@@ -33,8 +34,8 @@ unsigned redis_slot(const char *key, size_t len) {
     return crc16(key, len) % REDIS_SLOTS;
 }
 
-/* Splits "host:port@busport,hostname" in place: an IPv6 host has colons too, so the last one counts. An empty
- * host is that of the node which was asked. 0, or -1. */
+/* Splits "host:port@busport,hostname" in place: an IPv6 host has colons too, so the last one
+ * counts. An empty host is that of the node which was asked. 0, or -1. */
 static int parse_address(char *text, const char *asked_host, const char **ret_host, int *ret_port) {
     text[strcspn(text, "@,")] = '\0';
     char *colon = strrchr(text, ':');
@@ -56,9 +57,10 @@ static int parse_slots(struct redis_cluster *cluster, const char *range, int nod
     return 0;
 }
 
-/* A line: id address flags primary ping pong epoch link slot... ; 0, or -1. `primaries`: which lines count.
- */
-static int parse_line(struct redis_state *state, char *line, const char *asked_host, bool primaries) {
+/* A line: id address flags primary ping pong epoch link slot... ; 0, or -1. `primaries`: which
+ * lines count. */
+static int parse_line(struct redis_state *state, char *line, const char *asked_host,
+                      bool primaries) {
     char *field[8], *rest = line;
     for (int i = 0; i < 8; i++) {
         field[i] = strsep(&rest, " ");
@@ -97,8 +99,8 @@ int redis_cluster_parse(struct redis_state *state, const char *text, const char 
             at += strspn(at, "\r\n");
             if (parse_line(state, line, asked_host, primaries) != 0)
                 return err_set(err, LB_EXIT_MACHINE,
-                               "redis: CLUSTER NODES: more than %d nodes, or malformed: %s", REDIS_NODES_MAX,
-                               line);
+                               "redis: CLUSTER NODES: more than %d nodes, or malformed: %s",
+                               REDIS_NODES_MAX, line);
         }
     }
     return 0;
@@ -109,7 +111,8 @@ int redis_cluster_learn(struct lb_session *session, struct redis_node *from, str
     const struct redis_reply *reply = NULL;
     if (redis_ask(session, from, words, 2, &reply, err) != 0) return -1;
     if (reply->value.type != REDIS_STRING)
-        return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: an answer of an unexpected type");
+        return err_set(err, LB_EXIT_MACHINE,
+                       "redis: CLUSTER NODES: an answer of an unexpected type");
     if (reply->value.len + 1 >= sizeof from->conn->text) /* cut: a range may have lost digits */
         return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: longer than %zu bytes",
                        sizeof from->conn->text);

@@ -1,6 +1,6 @@
-/* conn: one connection to one Redis server: RESP over a socket that is waited for edge-triggered. See
- * redis_impl.h. hiredis connects and parses; reading and writing are ours, since 0.14 has no function table.
- */
+/* conn: one connection to one Redis server: RESP over a socket that is waited for edge-triggered.
+ * See redis_impl.h. hiredis connects and parses; reading and writing are ours, since 0.14 has no
+ * function table. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -60,7 +60,8 @@ void conn_begin(void) {
     out.used = 0;
 }
 
-bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words, int count) {
+bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words,
+              int count) {
     if (out.used + 32 > sizeof out.bytes) return false;
     out.used += put_number(out.bytes + out.used, '*', (size_t)head_count + (size_t)count);
     return put_words(head, head_count) && put_words(words, count);
@@ -75,7 +76,8 @@ static enum lb_outcome send_some(struct redis_conn *conn, const char *data, size
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote < 0 && errno == EAGAIN) break;
         if (wrote < 0)
-            return conn_die(conn, began || sent > 0 ? LB_UNKNOWN : LB_BROKEN, "sending", strerror(errno));
+            return conn_die(conn, began || sent > 0 ? LB_UNKNOWN : LB_BROKEN, "sending",
+                            strerror(errno));
         sent += (size_t)wrote;
         if (!conn->counted) conn->session->more_bytes += (uint64_t)wrote;
     }
@@ -83,8 +85,8 @@ static enum lb_outcome send_some(struct redis_conn *conn, const char *data, size
     return LB_OK;
 }
 
-/* The rest of what did not fit into the socket's buffer, from a copy: the thread's buffer is others'
- * meanwhile. */
+/* The rest of what did not fit into the socket's buffer, from a copy: the thread's buffer is
+ * others' meanwhile. */
 static enum lb_outcome send_rest(struct redis_conn *conn, const char *rest, size_t len, bool began,
                                  int64_t deadline_ns) {
     char *copy = malloc(len);
@@ -116,7 +118,8 @@ static void begin_reply(struct redis_conn *conn, int index) {
     conn->filling->count = conn->filling->total = 0;
 }
 
-/* Parses what was read. 1: all wanted replies are there; 0: more must come; -1: this is no Redis. */
+/* Parses what was read. 1: all wanted replies are there; 0: more must come; -1: this is no
+ * Redis. */
 static int parse(struct redis_conn *conn, int wanted) {
     while (conn->owed > 0 || conn->have < wanted) {
         void *object = NULL;
@@ -133,10 +136,11 @@ static int parse(struct redis_conn *conn, int wanted) {
     return 1;
 }
 
-/* unasked: what comes is no answer, so more of it, or the connection's end, may have come along with what was
- * read, and gives no new edge: it is looked for before the next wait. And lb_wake ends the wait as its
- * deadline would. */
-static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t deadline_ns, bool unasked) {
+/* unasked: what comes is no answer, so more of it, or the connection's end, may have come along
+ * with what was read, and gives no new edge: it is looked for before the next wait. And lb_wake
+ * ends the wait as its deadline would. */
+static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t deadline_ns,
+                               bool unasked) {
     redisReader *reader = conn->context->reader;
     conn->have = 0;
     if (conn->owed == 0 && reader->ridx < 0) { /* else it goes on with a half-read one */
@@ -146,21 +150,26 @@ static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t dead
     bool late = false;
     int done = reader->pos < reader->len ? parse(conn, wanted) : 0;
     while (done == 0) {
-        int ready = conn->unread ? LB_READABLE : lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
+        int ready =
+            conn->unread ? LB_READABLE : lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
         if (ready < 0) return conn_die(conn, LB_UNKNOWN, "waiting", strerror(-ready));
-        /* One look more: other waits of this fiber may have used up the time while the answer lay here. */
+        /* One look more: other waits of this fiber may have used up the time while the answer lay
+         * here. */
         late = ready == 0 || (unasked && ready == LB_WOKEN) || lb_stopping();
         while (done == 0) {
             char data[4096];
             ssize_t got = recv(conn->context->fd, data, sizeof data, 0);
             conn->unread = unasked && (got > 0 || (got < 0 && errno == EINTR));
-            if (got == 0) return conn_die(conn, LB_UNKNOWN, "no answer", "the server closed the connection");
+            if (got == 0)
+                return conn_die(conn, LB_UNKNOWN, "no answer", "the server closed the connection");
             if (got < 0 && errno == EINTR) continue;
             if (got < 0 && errno == EAGAIN) break;
             if (got < 0) return conn_die(conn, LB_UNKNOWN, "no answer", strerror(errno));
             if (!conn->counted) conn->session->more_bytes += (uint64_t)got;
-            done = redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
-            /* Half a reply: read on until EAGAIN, for an end that came along with it gives no new edge. */
+            done =
+                redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
+            /* Half a reply: read on until EAGAIN, for an end that came along with it gives no new
+             * edge. */
         }
         if (late && done == 0) return LB_TIMEOUT;
     }
@@ -176,11 +185,12 @@ enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns) 
     return receive(conn, 1, deadline_ns, true);
 }
 
-int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count, int64_t deadline_ns,
-             struct lb_err *err) {
+int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
+             int64_t deadline_ns, struct lb_err *err) {
     struct lb_session *session = conn->session;
     conn_begin();
-    if (!conn_put(words, count, NULL, 0)) return err_set(err, LB_EXIT_USAGE, "redis: command too long");
+    if (!conn_put(words, count, NULL, 0))
+        return err_set(err, LB_EXIT_USAGE, "redis: command too long");
     session->commands++;
     enum lb_outcome outcome = conn_send(conn, deadline_ns);
     if (outcome == LB_OK) outcome = conn_receive(conn, 1, deadline_ns);
@@ -192,8 +202,8 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
 /* --- opening and closing --- */
 
 /* Proves who we are and picks the database, and that the server lets us in. */
-static int enter(struct redis_conn *conn, const char *host, int port, bool plain, int64_t deadline_ns,
-                 struct lb_err *err) {
+static int enter(struct redis_conn *conn, const char *host, int port, bool plain,
+                 int64_t deadline_ns, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(conn->session);
     const struct url *url = &server->url;
     const struct redis_reply *reply = &conn->reply[0];
@@ -208,18 +218,20 @@ static int enter(struct redis_conn *conn, const char *host, int port, bool plain
         if (conn_ask(conn, select, 2, deadline_ns, err) != 0) return -1;
         if (reply->value.type == REDIS_ERROR) goto refused;
     }
-    /* A server that is full accepts and then answers the first command with an error: let this be the first.
-     */
-    if (conn_ask(conn, (const struct redis_word[]){{"PING", 4}}, 1, deadline_ns, err) != 0) return -1;
+    /* A server that is full accepts and then answers the first command with an error: let this be
+     * the first. */
+    if (conn_ask(conn, (const struct redis_word[]){{"PING", 4}}, 1, deadline_ns, err) != 0)
+        return -1;
     if (reply->value.type == REDIS_ERROR) goto refused;
     return 0;
 refused:
-    return err_set(err, strncmp(reply->value.text, "LOADING", 7) == 0 ? LB_EXIT_MACHINE : LB_EXIT_USAGE,
+    return err_set(err,
+                   strncmp(reply->value.text, "LOADING", 7) == 0 ? LB_EXIT_MACHINE : LB_EXIT_USAGE,
                    "redis at %s:%d refuses: %s", host, port, reply->value.text);
 }
 
-int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port, bool plain,
-              int64_t deadline_ns, struct lb_err *err) {
+int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
+              bool plain, int64_t deadline_ns, struct lb_err *err) {
     conn->session = session;
     conn->context = redisConnectNonBlock(host, port);
     if (!conn->context || conn->context->err) {
@@ -235,8 +247,8 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
                        failed ? strerror(failed) : "no connection in time");
     }
-    /* Edge-triggered from here on for reading only, so that room to write is not reported with each answer.
-     */
+    /* Edge-triggered from here on for reading only, so that room to write is not reported with each
+     * answer. */
     lb_fd_forget(fd);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     conn->context->reader->fn = &redis_reply_functions;
@@ -246,7 +258,8 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
 
 void conn_close(struct redis_conn *conn) {
     if (!conn->context) return;
-    /* Closing with answers unread resets the connection, and the server may drop what it has not done yet. */
+    /* Closing with answers unread resets the connection, and the server may drop what it has not
+     * done yet. */
     if (conn->owed > 0 && !conn->dead) conn_receive(conn, 0, lb_now() + FAREWELL_NS);
     lb_fd_forget(conn->context->fd);
     redisFree(conn->context);

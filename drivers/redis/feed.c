@@ -1,5 +1,5 @@
-/* feed: a connection of its own for subscriptions: what is sent on it is not waited for, and what comes on it
- * is taken one by one. See redis.h. It knows no channel and no message. */
+/* feed: a connection of its own for subscriptions: what is sent on it is not waited for, and what
+ * comes on it is taken one by one. See redis.h. It knows no channel and no message. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -12,20 +12,23 @@ struct redis_feed {
     struct gate gate; /* around sending */
 };
 
-struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
+struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node,
+                                   int64_t deadline_ns) {
     struct redis_feed *feed = calloc(1, sizeof *feed);
     struct lb_err err = {0};
     if (!feed) {
         lb_fail(session, LB_BROKEN, "redis: out of memory");
         return NULL;
     }
-    if (conn_open(&feed->conn, session, node->host, node->port, false, deadline_ns, &err) == 0) return feed;
+    if (conn_open(&feed->conn, session, node->host, node->port, false, deadline_ns, &err) == 0)
+        return feed;
     lb_fail(session, LB_BROKEN, "%s", err.text);
     redis_feed_close(feed);
     return NULL;
 }
 
-enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words, int count) {
+enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words,
+                                int count) {
     struct redis_conn *conn = &feed->conn;
     int64_t deadline_ns = redis_answer_deadline(conn->session);
     if (!gate_enter(&feed->gate, deadline_ns))

@@ -8,7 +8,8 @@
 size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
                     const char *after) {
     bool braced = memchr(name, '{', name_len) != NULL;
-    int used = snprintf(out, size, braced ? "%s%.*s%s" : "%s{%.*s}%s", before, (int)name_len, name, after);
+    int used =
+        snprintf(out, size, braced ? "%s%.*s%s" : "%s{%.*s}%s", before, (int)name_len, name, after);
     return (size_t)used < size ? (size_t)used : size - 1;
 }
 
@@ -49,8 +50,8 @@ static void note(struct lb_residue *residue, const char *what, const char *name,
     residue->count += (uint64_t)count;
 }
 
-static int scan(struct lb_session *session, struct redis_node *node, const char *pattern, size_t len,
-                struct lb_residue *residue, struct lb_err *err) {
+static int scan(struct lb_session *session, struct redis_node *node, const char *pattern,
+                size_t len, struct lb_residue *residue, struct lb_err *err) {
     char cursor[24] = "0";
     do {
         const struct redis_reply *reply = NULL;
@@ -86,7 +87,8 @@ int redis_count_channels(struct lb_session *session, const char *before, const c
             const struct redis_reply *reply = NULL;
             struct lb_err why = {0};
             if (redis_ask(session, redis_node_at(session, i), words, 3, &reply, &why) == 0)
-                note(residue, "channel", reply->count > 0 ? reply->element[0].text : "", reply->total);
+                note(residue, "channel", reply->count > 0 ? reply->element[0].text : "",
+                     reply->total);
             else if (k == 0) /* sharded ones came with Redis 7 */
                 return err_set(err, why.code, "%s", why.text);
         }

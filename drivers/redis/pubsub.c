@@ -47,8 +47,8 @@ static void wake(struct pubsub_wait *wait) {
     if (wait->asleep) lb_wake(wait->fiber);
 }
 
-/* Gives permits to the channel's waiters, first to those that have none; what is too much is kept by the
- * first. */
+/* Gives permits to the channel's waiters, first to those that have none; what is too much is kept
+ * by the first. */
 static void give(struct pubsub_line *line, const char *channel, int permits) {
     for (struct pubsub_wait *at = line->first; at && permits > 0; at = at->next) {
         if (at->permits > 0 || !is_on(at, channel)) continue;
@@ -68,8 +68,8 @@ static void on_message(struct pubsub_line *line, const char *channel, const char
     give(line, channel, first->count(message, waiters));
 }
 
-/* The connection is gone, or of no more use, and with it what it was subscribed to. Somebody may be sending
- * on it: it is closed when the session ends. */
+/* The connection is gone, or of no more use, and with it what it was subscribed to. Somebody may be
+ * sending on it: it is closed when the session ends. */
 static void lose(struct pubsub_line *line) {
     line->gone = true;
     for (struct pubsub_wait *at = line->first; at; at = at->next) {
@@ -82,7 +82,8 @@ static bool confirmed(const struct pubsub_wait *wait) {
     return wait->line->answered >= wait->number;
 }
 
-/* We unsubscribe only when nobody is on, and who comes later is not confirmed before the answer to that. */
+/* We unsubscribe only when nobody is on, and who comes later is not confirmed before the answer to
+ * that. */
 static bool unasked(const struct pubsub_line *line, const char *channel) {
     struct pubsub_wait *at = line->first;
     while (at && !(is_on(at, channel) && confirmed(at))) at = at->next;
@@ -128,7 +129,8 @@ static enum lb_outcome wait_for(struct pubsub_wait *wait, bool message, int64_t 
             break;
         }
         if (wait->lost) {
-            outcome = lb_fail(wait->session, LB_BROKEN, "redis: the connection of the subscriptions is gone");
+            outcome = lb_fail(wait->session, LB_BROKEN,
+                              "redis: the connection of the subscriptions is gone");
             break;
         }
         if (message ? wait->permits > 0 : confirmed(wait)) break;
@@ -153,8 +155,8 @@ static enum lb_outcome wait_for(struct pubsub_wait *wait, bool message, int64_t 
     return outcome;
 }
 
-static enum lb_outcome send_word(struct pubsub_line *line, struct lb_session *session, const char *command,
-                                 const char *channel) {
+static enum lb_outcome send_word(struct pubsub_line *line, struct lb_session *session,
+                                 const char *command, const char *channel) {
     const struct redis_word words[] = {{command, 0}, {channel, 0}};
     enum lb_outcome outcome = redis_feed_send(line->feed, words, 2);
     if (outcome != LB_OK) return lb_fail(session, LB_BROKEN, "redis: can't send %s", command);
@@ -162,18 +164,20 @@ static enum lb_outcome send_word(struct pubsub_line *line, struct lb_session *se
     return LB_OK;
 }
 
-static enum lb_outcome open_feed(struct lb_session *session, struct pubsub_line *line, int64_t deadline_ns) {
+static enum lb_outcome open_feed(struct lb_session *session, struct pubsub_line *line,
+                                 int64_t deadline_ns) {
     if (!gate_enter(&line->opening, deadline_ns)) return LB_TIMEOUT;
     if (!line->feed) line->feed = redis_feed_open(session, line->node, deadline_ns);
     gate_leave(&line->opening);
-    if (line->gone) return lb_fail(session, LB_BROKEN, "redis: the connection of the subscriptions is gone");
+    if (line->gone)
+        return lb_fail(session, LB_BROKEN, "redis: the connection of the subscriptions is gone");
     if (line->feed) return LB_OK;
     return lb_stopping() || lb_now() >= deadline_ns ? LB_TIMEOUT : LB_BROKEN;
 }
 
-enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub, struct redis_node *node,
-                            const char *channel, pubsub_count_fn *count, int64_t deadline_ns,
-                            struct pubsub_wait *wait) {
+enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub,
+                            struct redis_node *node, const char *channel, pubsub_count_fn *count,
+                            int64_t deadline_ns, struct pubsub_wait *wait) {
     struct pubsub_line *line = line_of(pubsub, node);
     if (!line) return lb_fail(session, LB_REFUSED, "redis: more than %d nodes", REDIS_NODES_MAX);
     enum lb_outcome outcome = open_feed(session, line, deadline_ns);
@@ -182,7 +186,8 @@ enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub, s
     *wait = (struct pubsub_wait){
         .line = line, .session = session, .channel = channel, .count = count, .fiber = lb_self()};
     if (!other) {
-        outcome = send_word(line, session, redis_is_cluster(session) ? "SSUBSCRIBE" : "SUBSCRIBE", channel);
+        outcome = send_word(line, session, redis_is_cluster(session) ? "SSUBSCRIBE" : "SUBSCRIBE",
+                            channel);
         if (outcome != LB_OK) return outcome;
     }
     wait->number = other ? other->number : line->sent;

@@ -1,10 +1,10 @@
-/* pubsub: how the fibers of a session wait for messages of a channel, as the threads of one JVM do in
- * Redisson: one subscription a session and channel, shared and counted; a message lets as many of its waiters
- * go on as its kind says, and one that comes while nobody sleeps is kept for the next that would.
+/* pubsub: how the fibers of a session wait for messages of a channel, as the threads of one JVM do
+ * in Redisson: one subscription a session and channel, shared and counted; a message lets as many
+ * of its waiters go on as its kind says, and one that comes while nobody sleeps is kept for the
+ * next that would.
  *
- * No fiber of its own: of those who wait, one reads the connection and hands the work over when it leaves. It
- * neither publishes nor decides what a message means.
- */
+ * No fiber of its own: of those who wait, one reads the connection and hands the work over when it
+ * leaves. It neither publishes nor decides what a message means. */
 #ifndef DRIVERS_REDIS_PUBSUB_H
 #define DRIVERS_REDIS_PUBSUB_H
 
@@ -20,7 +20,8 @@ struct pubsub_line {
     bool gone;               /* its connection is lost: for good, in this session */
     struct gate opening;
     struct pubsub_wait *first,
-        *last;               /* all that are subscribed through it, in the order in which they came */
+        /* all that are subscribed through it, in the order in which they came */
+        *last;
     struct lb_fiber *reader; /* the one that reads the feed, or NULL */
     uint64_t sent, answered; /* (UN)SUBSCRIBEs, one channel each, and answers to them: in order */
 };
@@ -47,14 +48,15 @@ struct pubsub_wait {
     enum lb_outcome refused; /* why the SUBSCRIBE was; LB_OK = it was not */
 };
 
-/* Subscribes to the channel, unless the session is, and waits for the confirmation. LB_OK; LB_TIMEOUT: not by
- * deadline_ns, or cut off; LB_BROKEN, LB_REFUSED with session->err. Only after LB_OK must it leave. */
-enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub, struct redis_node *node,
-                            const char *channel, pubsub_count_fn *count, int64_t deadline_ns,
-                            struct pubsub_wait *wait);
+/* Subscribes to the channel, unless the session is, and waits for the confirmation. LB_OK;
+ * LB_TIMEOUT: not by deadline_ns, or cut off; LB_BROKEN, LB_REFUSED with session->err. Only after
+ * LB_OK must it leave. */
+enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub,
+                            struct redis_node *node, const char *channel, pubsub_count_fn *count,
+                            int64_t deadline_ns, struct pubsub_wait *wait);
 
-/* Waits for a message that lets it go on. LB_OK; LB_TIMEOUT: none by then, or cut off; LB_BROKEN: the
- * connection is gone, and messages may have gone with it. */
+/* Waits for a message that lets it go on. LB_OK; LB_TIMEOUT: none by then, or cut off; LB_BROKEN:
+ * the connection is gone, and messages may have gone with it. */
 enum lb_outcome pubsub_wait(struct pubsub_wait *wait, int64_t deadline_ns);
 
 /* Unsubscribes if it is the channel's last; does not wait. */

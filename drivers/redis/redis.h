@@ -1,11 +1,11 @@
-/* redis: what every Redis lock needs and no algorithm: commands to the node that serves a key, several of
- * them in one round trip, scripts, subscriptions, names, tokens, what is left on the servers.
+/* redis: what every Redis lock needs and no algorithm: commands to the node that serves a key,
+ * several of them in one round trip, scripts, subscriptions, names, tokens, what is left on the
+ * servers.
  *
- * A session has a connection to each node that it needed so far. Where several fibers share a session
- * (LB_CAP_SHARE), each connection carries one round trip at a time. Replies lie in the connection, so that a
- * round trip allocates nothing: they are valid until the calling fiber waits again. It follows MOVED and ASK,
- * and tries nothing else twice.
- */
+ * A session has a connection to each node that it needed so far. Where several fibers share a
+ * session (LB_CAP_SHARE), each connection carries one round trip at a time. Replies lie in the
+ * connection, so that a round trip allocates nothing: they are valid until the calling fiber waits
+ * again. It follows MOVED and ASK, and tries nothing else twice. */
 #ifndef DRIVERS_REDIS_REDIS_H
 #define DRIVERS_REDIS_REDIS_H
 
@@ -38,7 +38,8 @@ struct redis_word {
     size_t len;
 };
 
-/* A Lua script: one static const each. Sent by EVALSHA, and by EVAL where the server does not know it yet. */
+/* A Lua script: one static const each. Sent by EVALSHA, and by EVAL where the server does not know
+ * it yet. */
 struct redis_script {
     const char *text;
 };
@@ -54,8 +55,8 @@ extern const struct lb_backend backend_redis;
 
 /* What the locks do under faults, LB_FAULTS each; see expected.c. */
 extern const struct lb_expectation redis_expected[], redis_pubsub_expected[], redis_fair_expected[],
-    redis_semaphore_expected[], redis_permit_expected[], redis_latch_expected[], redis_multi_expected[],
-    redis_redlock_expected[], redis_wait_expected[];
+    redis_semaphore_expected[], redis_permit_expected[], redis_latch_expected[],
+    redis_multi_expected[], redis_redlock_expected[], redis_wait_expected[];
 /* The same of the controls; see unsafe_expected.c. */
 extern const struct lb_expectation unsafe_setnx_expire_expected[], unsafe_del_expected[],
     unsafe_getset_expected[], unsafe_getset_repaired_expected[], unsafe_reentrant_expected[],
@@ -63,15 +64,17 @@ extern const struct lb_expectation unsafe_setnx_expire_expected[], unsafe_del_ex
 
 /* --- nodes --- */
 
-/* One server and this session's connection to it, made on first use; lives as long as the session. */
+/* One server and this session's connection to it, made on first use; lives as long as the
+ * session. */
 struct redis_node;
 
-/* Which node serves a key (cluster: by its slot; sentinels: the primary; else the first of the URL, which
- * with replicas is their primary). LB_OK; or LB_BROKEN: nobody serves it now. */
+/* Which node serves a key (cluster: by its slot; sentinels: the primary; else the first of the URL,
+ * which with replicas is their primary). LB_OK; or LB_BROKEN: nobody serves it now. */
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node);
 
-/* redis+independents://: how many servers, and each by its place in the URL. Elsewhere: the primaries. */
+/* redis+independents://: how many servers, and each by its place in the URL. Elsewhere: the
+ * primaries. */
 int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
 /* How many of these are connected. */
@@ -83,31 +86,35 @@ bool redis_are_independent(const struct lb_session *session);
 /* How many replicas the node has connected now, by its INFO replication. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);
 
-/* What ends a lock's helper fibers and feeds when its session ends: called first thing in disconnect, once.
- * One a session; to be set in lock->prepare or later. */
+/* What ends a lock's helper fibers and feeds when its session ends: called first thing in
+ * disconnect, once. One a session; to be set in lock->prepare or later. */
 void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session));
 
 /* --- round trips --- */
 
-/* Sends a command to the node that serves its second word, where most have their key (one word: to the first
- * node), and waits for its reply. LB_OK with *ret_reply, which may be of type REDIS_ERROR; LB_BROKEN: nothing
- * was sent; LB_UNKNOWN: sent, the answer is lost. At most the backend's command_timeout. After LB_BROKEN and
- * LB_UNKNOWN that connection is dead until the core connects the session again. */
+/* Sends a command to the node that serves its second word, where most have their key (one word: to
+ * the first node), and waits for its reply. LB_OK with *ret_reply, which may be of type
+ * REDIS_ERROR; LB_BROKEN: nothing was sent; LB_UNKNOWN: sent, the answer is lost. At most the
+ * backend's command_timeout. After LB_BROKEN and LB_UNKNOWN that connection is dead until the core
+ * connects the session again. */
 enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
                            const struct redis_reply **ret_reply);
 
 /* The same by script; the first key decides where it goes. */
 enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
-                           const struct redis_word *words, int count, const struct redis_reply **ret_reply);
+                           const struct redis_word *words, int count,
+                           const struct redis_reply **ret_reply);
 
-/* The same with 1 .. REDIS_PIPE_MAX commands sent at once on one connection; ret_replies points to as many
- * replies, in order. node NULL: the one that serves the first command's key. Only the first may be a script
- * that the server might not know, or be sent elsewhere by MOVED: then all of them are sent a second time. */
+/* The same with 1 .. REDIS_PIPE_MAX commands sent at once on one connection; ret_replies points to
+ * as many replies, in order. node NULL: the one that serves the first command's key. Only the first
+ * may be a script that the server might not know, or be sent elsewhere by MOVED: then all of them
+ * are sent a second time. */
 enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *commands, int count,
                            const struct redis_reply **ret_replies);
 
-/* Sends without waiting; the answer is dropped when it comes. What is sent to the node later comes after. */
+/* Sends without waiting; the answer is dropped when it comes. What is sent to the node later comes
+ * after. */
 enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *command);
 
@@ -117,15 +124,16 @@ struct redis_answer {
     const struct redis_reply *reply;
 };
 
-/* Sends one command to all nodes (redis_node_at) at once and waits for all their answers, for at most
- * timeout_ns (twice that, if some must be told a script's text first). A node that is late keeps its
- * connection: its answer is dropped when it comes, and what is sent to it later comes after. Lost connections
- * are made anew. Returns the number of nodes; the answers are in their order. */
+/* Sends one command to all nodes (redis_node_at) at once and waits for all their answers, for at
+ * most timeout_ns (twice that, if some must be told a script's text first). A node that is late
+ * keeps its connection: its answer is dropped when it comes, and what is sent to it later comes
+ * after. Lost connections are made anew. Returns the number of nodes; the answers are in their
+ * order. */
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]);
 
-/* Fails the operation with the server's error reply: LB_REFUSED (auth, wrong type, unknown command), else
- * LB_BROKEN. */
+/* Fails the operation with the server's error reply: LB_REFUSED (auth, wrong type, unknown
+ * command), else LB_BROKEN. */
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply);
 
 /* --- subscriptions --- */
@@ -134,11 +142,14 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
 struct redis_feed;
 
 /* Opens it; for a session's first wait, not for each one: it allocates. NULL with session->err. */
-struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node, int64_t deadline_ns);
-/* Sends (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread. LB_OK or LB_BROKEN. */
+struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node,
+                                   int64_t deadline_ns);
+/* Sends (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread. LB_OK or
+ * LB_BROKEN. */
 enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words, int count);
-/* The next that comes: a confirmation or a message, as an array. One fiber at a time. LB_OK; LB_TIMEOUT: the
- * deadline passed, or the fiber was woken; LB_LOST: the connection is gone, and with it its subscriptions. */
+/* The next that comes: a confirmation or a message, as an array. One fiber at a time. LB_OK;
+ * LB_TIMEOUT: the deadline passed, or the fiber was woken; LB_LOST: the connection is gone, and
+ * with it its subscriptions. */
 enum lb_outcome redis_feed_next(struct redis_feed *feed, int64_t deadline_ns,
                                 const struct redis_reply **ret_reply);
 /* Ends it, once nobody waits in it. NULL is fine. */
@@ -146,19 +157,20 @@ void redis_feed_close(struct redis_feed *feed);
 
 /* --- names, tokens, leftovers --- */
 
-/* before{name}after, or before name after if the name has a brace already: keys that a cluster puts into one
- * slot. Its length, cut to size. */
+/* before{name}after, or before name after if the name has a brace already: keys that a cluster puts
+ * into one slot. Its length, cut to size. */
 size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
                     const char *after);
 
 /* Random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
 void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
 
-/* A lease in whole milliseconds, as text: at least 1, and rounded up, so that no grant outlasts its key. */
+/* A lease in whole milliseconds, as text: at least 1, and rounded up, so that no grant outlasts its
+ * key. */
 void redis_lease_ms(int64_t lease_ns, char out[24]);
 
-/* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they are,
- * nothing is a pattern). 0, or -1 with err. */
+/* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they
+ * are, nothing is a pattern). 0, or -1 with err. */
 int redis_count_keys(struct lb_session *session, const char *before, const char *prefix,
                      struct lb_residue *residue, struct lb_err *err);
 /* The same with channels that somebody is subscribed to, plain and sharded. */

@@ -32,11 +32,12 @@ struct redis_conn {
     struct lb_session *session;
     redisContext *context;
     bool dead;
-    bool counted;   /* its bytes are the core's to count (session->traffic_fd) */
-    bool unread;    /* unasked replies: there may be more to read, which gives no new edge */
-    int have;       /* replies of this round trip that are complete */
-    int owed;       /* replies that must come first, and that nobody waits for any more */
-    uint32_t known; /* scripts that the server is known to know, by their place in the session's table */
+    bool counted; /* its bytes are the core's to count (session->traffic_fd) */
+    bool unread;  /* unasked replies: there may be more to read, which gives no new edge */
+    int have;     /* replies of this round trip that are complete */
+    int owed;     /* replies that must come first, and that nobody waits for any more */
+    /* scripts that the server is known to know, by their place in the session's table */
+    uint32_t known;
     struct redis_reply *filling;
     size_t text_used;
     struct redis_reply reply[REDIS_PIPE_MAX + 1]; /* one more for ASKING */
@@ -45,29 +46,33 @@ struct redis_conn {
 
 extern redisReplyObjectFunctions redis_reply_functions;
 
-/* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; conn_close both
- * times. plain: a sentinel, which has neither users nor databases of ours. */
-int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port, bool plain,
-              int64_t deadline_ns, struct lb_err *err);
-/* Waits a moment for replies that are owed, so that the server does what it was told. Takes anything. */
+/* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; conn_close
+ * both times. plain: a sentinel, which has neither users nor databases of ours. */
+int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
+              bool plain, int64_t deadline_ns, struct lb_err *err);
+/* Waits a moment for replies that are owed, so that the server does what it was told. Takes
+ * anything. */
 void conn_close(struct redis_conn *conn);
 
-/* The commands of one round trip: begun, put one by one, head first, and sent, without a wait between: they
- * lie in a buffer of the thread, which stays in its cache. conn_put: false if it does not fit. */
+/* The commands of one round trip: begun, put one by one, head first, and sent, without a wait
+ * between: they lie in a buffer of the thread, which stays in its cache. conn_put: false if it does
+ * not fit. */
 void conn_begin(void);
-bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words, int count);
+bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words,
+              int count);
 /* Sends them. LB_BROKEN if not a byte left, LB_UNKNOWN if some did; then the connection is dead. */
 enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns);
-/* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline passed, and some are missing yet;
- * LB_UNKNOWN: the connection is dead. */
+/* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline passed, and some are
+ * missing yet; LB_UNKNOWN: the connection is dead. */
 enum lb_outcome conn_receive(struct redis_conn *conn, int wanted, int64_t deadline_ns);
 /* The next one, unasked; lb_wake on the waiting fiber ends it too, with LB_TIMEOUT. */
 enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns);
 /* One plain command and its reply; what it says is in err or in conn->reply. 0, or -1 with err. */
-int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count, int64_t deadline_ns,
-             struct lb_err *err);
+int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
+             int64_t deadline_ns, struct lb_err *err);
 /* Declares it dead. Returns outcome, with session->err. */
-enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what, const char *why);
+enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
+                         const char *why);
 
 struct redis_node {
     char host[128];
@@ -114,29 +119,31 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
 /* When an answer that is asked for now must be there. */
 int64_t redis_answer_deadline(const struct lb_session *session);
 /* One command to one node, by itself: 0 with *ret_reply (no error reply), or -1 with err. */
-int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words, int count,
-              const struct redis_reply **ret_reply, struct lb_err *err);
+int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
+              int count, const struct redis_reply **ret_reply, struct lb_err *err);
 
 /* --- cluster.c --- */
 
 /* The slot of a key: CRC16 of what stands between the first { and the next }, or of all of it. */
 unsigned redis_slot(const char *key, size_t len);
-/* Reads CLUSTER NODES, asked of this node, into the session's nodes and slots. 0, or -1 with err. */
+/* Reads CLUSTER NODES, asked of this node, into the session's nodes and slots. 0, or -1 with
+ * err. */
 int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err);
 /* The same from its text. 0, or -1 with err: malformed, or too many nodes. */
 int redis_cluster_parse(struct redis_state *state, const char *text, const char *asked_host,
                         struct lb_err *err);
-/* The node that a MOVED or ASK error names; asked: who said so. NULL if malformed. *ret_slot its slot. */
+/* The node that a MOVED or ASK error names; asked: who said so. NULL if malformed. *ret_slot its
+ * slot. */
 struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct redis_node *asked,
                                          const char *error, unsigned *ret_slot);
 
 /* --- sentinel.c --- */
 
-/* Asks the sentinels of the URL, or its servers themselves, for the primary until deadline_ns and connects
- * node 0 to it. 0, or -1 with err. */
+/* Asks the sentinels of the URL, or its servers themselves, for the primary until deadline_ns and
+ * connects node 0 to it. 0, or -1 with err. */
 int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
-/* Whether the sentinels agree and know all of each other, the primary and its replicas; and the facts. 0, or
- * -1 with err. */
+/* Whether the sentinels agree and know all of each other, the primary and its replicas; and the
+ * facts. 0, or -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 #endif
 

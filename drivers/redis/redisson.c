@@ -14,8 +14,8 @@ void redisson_holder(struct lb_session *session, const struct lb_request *reques
         redis_random_hex(&session->rng, hex, 16);
         hex[12] = '4'; /* a random UUID, as java.util.UUID's */
         hex[16] = "89ab"[rng_below(&session->rng, 4)];
-        snprintf(state->uuid, sizeof state->uuid, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
-                 hex + 16, hex + 20);
+        snprintf(state->uuid, sizeof state->uuid, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8,
+                 hex + 12, hex + 16, hex + 20);
     }
     snprintf(out, REDISSON_HOLDER_MAX, "%s:%u%s", state->uuid, request->client + 1, more);
 }
@@ -42,8 +42,9 @@ const char *redisson_publish(const struct lb_session *session) {
 }
 
 enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node,
-                             const struct redis_script *script, int keys, const struct redis_word *words,
-                             int count, const struct redis_reply **ret_reply) {
+                             const struct redis_script *script, int keys,
+                             const struct redis_word *words, int count,
+                             const struct redis_reply **ret_reply) {
     const struct redis_command command = {script, words, count, keys};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
@@ -54,7 +55,8 @@ enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node
 }
 
 /* How many replicas the node has, asked once a session and node. */
-static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node *node, int *ret_count) {
+static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node *node,
+                                   int *ret_count) {
     struct redisson_session *state = session->lock_state;
     for (int i = 0; i < REDIS_NODES_MAX; i++) {
         struct redisson_replicas *known = &state->replicas[i];
@@ -72,8 +74,8 @@ static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node
     return LB_OK;
 }
 
-/* Whether the servers were given as a primary with others behind it: Redisson asks a single server for no
- * replicas, even if it has some. */
+/* Whether the servers were given as a primary with others behind it: Redisson asks a single server
+ * for no replicas, even if it has some. */
 static bool may_have_replicas(const struct lb_session *session) {
     static const char *const schemes[] = {"redis+replicas:", "redis+sentinel:", "redis+cluster:"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -99,7 +101,8 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
     if (replicas == 0) return redisson_run(session, node, script, keys, words, count, ret_reply);
     struct redisson_number wanted = redisson_number(replicas);
     const struct redis_word wait[] = {{"WAIT", 4}, {wanted.text, 0}, {REDISSON_SYNC_MS, 0}};
-    const struct redis_command commands[] = {{script, words, count, keys}, {.words = wait, .count = 3}};
+    const struct redis_command commands[] = {{script, words, count, keys},
+                                             {.words = wait, .count = 3}};
     const struct redis_reply *replies = NULL;
     outcome = redis_pipe(session, node, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
@@ -111,7 +114,8 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
 }
 
 enum lb_outcome redisson_not_synced(struct lb_session *session) {
-    return lb_fail(session, LB_BROKEN, "redis: no replica acknowledged the lock, so it was given back");
+    return lb_fail(session, LB_BROKEN,
+                   "redis: no replica acknowledged the lock, so it was given back");
 }
 
 /* The text before the prefix: without its brace where the prefix brings one. */
@@ -122,7 +126,8 @@ static void before_of(const char *text, const char *prefix, char *out, size_t si
 }
 
 int redisson_residue(struct lb_session *session, const char *prefix, const char *const *keys,
-                     const char *const *channels, struct lb_residue *ret_residue, struct lb_err *err) {
+                     const char *const *channels, struct lb_residue *ret_residue,
+                     struct lb_err *err) {
     struct lb_residue residue = {0};
     char before[64];
     for (; *keys; keys++) {

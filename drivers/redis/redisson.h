@@ -1,11 +1,12 @@
-/* redisson: what Redisson's locks have in common, as its 4.7 has it on the wire: who a holder is, how keys
- * and channels are named, how a script is run, and the wait: try, subscribe, try again, wait for a message
- * for as long as the lock may still be held, try again. The scripts are in the files of the locks.
+/* redisson: what Redisson's locks have in common, as its 4.7 has it on the wire: who a holder is,
+ * how keys and channels are named, how a script is run, and the wait: try, subscribe, try again,
+ * wait for a message for as long as the lock may still be held, try again. The scripts are in the
+ * files of the locks.
  *
- * A session is one Redisson instance (one JVM): a random UUID; its clients are that JVM's threads. The real
- * client spreads its commands over a pool of connections and sends one again whose answer is late; this one
- * has one connection for commands and one for subscriptions, and sends nothing twice.
- */
+ * A session is one Redisson instance (one JVM): a random UUID; its clients are that JVM's threads.
+ * The real client spreads its commands over a pool of connections and sends one again whose answer
+ * is late; this one has one connection for commands and one for subscriptions, and sends nothing
+ * twice. */
 #ifndef DRIVERS_REDIS_REDISSON_H
 #define DRIVERS_REDIS_REDISSON_H
 
@@ -15,8 +16,9 @@
 #define REDISSON_HOLDER_MAX 64 /* "<uuid>:<thread>:write" */
 
 /* For .about: Debian has no Redisson to try it against. */
-#define REDISSON_COMPATIBLE(object)                                                                          \
-    "Redisson 4.7's " object " (not packaged for Debian: the server's state is compared field by field)"
+#define REDISSON_COMPATIBLE(object)                                                                \
+    "Redisson 4.7's " object                                                                       \
+    " (not packaged for Debian: the server's state is compared field by field)"
 
 /* The session_bytes of each of these locks. */
 struct redisson_session {
@@ -65,18 +67,20 @@ long long redisson_now_ms(void);
 /* PUBLISH, in a cluster SPUBLISH. */
 const char *redisson_publish(const struct lb_session *session);
 
-/* How long an unlock's latch stays if it is not deleted: (3 s timeout + 1 to 2 s delay) * 4 attempts. */
+/* How long an unlock's latch stays if it is not deleted: (3 s timeout + 1 to 2 s delay) * 4
+ * attempts. */
 #define REDISSON_LATCH_MS "18000"
 
-/* Runs a script on the node, or (NULL) on the one that serves its first key. LB_OK with *ret_reply, which is
- * not an error. */
+/* Runs a script on the node, or (NULL) on the one that serves its first key. LB_OK with *ret_reply,
+ * which is not an error. */
 enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node,
-                             const struct redis_script *script, int keys, const struct redis_word *words,
-                             int count, const struct redis_reply **ret_reply);
+                             const struct redis_script *script, int keys,
+                             const struct redis_word *words, int count,
+                             const struct redis_reply **ret_reply);
 
-/* One script for an acquire: the same, with WAIT behind it where the node has replicas and check_synced asks
- * for it. *ret_synced: false if not one of them has acknowledged it; the caller then gives back what it
- * took. */
+/* One script for an acquire: the same, with WAIT behind it where the node has replicas and
+ * check_synced asks for it. *ret_synced: false if not one of them has acknowledged it; the caller
+ * then gives back what it took. */
 enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_node *node,
                                     const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
@@ -85,25 +89,30 @@ enum lb_outcome redisson_not_synced(struct lb_session *session);
 
 /* --- unlocking --- */
 
-/* What the unlock scripts begin with; the latch is the key of that number. And what they end a way with. */
-#define REDISSON_IF_DONE(latch)                                                                              \
+/* What the unlock scripts begin with; the latch is the key of that number. And what they end a way
+ * with. */
+#define REDISSON_IF_DONE(latch)                                                                    \
     "local done=redis.call('get',KEYS[" #latch "]) if done then return tonumber(done) end "
-#define REDISSON_DONE(latch, answer, ms) "redis.call('set',KEYS[" #latch "]," #answer ",'px',ARGV[" #ms "]) "
+#define REDISSON_DONE(latch, answer, ms)                                                           \
+    "redis.call('set',KEYS[" #latch "]," #answer ",'px',ARGV[" #ms "]) "
 
 /* A latch of a fresh name; and its end, which nobody waits for. */
 void redisson_latch(struct lb_session *session, const struct lb_request *request,
                     char out[REDISSON_NAME_MAX]);
 void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch);
 
-/* Runs an unlock script whose last key is its latch, which is deleted afterwards. LB_OK: *ret_held says
- * whether the holder still holds it, having taken it more than once. LB_LOST: it was not held by it. */
+/* Runs an unlock script whose last key is its latch, which is deleted afterwards. LB_OK: *ret_held
+ * says whether the holder still holds it, having taken it more than once. LB_LOST: it was not held
+ * by it. */
 enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
-                                const struct lb_request *request, const struct redis_script *script, int keys,
-                                const struct redis_word *words, int count, bool *ret_held);
+                                const struct lb_request *request, const struct redis_script *script,
+                                int keys, const struct redis_word *words, int count,
+                                bool *ret_held);
 
 /* A lock's own unlock: once, by the holder that grant->data tells. */
-typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session, const struct lb_request *request,
-                                           struct lb_grant *grant, bool *ret_held);
+typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session,
+                                           const struct lb_request *request, struct lb_grant *grant,
+                                           bool *ret_held);
 /* After an attempt in doubt: unlocks until it is not held. */
 enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_request *request,
                                 struct lb_grant *grant, redisson_unlock_fn *unlock);
@@ -111,8 +120,8 @@ enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_requ
 /* --- the wait --- */
 
 struct redisson_try;
-/* Asks once. LB_OK: got it. LB_BUSY: not, and *ret_left_ns says how long to wait for a message at most
- * (LB_NEVER: for as long as it takes). Else it failed. */
+/* Asks once. LB_OK: got it. LB_BUSY: not, and *ret_left_ns says how long to wait for a message at
+ * most (LB_NEVER: for as long as it takes). Else it failed. */
 typedef enum lb_outcome redisson_try_fn(struct redisson_try *one, int64_t *ret_left_ns);
 
 struct redisson_try {
@@ -125,15 +134,17 @@ struct redisson_try {
     pubsub_count_fn *count; /* NULL: a message is for one waiter */
 };
 
-/* LB_OK; LB_BUSY: request's deadline had passed at the call; LB_TIMEOUT; or what ask or the subscription
- * failed with. */
+/* LB_OK; LB_BUSY: request's deadline had passed at the call; LB_TIMEOUT; or what ask or the
+ * subscription failed with. */
 enum lb_outcome redisson_await(struct redisson_try *one);
 
 /* --- what is left --- */
 
-/* Counts the keys and channels whose names are these texts, each up to a NULL, and then one that begins with
- * prefix. A brace at a text's end is the one that a name gets that has none: no such if prefix has one. */
+/* Counts the keys and channels whose names are these texts, each up to a NULL, and then one that
+ * begins with prefix. A brace at a text's end is the one that a name gets that has none: no such if
+ * prefix has one. */
 int redisson_residue(struct lb_session *session, const char *prefix, const char *const *keys,
-                     const char *const *channels, struct lb_residue *ret_residue, struct lb_err *err);
+                     const char *const *channels, struct lb_residue *ret_residue,
+                     struct lb_err *err);
 
 #endif

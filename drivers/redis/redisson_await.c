@@ -23,7 +23,8 @@ static bool over(const struct redisson_try *one) {
 static enum lb_outcome wait_and_ask(struct redisson_try *one, struct pubsub_wait *wait) {
     for (;;) {
         int64_t left_ns = LB_NEVER;
-        /* The lock may have been freed before the subscription stood: without this the message is missed. */
+        /* The lock may have been freed before the subscription stood: without this the message is
+         * missed. */
         enum lb_outcome outcome = one->ask(one, &left_ns);
         if (outcome != LB_BUSY) return outcome;
         if (over(one)) return LB_TIMEOUT;
@@ -52,8 +53,8 @@ enum lb_outcome redisson_await(struct redisson_try *one) {
     if (latest_ns > one->request->deadline_ns) latest_ns = one->request->deadline_ns;
     redis_at_end(session, end_subscriptions);
     struct pubsub_wait wait;
-    outcome = pubsub_join(session, &state->pubsub, node, one->channel, one->count ? one->count : for_one,
-                          latest_ns, &wait);
+    outcome = pubsub_join(session, &state->pubsub, node, one->channel,
+                          one->count ? one->count : for_one, latest_ns, &wait);
     if (outcome == LB_TIMEOUT && !over(one)) {
         return lb_fail(session, LB_BROKEN, "redis: the subscription was not confirmed in time");
     }

@@ -1,11 +1,11 @@
-/* redis-fair: Redisson's RFairLock: RLock with a queue: a list of the holders to be, a sorted set of the
- * moments until which each is believed alive, and a channel for each waiter.
+/* redis-fair: Redisson's RFairLock: RLock with a queue: a list of the holders to be, a sorted set
+ * of the moments until which each is believed alive, and a channel for each waiter.
  *
- * First come first served by the list; but who is dead is told by the clients' clocks, and each waiter's
- * moment lies behind that of the one before it. A dead head of the queue blocks the rest until its moment
- * (queue_timeout, or the wait that it had asked for), and those behind it ask without a pause meanwhile, as
- * the real ones do: its script tells them the time to live of a lock that is not there.
- */
+ * First come first served by the list; but who is dead is told by the clients' clocks, and each
+ * waiter's moment lies behind that of the one before it. A dead head of the queue blocks the rest
+ * until its moment (queue_timeout, or the wait that it had asked for), and those behind it ask
+ * without a pause meanwhile, as the real ones do: its script tells them the time to live of a lock
+ * that is not there. */
 #include "drivers/redis/redisson_rlock.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -19,23 +19,23 @@ struct fair_grant {
 };
 
 /* KEYS name, queue, timeouts in each of the three. */
-#define DROP_STALE(now_arg)                                                                                  \
-    "while true do local head=redis.call('lindex',KEYS[2],0) if not head then break end "                    \
-    "local over=redis.call('zscore',KEYS[3],head) "                                                          \
-    "if over and tonumber(over)>tonumber(ARGV[" #now_arg "]) then break end "                                \
+#define DROP_STALE(now_arg)                                                                        \
+    "while true do local head=redis.call('lindex',KEYS[2],0) if not head then break end "          \
+    "local over=redis.call('zscore',KEYS[3],head) "                                                \
+    "if over and tonumber(over)>tonumber(ARGV[" #now_arg "]) then break end "                      \
     "redis.call('zrem',KEYS[3],head) redis.call('lpop',KEYS[2]) end "
-#define TAKE(wait_arg)                                                                                       \
-    "if redis.call('exists',KEYS[1])==0 and (redis.call('exists',KEYS[2])==0 "                               \
-    "or redis.call('lindex',KEYS[2],0)==ARGV[2]) then "                                                      \
-    "redis.call('lpop',KEYS[2]) redis.call('zrem',KEYS[3],ARGV[2]) "                                         \
-    "for _,waiter in ipairs(redis.call('zrange',KEYS[3],0,-1)) do "                                          \
-    "redis.call('zincrby',KEYS[3],-tonumber(ARGV[" #wait_arg "]),waiter) end "                               \
-    "redis.call('hset',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "             \
-    "if redis.call('hexists',KEYS[1],ARGV[2])==1 then "                                                      \
+#define TAKE(wait_arg)                                                                             \
+    "if redis.call('exists',KEYS[1])==0 and (redis.call('exists',KEYS[2])==0 "                     \
+    "or redis.call('lindex',KEYS[2],0)==ARGV[2]) then "                                            \
+    "redis.call('lpop',KEYS[2]) redis.call('zrem',KEYS[3],ARGV[2]) "                               \
+    "for _,waiter in ipairs(redis.call('zrange',KEYS[3],0,-1)) do "                                \
+    "redis.call('zincrby',KEYS[3],-tonumber(ARGV[" #wait_arg "]),waiter) end "                     \
+    "redis.call('hset',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "   \
+    "if redis.call('hexists',KEYS[1],ARGV[2])==1 then "                                            \
     "redis.call('hincrby',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "
 
-/* ARGV lease, holder, wait, now. Once: takes it, or joins the queue and says how long the one before may
- * hold; or is in the queue and says how long the holder may. */
+/* ARGV lease, holder, wait, now. Once: takes it, or joins the queue and says how long the one
+ * before may hold; or is in the queue and says how long the holder may. */
 static const struct redis_script take_or_queue = {DROP_STALE(4) TAKE(
     3) "if redis.call('zscore',KEYS[3],ARGV[2]) then return math.max(0,redis.call('pttl',KEYS[1])) end "
        "local last=redis.call('lindex',KEYS[2],-1) local left "
@@ -54,20 +54,22 @@ static const struct redis_script give_up = {
     "if waiter==ARGV[1] then behind=true end end "
     "redis.call('zrem',KEYS[2],ARGV[1]) redis.call('lrem',KEYS[1],0,ARGV[1])"};
 
-/* KEYS name, queue, timeouts, channel, latch; ARGV message, lease, holder, now, PUBLISH, latch time. Where
- * the lock is gone already the real one answers 1, as if it had freed it; the 2 is ours, and nothing else
- * differs. */
-#define TELL_HEAD                                                                                            \
-    "local head=redis.call('lindex',KEYS[2],0) "                                                             \
+/* KEYS name, queue, timeouts, channel, latch; ARGV message, lease, holder, now, PUBLISH, latch
+ * time. Where the lock is gone already the real one answers 1, as if it had freed it; the 2 is
+ * ours, and nothing else differs. */
+#define TELL_HEAD                                                                                  \
+    "local head=redis.call('lindex',KEYS[2],0) "                                                   \
     "if head then redis.call(ARGV[5],KEYS[4]..':'..head,ARGV[1]) end "
 static const struct redis_script unlock = {
-    REDISSON_IF_DONE(5) DROP_STALE(4) "if redis.call('exists',KEYS[1])==0 then " TELL_HEAD REDISSON_DONE(
-        5, 1, 6) "return 2 end "
-                 "if redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "
-                 "if redis.call('hincrby',KEYS[1],ARGV[3],-1)>0 then "
-                 "redis.call('pexpire',KEYS[1],ARGV[2]) " REDISSON_DONE(
-                     5, 0, 6) "return 0 end "
-                              "redis.call('del',KEYS[1]) " TELL_HEAD REDISSON_DONE(5, 1, 6) "return 1"};
+    REDISSON_IF_DONE(5)
+        DROP_STALE(4) "if redis.call('exists',KEYS[1])==0 then " TELL_HEAD REDISSON_DONE(
+            5, 1, 6) "return 2 end "
+                     "if redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "
+                     "if redis.call('hincrby',KEYS[1],ARGV[3],-1)>0 then "
+                     "redis.call('pexpire',KEYS[1],ARGV[2]) " REDISSON_DONE(
+                         5, 0, 6) "return 0 end "
+                                  "redis.call('del',KEYS[1]) " TELL_HEAD REDISSON_DONE(
+                                      5, 1, 6) "return 1"};
 
 struct fair_names {
     char queue[REDISSON_NAME_MAX], timeouts[REDISSON_NAME_MAX];
@@ -111,14 +113,16 @@ static enum lb_outcome ask(struct redisson_try *one, const struct redis_script *
     char lease[24];
     name_both(request, &names);
     redis_lease_ms(request->lease_ns, lease);
-    struct redisson_number wait = redisson_number(mine->wait_ms), now = redisson_number(redisson_now_ms());
+    struct redisson_number wait = redisson_number(mine->wait_ms),
+                           now = redisson_number(redisson_now_ms());
     const struct redis_word words[] = {
         {request->key, request->key_len}, {names.queue, 0}, {names.timeouts, 0}, {lease, 0},
         {mine->rlock.holder, 0},          {wait.text, 0},   {now.text, 0}};
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = redisson_run_synced(one->session, NULL, script, 3, words, 7, &reply, &synced);
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, NULL, script, 3, words, 7, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_INTEGER) {
         *ret_left_ns = rlock_left_ns(reply->value.integer);
@@ -171,11 +175,12 @@ static enum lb_outcome fair_acquire(struct lb_session *session, const struct lb_
     redisson_holder(session, request, "", mine->rlock.holder);
     snprintf(after, sizeof after, ":%s", mine->rlock.holder);
     redisson_name(request, "redisson_lock__channel:", after, channel);
-    enum lb_outcome outcome = redisson_await(&(struct redisson_try){.session = session,
-                                                                    .request = request,
-                                                                    .grant = grant,
-                                                                    .ask = once ? ask_only : ask_or_queue,
-                                                                    .channel = channel});
+    enum lb_outcome outcome =
+        redisson_await(&(struct redisson_try){.session = session,
+                                              .request = request,
+                                              .grant = grant,
+                                              .ask = once ? ask_only : ask_or_queue,
+                                              .channel = channel});
     if (outcome == LB_OK || outcome == LB_BUSY || outcome == LB_UNKNOWN || once) return outcome;
     enum lb_outcome left = leave(session, request, mine);
     return left == LB_OK ? outcome : left == LB_BROKEN ? LB_UNKNOWN : left;
@@ -195,8 +200,8 @@ static enum lb_outcome fair_settle(struct lb_session *session, const struct lb_r
     return outcome == LB_OK ? redisson_settle(session, request, grant, unlock_once) : outcome;
 }
 
-static int fair_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                        struct lb_err *err) {
+static int fair_residue(struct lb_session *session, const char *prefix,
+                        struct lb_residue *ret_residue, struct lb_err *err) {
     static const char *const keys[] = {"", "redisson_lock_queue:{", "redisson_lock_timeout:{",
                                        "redisson_unlock_latch:{", NULL};
     static const char *const channels[] = {"redisson_lock__channel:{", NULL};
@@ -205,8 +210,9 @@ static int fair_residue(struct lb_session *session, const char *prefix, struct l
 
 static const struct lb_option fair_options[] = {
     REDISSON_OPTIONS,
-    {"queue_timeout", LB_OPT_DURATION, offsetof(struct redisson_options, queue_timeout_ns), "300s", 1e6,
-     3600e9, NULL, "how long a waiter without a deadline is believed alive (fairLockWaitTimeout)"},
+    {"queue_timeout", LB_OPT_DURATION, offsetof(struct redisson_options, queue_timeout_ns), "300s",
+     1e6, 3600e9, NULL,
+     "how long a waiter without a deadline is believed alive (fairLockWaitTimeout)"},
     {0}};
 #endif
 
@@ -215,22 +221,24 @@ const struct lb_lock lock_redis_fair = {
     .summary = "Redisson's RFairLock: RLock with a queue, each waiter told on a channel of its own",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FAIR | LB_CAP_REENTRANT |
-            LB_CAP_SHARE,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FAIR |
+            LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its own channel, at most until the lease ends",
-    .about = {.compatible = REDISSON_COMPATIBLE("RFairLock"),
-              .order = "first come, first served, while the clients' clocks agree",
-              .hazards =
-                  "the clients' clocks say who is dead; a dead head blocks the queue until its time is over "
-                  "(5 min by default), and those behind ask without a pause; a head that gives up as it is "
-                  "told tells nobody; each grant costs as much as the queue is long",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RFairLock"),
+         .order = "first come, first served, while the clients' clocks agree",
+         .hazards =
+             "the clients' clocks say who is dead; a dead head blocks the queue until its time is over "
+             "(5 min by default), and those behind ask without a pause; a head that gives up as it is "
+             "told tells nobody; each grant costs as much as the queue is long",
+         .acquire_requests = 1,
+         .release_requests = 2,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE},
     .expected = redis_fair_expected,
     LB_IF_HIREDIS(.options = fair_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct fair_grant),
-                  .acquire = fair_acquire, .release = fair_release, .renew = rlock_renew,
-                  .settle = fair_settle, .residue = fair_residue, )};
+                  .session_bytes = sizeof(struct redisson_session),
+                  .grant_bytes = sizeof(struct fair_grant), .acquire = fair_acquire,
+                  .release = fair_release, .renew = rlock_renew, .settle = fair_settle,
+                  .residue = fair_residue, )};

@@ -1,8 +1,8 @@
-/* redis-fenced: Redisson's RFencedLock: RLock, and a counter beside it that each acquire raises in the same
- * script: a fencing token, for a guarded resource that refuses smaller ones.
+/* redis-fenced: Redisson's RFencedLock: RLock, and a counter beside it that each acquire raises in
+ * the same script: a fencing token, for a guarded resource that refuses smaller ones.
  *
- * Re-entry raises it too, so the resource must let a token pass that is equal to or greater than the last.
- */
+ * Re-entry raises it too, so the resource must let a token pass that is equal to or greater than
+ * the last. */
 #include "drivers/redis/redisson_rlock.h"
 #include "drivers/redis/store.h"
 
@@ -28,10 +28,11 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = redisson_run_synced(one->session, NULL, &take, 2, words, 4, &reply, &synced);
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, NULL, &take, 2, words, 4, &reply, &synced);
     if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_ARRAY || reply->count != 2 || reply->element[0].type != REDIS_INTEGER ||
-        reply->element[1].type != REDIS_INTEGER) {
+    if (reply->value.type != REDIS_ARRAY || reply->count != 2 ||
+        reply->element[0].type != REDIS_INTEGER || reply->element[1].type != REDIS_INTEGER) {
         return redis_refuse(one->session, reply);
     }
     if (reply->element[1].integer < 0) {
@@ -53,8 +54,11 @@ static enum lb_outcome fenced_acquire(struct lb_session *session, const struct l
     char channel[REDISSON_NAME_MAX];
     redisson_holder(session, request, "", mine->holder);
     rlock_channel(request, channel);
-    return redisson_await(&(struct redisson_try){
-        .session = session, .request = request, .grant = grant, .ask = fenced_ask, .channel = channel});
+    return redisson_await(&(struct redisson_try){.session = session,
+                                                 .request = request,
+                                                 .grant = grant,
+                                                 .ask = fenced_ask,
+                                                 .channel = channel});
 }
 
 static const struct lb_option fenced_options[] = {REDISSON_OPTIONS, {0}};
@@ -65,23 +69,25 @@ const struct lb_lock lock_redis_fenced = {
     .summary = "Redisson's RFencedLock: RLock with a fencing token from a counter beside it",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE | LB_CAP_REENTRANT |
-            LB_CAP_SHARE,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE |
+            LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the lease ends",
     .keeps = "the counter redisson_lock_token:{key}, without a time to live",
-    .about = {.compatible = REDISSON_COMPATIBLE("RFencedLock"),
-              .order = "none: a message wakes one waiter of each process",
-              .token = "INCR of a key beside it, in the acquire's script; re-entry raises it too",
-              .hazards =
-                  "as redis-reentrant; the token helps only where the guarded resource looks at it, and a "
-                  "failover or an eviction may take the counter back",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RFencedLock"),
+         .order = "none: a message wakes one waiter of each process",
+         .token = "INCR of a key beside it, in the acquire's script; re-entry raises it too",
+         .hazards =
+             "as redis-reentrant; the token helps only where the guarded resource looks at it, and a "
+             "failover or an eviction may take the counter back",
+         .acquire_requests = 1,
+         .release_requests = 2,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
     LB_IF_HIREDIS(.options = fenced_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
-                  .acquire = fenced_acquire, .release = rlock_release, .renew = rlock_renew,
-                  .settle = rlock_settle, .residue = rlock_residue, .store = &redis_store, )};
+                  .session_bytes = sizeof(struct redisson_session),
+                  .grant_bytes = sizeof(struct rlock_grant), .acquire = fenced_acquire,
+                  .release = rlock_release, .renew = rlock_renew, .settle = rlock_settle,
+                  .residue = rlock_residue, .store = &redis_store, )};

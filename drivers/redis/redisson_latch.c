@@ -1,9 +1,9 @@
-/* redis-latch: Redisson's RCountDownLatch: a counter that is deleted when it comes to zero. To await is to
- * find it gone, so who comes late passes; to count down is one script, which tells the waiters at zero.
+/* redis-latch: Redisson's RCountDownLatch: a counter that is deleted when it comes to zero. To
+ * await is to find it gone, so who comes late passes; to count down is one script, which tells the
+ * waiters at zero.
  *
- * It holds nothing, so there is nothing to settle; but a count-down whose answer was lost may or may not have
- * counted. A latch that was never set is open.
- */
+ * It holds nothing, so there is nothing to settle; but a count-down whose answer was lost may or
+ * may not have counted. A latch that was never set is open. */
 #include "drivers/redis/redisson_sc.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -44,9 +44,11 @@ static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_word words[] = {{"GET", 3}, {one->request->key, one->request->key_len}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redisson_run(one->session, NULL, NULL, 0, words, 2, &reply);
-    if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* it has changed nothing */
+    /* it has changed nothing */
+    if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome;
     *ret_left_ns = LB_NEVER;
-    if (reply->value.type == REDIS_STRING && strtoll(reply->value.text, NULL, 10) > 0) return LB_BUSY;
+    if (reply->value.type == REDIS_STRING && strtoll(reply->value.text, NULL, 10) > 0)
+        return LB_BUSY;
     one->grant->token = 0;
     one->grant->lease_end_ns = LB_NEVER;
     return LB_OK;
@@ -75,7 +77,8 @@ static enum lb_outcome latch_release(struct lb_session *session, const struct lb
     return redisson_run(session, NULL, &count_down, 2, words, 4, &reply);
 }
 
-static int latch_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int latch_arm(struct lb_session *session, const struct lb_request *request,
+                     struct lb_err *err) {
     char channel[REDISSON_NAME_MAX];
     name_channel(request, channel);
     struct redisson_number bound = redisson_number(request->bound);
@@ -87,20 +90,24 @@ static int latch_arm(struct lb_session *session, const struct lb_request *reques
     return sc_set(session, &set_count, 2, words, 5, err);
 }
 
-static int latch_disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int latch_disarm(struct lb_session *session, const struct lb_request *request,
+                        struct lb_err *err) {
     char channel[REDISSON_NAME_MAX];
     name_channel(request, channel);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {channel, 0}, {NEW_COUNT, 0}, {redisson_publish(session), 0}};
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {NEW_COUNT, 0},
+                                       {redisson_publish(session), 0}};
     return sc_set(session, &clear, 2, words, 4, err);
 }
 
-static int latch_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                         struct lb_err *err) {
+static int latch_residue(struct lb_session *session, const char *prefix,
+                         struct lb_residue *ret_residue, struct lb_err *err) {
     static const char *const keys[] = {"", NULL}, *const none[] = {NULL};
     if (redisson_residue(session, prefix, keys, none, ret_residue, err) != 0) return -1;
     /* Its brace is there always. */
-    return redis_count_channels(session, "redisson_countdownlatch__channel__{", prefix, ret_residue, err);
+    return redis_count_channels(session, "redisson_countdownlatch__channel__{", prefix, ret_residue,
+                                err);
 }
 
 static const struct lb_option latch_options[] = {REDISSON_OPTIONS, {0}};
@@ -108,22 +115,26 @@ static const struct lb_option latch_options[] = {REDISSON_OPTIONS, {0}};
 
 const struct lb_lock lock_redis_latch = {
     .name = "redis-latch",
-    .summary = "Redisson's RCountDownLatch: a counter that is deleted at zero, waiters told by PUBLISH",
+    .summary =
+        "Redisson's RCountDownLatch: a counter that is deleted at zero, waiters told by PUBLISH",
     .backend = &backend_redis,
     .primitive = LB_LATCH,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARE,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, /* it keeps all out until the count is zero */
+    /* it keeps all out until the count is zero */
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "a message of its channel, for as long as it takes",
-    .about = {.compatible = REDISSON_COMPATIBLE("RCountDownLatch"),
-              .order = "all at once",
-              .hazards =
-                  "a waiter whose message is lost waits for ever; who dies before it counts down keeps it "
-                  "shut; a latch that was lost with its server is open",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_NEVER},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RCountDownLatch"),
+         .order = "all at once",
+         .hazards =
+             "a waiter whose message is lost waits for ever; who dies before it counts down keeps it "
+             "shut; a latch that was lost with its server is open",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_NEVER},
     .expected = redis_latch_expected,
     LB_IF_HIREDIS(.options = latch_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session), .arm = latch_arm, .disarm = latch_disarm,
-                  .acquire = latch_acquire, .release = latch_release, .residue = latch_residue, )};
+                  .session_bytes = sizeof(struct redisson_session), .arm = latch_arm,
+                  .disarm = latch_disarm, .acquire = latch_acquire, .release = latch_release,
+                  .residue = latch_residue, )};

@@ -1,11 +1,12 @@
-/* redis-multi: Redisson's RedissonMultiLock: one RLock for each key on each server, taken one after the other
- * in the same order by everybody, all or none: when one can't be had, all are freed and it begins again.
+/* redis-multi: Redisson's RedissonMultiLock: one RLock for each key on each server, taken one after
+ * the other in the same order by everybody, all or none: when one can't be had, all are freed and
+ * it begins again.
  *
- * Each is first taken for twice the time that the attempt may last, and when all are there each gets the
- * lease, by a PEXPIRE that asks nobody who holds it, as the real one does. Where that finds one gone the real
- * one goes on; this one frees all and begins again. It needs every server: one that is down stops everybody.
- * The real one frees all at once; this one, one after the other.
- */
+ * Each is first taken for twice the time that the attempt may last, and when all are there each
+ * gets the lease, by a PEXPIRE that asks nobody who holds it, as the real one does. Where that
+ * finds one gone the real one goes on; this one frees all and begins again. It needs every
+ * server: one that is down stops everybody. The real one frees all at once; this one, one after
+ * the other. */
 #include "drivers/redis/redisson_rlock.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -32,7 +33,8 @@ static int parts_of(const struct lb_session *session, const struct lb_request *r
 }
 
 /* All keys of the first server, then of the second ... */
-static struct part part_of(struct lb_session *session, const struct lb_request *request, int index) {
+static struct part part_of(struct lb_session *session, const struct lb_request *request,
+                           int index) {
     int keys = keys_of(request);
     struct part part = {.request = *request};
     if (servers_of(session) > 1) part.node = redis_node_at(session, index / keys);
@@ -153,7 +155,8 @@ static enum lb_outcome take_parts(struct lb_session *session, const struct lb_re
                                                                         .ask = rlock_ask,
                                                                         .channel = channel});
         if (outcome == LB_OK) continue;
-        if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT; /* the time was up between two of them */
+        /* the time was up between two of them */
+        if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT;
         /* One that is in doubt is settled with all the others. */
         enum lb_outcome freed = free_parts(session, request, mine->holder, i, false);
         return freed == LB_OK || freed == LB_LOST ? outcome : LB_UNKNOWN;
@@ -161,7 +164,8 @@ static enum lb_outcome take_parts(struct lb_session *session, const struct lb_re
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = lease_all(session, request);
     if (outcome != LB_OK) {
-        enum lb_outcome freed = free_parts(session, request, mine->holder, parts_of(session, request), false);
+        enum lb_outcome freed =
+            free_parts(session, request, mine->holder, parts_of(session, request), false);
         if (outcome != LB_LOST || (freed != LB_OK && freed != LB_LOST)) return LB_UNKNOWN;
         return once ? LB_BUSY : LB_TIMEOUT;
     }
@@ -187,7 +191,8 @@ static int multi_prepare(struct lb_session *session, int64_t deadline_ns, struct
     int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
     for (int i = 0; i < count; i++) {
         if (answers[i].outcome == LB_OK) continue;
-        return err_set(err, LB_EXIT_MACHINE, "redis: server %d of %d does not answer", i + 1, count);
+        return err_set(err, LB_EXIT_MACHINE, "redis: server %d of %d does not answer", i + 1,
+                       count);
     }
     return 0;
 }
@@ -197,17 +202,21 @@ static enum lb_outcome multi_acquire(struct lb_session *session, const struct lb
     struct rlock_grant *mine = grant->data;
     redisson_holder(session, request, "", mine->holder);
     int64_t now_ns = lb_now();
-    if (request->deadline_ns <= now_ns) return take_parts(session, request, grant, 0, request->lease_ns);
+    if (request->deadline_ns <= now_ns)
+        return take_parts(session, request, grant, 0, request->lease_ns);
     if (request->deadline_ns != LB_NEVER) {
         int64_t wait_ns = request->deadline_ns - now_ns;
         for (;;) {
-            enum lb_outcome outcome = take_parts(session, request, grant, request->deadline_ns, 2 * wait_ns);
-            if (outcome != LB_TIMEOUT || lb_now() >= request->deadline_ns || lb_stopping()) return outcome;
+            enum lb_outcome outcome =
+                take_parts(session, request, grant, request->deadline_ns, 2 * wait_ns);
+            if (outcome != LB_TIMEOUT || lb_now() >= request->deadline_ns || lb_stopping())
+                return outcome;
         }
     }
     for (;;) {
         int64_t wait_ns = round_ns(session, parts_of(session, request), request->lease_ns);
-        enum lb_outcome outcome = take_parts(session, request, grant, lb_now() + wait_ns, 2 * wait_ns);
+        enum lb_outcome outcome =
+            take_parts(session, request, grant, lb_now() + wait_ns, 2 * wait_ns);
         if (outcome != LB_TIMEOUT || lb_stopping()) return outcome;
     }
 }
@@ -234,15 +243,16 @@ static enum lb_outcome multi_renew(struct lb_session *session, const struct lb_r
 static enum lb_outcome multi_settle(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
     const struct rlock_grant *mine = grant->data;
-    enum lb_outcome outcome = free_parts(session, request, mine->holder, parts_of(session, request), true);
+    enum lb_outcome outcome =
+        free_parts(session, request, mine->holder, parts_of(session, request), true);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
 static const struct lb_option multi_options[] = {REDISSON_OPTIONS, {0}};
 #endif
 
-static const char *const multi_topologies[] = {"redis-independents", "redis",         "redis-replicas",
-                                               "redis-sentinel",     "redis-cluster", NULL};
+static const char *const multi_topologies[] = {
+    "redis-independents", "redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL};
 
 const struct lb_lock lock_redis_multi = {
     .name = "redis-multi",
@@ -253,17 +263,19 @@ const struct lb_lock lock_redis_multi = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of the channel of the first that is held, at most until its lease ends",
     .topologies = multi_topologies,
-    .about = {.compatible = REDISSON_COMPATIBLE("RedissonMultiLock"),
-              .order = "none",
-              .hazards =
-                  "every server is needed: one that is down stops everybody; two that take the same locks "
-                  "in different orders may keep each other from them until their time is over",
-              .acquire_requests = 10,
-              .release_requests = 10,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RedissonMultiLock"),
+         .order = "none",
+         .hazards =
+             "every server is needed: one that is down stops everybody; two that take the same locks "
+             "in different orders may keep each other from them until their time is over",
+         .acquire_requests = 10,
+         .release_requests = 10,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE},
     .expected = redis_multi_expected,
     LB_IF_HIREDIS(.options = multi_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
-                  .prepare = multi_prepare, .acquire = multi_acquire, .release = multi_release,
-                  .renew = multi_renew, .settle = multi_settle, .residue = rlock_residue, )};
+                  .session_bytes = sizeof(struct redisson_session),
+                  .grant_bytes = sizeof(struct rlock_grant), .prepare = multi_prepare,
+                  .acquire = multi_acquire, .release = multi_release, .renew = multi_renew,
+                  .settle = multi_settle, .residue = rlock_residue, )};

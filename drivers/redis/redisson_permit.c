@@ -1,9 +1,9 @@
-/* redis-permit: Redisson's RPermitExpirableSemaphore: RSemaphore's counter, and a sorted set of the permits
- * that are out, each a random id with the moment when it ends. So permits have owners and leases.
+/* redis-permit: Redisson's RPermitExpirableSemaphore: RSemaphore's counter, and a sorted set of the
+ * permits that are out, each a random id with the moment when it ends. So permits have owners and
+ * leases.
  *
- * Those moments are by the clients' clocks, and nobody moves an expired permit back but the next who asks:
- * with clocks apart by more than a lease, permits end early or never.
- */
+ * Those moments are by the clients' clocks, and nobody moves an expired permit back but the next
+ * who asks: with clocks apart by more than a lease, permits end early or never. */
 #include "drivers/redis/redisson_sc.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -15,32 +15,34 @@
 #define NEVER "922337203685477" /* the moment of a permit without a lease */
 
 struct permit_grant {
-    unsigned char id[ID_BYTES]; /* the first permit's; the others differ from it in their last bytes */
-    uint32_t permits;           /* asked for; 0 = never asked */
+    /* the first permit's; the others differ from it in their last bytes */
+    unsigned char id[ID_BYTES];
+    uint32_t permits; /* asked for; 0 = never asked */
 };
 
 /* The ids of KEYS[set] that have ended by ARGV[now] go back, at most so many. */
-#define MOVE_BACK(set, channel, now, limit, publish)                                                         \
-    "local gone=redis.call('zrangebyscore',KEYS[" #set "],0,ARGV[" #now "],'limit',0," limit ") "            \
-    "if #gone>0 then redis.call('zrem',KEYS[" #set "],unpack(gone)) "                                        \
-    "local left=redis.call('incrby',KEYS[1],#gone) "                                                         \
+#define MOVE_BACK(set, channel, now, limit, publish)                                               \
+    "local gone=redis.call('zrangebyscore',KEYS[" #set "],0,ARGV[" #now "],'limit',0," limit ") "  \
+    "if #gone>0 then redis.call('zrem',KEYS[" #set "],unpack(gone)) "                              \
+    "local left=redis.call('incrby',KEYS[1],#gone) "                                               \
     "if left>0 then redis.call(ARGV[" #publish "],KEYS[" #channel "],left) end end "
 /* The 16 bytes of id i in the argument that has them all. */
 #define ID(arg) "string.sub(ARGV[" #arg "],16*i-15,16*i)"
 
 /* KEYS name, set, channel; ARGV permits, end, now, never, PUBLISH, ids. */
-static const struct redis_script take = {
-    MOVE_BACK(2, 3, 3, "ARGV[1]",
-              5) "local left=redis.call('get',KEYS[1]) "
-                 "if left and tonumber(left)>=tonumber(ARGV[1]) then redis.call('decrby',KEYS[1],ARGV[1]) "
-                 "for i=1,tonumber(ARGV[1]) do redis.call('zadd',KEYS[2],ARGV[2]," ID(
-                     6) ") end "
-                        "local ttl=redis.call('pttl',KEYS[1]) if ttl>0 then "
-                        "redis.call('pexpire',KEYS[2],ttl) end return 'OK' end "
-                        "local next=redis.call('zrange',KEYS[2],0,0,'WITHSCORES') "
-                        "if next[1] and next[2]~=ARGV[4] then return ':'..next[2] end return nil"};
+static const struct redis_script take = {MOVE_BACK(
+    2, 3, 3, "ARGV[1]",
+    5) "local left=redis.call('get',KEYS[1]) "
+       "if left and tonumber(left)>=tonumber(ARGV[1]) then redis.call('decrby',KEYS[1],ARGV[1]) "
+       "for i=1,tonumber(ARGV[1]) do redis.call('zadd',KEYS[2],ARGV[2]," ID(
+           6) ") end "
+              "local ttl=redis.call('pttl',KEYS[1]) if ttl>0 then "
+              "redis.call('pexpire',KEYS[2],ttl) end return 'OK' end "
+              "local next=redis.call('zrange',KEYS[2],0,0,'WITHSCORES') "
+              "if next[1] and next[2]~=ARGV[4] then return ':'..next[2] end return nil"};
 
-/* KEYS name, channel, set; ARGV id, now, PUBLISH. A permit that has ended goes back, but is not ours. */
+/* KEYS name, channel, set; ARGV id, now, PUBLISH. A permit that has ended goes back, but is not
+ * ours. */
 static const struct redis_script give_one = {
     "local over=redis.call('zscore',KEYS[3],ARGV[1]) "
     "if redis.call('zrem',KEYS[3],ARGV[1])==0 then return 0 end "
@@ -53,7 +55,8 @@ static const struct redis_script give_many = {
         1) ") end "
            "if n>0 then redis.call('incrby',KEYS[1],n) redis.call(ARGV[3],KEYS[2],n) end return n"};
 
-/* updateLeaseTime, for all of them. KEYS name, set, channel; ARGV permits, end, now, PUBLISH, ids. */
+/* updateLeaseTime, for all of them. KEYS name, set, channel; ARGV permits, end, now, PUBLISH,
+ * ids. */
 static const struct redis_script extend = {
     MOVE_BACK(2, 3, 3, "-1", 4) "local n=0 for i=1,tonumber(ARGV[1]) do local id=" ID(
         5) " if redis.call('zscore',KEYS[2],id) then redis.call('zadd',KEYS[2],ARGV[2],id) n=n+1 end end "
@@ -91,10 +94,15 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
     char ids[PERMITS_MAX * ID_BYTES];
     size_t len = list_ids(mine, ids);
     name_both(request, &names);
-    struct redisson_number now = redisson_number(redisson_now_ms()), permits = redisson_number(mine->permits);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {names.channel, 0}, {names.set, 0}, {ids, len}, {now.text, 0},
-        {redisson_publish(session), 0},   {permits.text, 0}};
+    struct redisson_number now = redisson_number(redisson_now_ms()),
+                           permits = redisson_number(mine->permits);
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {names.channel, 0},
+                                       {names.set, 0},
+                                       {ids, len},
+                                       {now.text, 0},
+                                       {redisson_publish(session), 0},
+                                       {permits.text, 0}};
     const struct redis_reply *reply = NULL;
     bool one = mine->permits == 1;
     enum lb_outcome outcome =
@@ -127,7 +135,8 @@ static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
                                        {ids, len}};
     const struct redis_reply *reply = NULL;
     bool synced = true;
-    enum lb_outcome outcome = redisson_run_synced(one->session, NULL, &take, 3, words, 9, &reply, &synced);
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, NULL, &take, 3, words, 9, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) {
         *ret_left_ns = LB_NEVER;
@@ -211,15 +220,16 @@ static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
-static int permit_disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int permit_disarm(struct lb_session *session, const struct lb_request *request,
+                         struct lb_err *err) {
     struct permit_names names;
     name_both(request, &names);
     const struct redis_word words[] = {{request->key, request->key_len}, {names.set, 0}};
     return sc_set(session, &clear, 2, words, 2, err);
 }
 
-static int permit_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                          struct lb_err *err) {
+static int permit_residue(struct lb_session *session, const char *prefix,
+                          struct lb_residue *ret_residue, struct lb_err *err) {
     static const char *const keys[] = {"", "{", NULL}; /* name, {name}:timeout */
     static const char *const channels[] = {"redisson_sc:{", NULL};
     return redisson_residue(session, prefix, keys, channels, ret_residue, err);
@@ -230,24 +240,26 @@ static const struct lb_option permit_options[] = {REDISSON_OPTIONS, {0}};
 
 const struct lb_lock lock_redis_permit = {
     .name = "redis-permit",
-    .summary = "Redisson's RPermitExpirableSemaphore: permits with ids and leases, waiters told by PUBLISH",
+    .summary =
+        "Redisson's RPermitExpirableSemaphore: permits with ids and leases, waiters told by PUBLISH",
     .backend = &backend_redis,
     .primitive = LB_SEMAPHORE,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_PERMITS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the next permit's lease ends",
-    .about = {.compatible = REDISSON_COMPATIBLE("RPermitExpirableSemaphore"),
-              .order = "none: a message wakes as many waiters of each process as there are permits",
-              .hazards =
-                  "leases end by the clients' clocks: one that is ahead takes permits back too early; an "
-                  "ended permit goes back only when somebody asks",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RPermitExpirableSemaphore"),
+         .order = "none: a message wakes as many waiters of each process as there are permits",
+         .hazards =
+             "leases end by the clients' clocks: one that is ahead takes permits back too early; an "
+             "ended permit goes back only when somebody asks",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE},
     .expected = redis_permit_expected,
     LB_IF_HIREDIS(.options = permit_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct permit_grant), .arm = sc_arm, .disarm = permit_disarm,
-                  .acquire = permit_acquire, .release = permit_release, .renew = permit_renew,
-                  .settle = permit_settle, .residue = permit_residue, )};
+                  .grant_bytes = sizeof(struct permit_grant), .arm = sc_arm,
+                  .disarm = permit_disarm, .acquire = permit_acquire, .release = permit_release,
+                  .renew = permit_renew, .settle = permit_settle, .residue = permit_residue, )};

@@ -1,5 +1,5 @@
-/* redisson_rlock: the hash behind RLock, RSpinLock, RFencedLock and MultiLock: key = name, a field for the
- * holder, its value how often it has taken it, the key's time to live the lease. */
+/* redisson_rlock: the hash behind RLock, RSpinLock, RFencedLock and MultiLock: key = name, a field
+ * for the holder, its value how often it has taken it, the key's time to live the lease. */
 #ifndef DRIVERS_REDIS_REDISSON_RLOCK_H
 #define DRIVERS_REDIS_REDISSON_RLOCK_H
 
@@ -20,14 +20,15 @@ enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *n
                                 const struct lb_request *request, const char *holder, bool publish,
                                 bool *ret_held);
 
-/* The same script, for who sends it elsewhere too: the command and its words, the latch among them. */
+/* The same script, for who sends it elsewhere too: the command and its words, the latch among
+ * them. */
 struct rlock_unlocking {
     char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
     struct redis_word words[8];
     struct redis_command command;
 };
-void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *request, const char *holder,
-                          struct rlock_unlocking *ret_unlocking);
+void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *request,
+                          const char *holder, struct rlock_unlocking *ret_unlocking);
 
 /* Extends it by request->lease_ns if holder has it: LB_OK, or LB_LOST. */
 enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,

@@ -29,8 +29,10 @@ int sc_arm(struct lb_session *session, const struct lb_request *request, struct 
     char channel[REDISSON_NAME_MAX];
     sc_channel(request, channel);
     struct redisson_number bound = redisson_number(request->bound);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {channel, 0}, {bound.text, 0}, {redisson_publish(session), 0}};
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {bound.text, 0},
+                                       {redisson_publish(session), 0}};
     return sc_set(session, &set_permits, 2, words, 4, err);
 }
 #endif

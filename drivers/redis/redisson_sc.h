@@ -1,5 +1,5 @@
-/* redisson_sc: what Redisson's two semaphores share: a counter of the permits that are left, and a channel on
- * which each change of it is told. */
+/* redisson_sc: what Redisson's two semaphores share: a counter of the permits that are left, and a
+ * channel on which each change of it is told. */
 #ifndef DRIVERS_REDIS_REDISSON_SC_H
 #define DRIVERS_REDIS_REDISSON_SC_H
 

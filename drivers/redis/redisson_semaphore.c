@@ -1,10 +1,10 @@
-/* redis-semaphore: Redisson's RSemaphore: a counter of the permits that are left. It knows no holders.
+/* redis-semaphore: Redisson's RSemaphore: a counter of the permits that are left. It knows no
+ * holders.
  *
- * So nobody can tell whose permit is whose: that one gives back only what it took is this driver's own book,
- * not the server's; a permit whose holder died never comes back; and after an acquire whose answer was lost
- * nobody can find out whether it took one, so there is no settling it: as with the real client, that permit
- * may be gone for good.
- */
+ * So nobody can tell whose permit is whose: that one gives back only what it took is this driver's
+ * own book, not the server's; a permit whose holder died never comes back; and after an acquire
+ * whose answer was lost nobody can find out whether it took one, so there is no settling it: as
+ * with the real client, that permit may be gone for good. */
 #include "drivers/redis/redisson_sc.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -27,8 +27,10 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
     char channel[REDISSON_NAME_MAX];
     sc_channel(request, channel);
     struct redisson_number permits = redisson_number(request->permits ? request->permits : 1);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {channel, 0}, {permits.text, 0}, {redisson_publish(session), 0}};
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {permits.text, 0},
+                                       {redisson_publish(session), 0}};
     const struct redis_reply *reply = NULL;
     return redisson_run(session, NULL, &give, 2, words, 4, &reply);
 }
@@ -41,7 +43,8 @@ static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_word words[] = {{request->key, request->key_len}, {permits.text, 0}};
     const struct redis_reply *reply = NULL;
     bool synced = true;
-    enum lb_outcome outcome = redisson_run_synced(one->session, NULL, &take, 1, words, 2, &reply, &synced);
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, NULL, &take, 1, words, 2, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
     *ret_left_ns = LB_NEVER; /* nothing but a message tells that one came back */
@@ -56,8 +59,8 @@ static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
     return LB_OK;
 }
 
-static enum lb_outcome semaphore_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome semaphore_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     struct semaphore_grant *mine = grant->data;
     char channel[REDISSON_NAME_MAX];
     mine->permits = 0;
@@ -70,8 +73,8 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session, const struc
                                                  .count = sc_count});
 }
 
-static enum lb_outcome semaphore_release(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome semaphore_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     struct semaphore_grant *mine = grant->data;
     if (mine->permits == 0) return LB_LOST;
     mine->permits = 0;
@@ -84,8 +87,8 @@ static int semaphore_disarm(struct lb_session *session, const struct lb_request 
     return sc_set(session, NULL, 0, words, 2, err);
 }
 
-static int semaphore_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                             struct lb_err *err) {
+static int semaphore_residue(struct lb_session *session, const char *prefix,
+                             struct lb_residue *ret_residue, struct lb_err *err) {
     static const char *const keys[] = {"", NULL};
     static const char *const channels[] = {"redisson_sc:{", NULL};
     return redisson_residue(session, prefix, keys, channels, ret_residue, err);
@@ -102,19 +105,20 @@ const struct lb_lock lock_redis_semaphore = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_PERMITS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, /* no permit ends by time */
     .waits = "a message of its channel, for as long as it takes",
-    .about = {.compatible = REDISSON_COMPATIBLE("RSemaphore"),
-              .order = "none: a message wakes as many waiters of each process as there are permits",
-              .hazards =
-                  "a dead holder's permits never come back, nor one whose answer was lost; a waiter whose "
-                  "message is lost waits for the next one, be it for ever; anybody may give back what is "
-                  "not his",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_NEVER},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RSemaphore"),
+         .order = "none: a message wakes as many waiters of each process as there are permits",
+         .hazards =
+             "a dead holder's permits never come back, nor one whose answer was lost; a waiter whose "
+             "message is lost waits for the next one, be it for ever; anybody may give back what is "
+             "not his",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_NEVER},
     .expected = redis_semaphore_expected,
     LB_IF_HIREDIS(.options = semaphore_options, .options_bytes = sizeof(struct redisson_options),
                   .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct semaphore_grant), .arm = sc_arm, .disarm = semaphore_disarm,
-                  .acquire = semaphore_acquire, .release = semaphore_release,
-                  .residue = semaphore_residue, )};
+                  .grant_bytes = sizeof(struct semaphore_grant), .arm = sc_arm,
+                  .disarm = semaphore_disarm, .acquire = semaphore_acquire,
+                  .release = semaphore_release, .residue = semaphore_residue, )};

@@ -1,6 +1,6 @@
-/* redis-spin: Redisson's RSpinLock: RLock's hash without its channel. A waiter asks again after a pause that
- * doubles, so nothing is published: in a cluster of older servers each PUBLISH goes to every node.
- */
+/* redis-spin: Redisson's RSpinLock: RLock's hash without its channel. A waiter asks again after a
+ * pause that doubles, so nothing is published: in a cluster of older servers each PUBLISH goes to
+ * every node. */
 #include "drivers/redis/redisson_rlock.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -14,7 +14,8 @@ struct spin_options {
 /* initial * multiplier^fails, and a random 0 to fails - 1 times initial more. */
 static int64_t pause_ns(const struct spin_options *options, struct lb_rng *rng, int fails) {
     int64_t delay_ns = options->initial_delay_ns;
-    for (int i = 0; i < fails && delay_ns < options->max_delay_ns; i++) delay_ns *= options->multiplier;
+    for (int i = 0; i < fails && delay_ns < options->max_delay_ns; i++)
+        delay_ns *= options->multiplier;
     if (fails > 0) delay_ns += (int64_t)rng_below(rng, (uint64_t)fails) * options->initial_delay_ns;
     return delay_ns < options->max_delay_ns ? delay_ns : options->max_delay_ns;
 }
@@ -59,10 +60,10 @@ static enum lb_outcome spin_settle(struct lb_session *session, const struct lb_r
 
 static const struct lb_option spin_options[] = {
     REDISSON_OPTION_CHECK_SYNCED,
-    {"initial_delay", LB_OPT_DURATION, offsetof(struct spin_options, initial_delay_ns), "1ms", 1e3, 60e9,
-     NULL, "first wait between two tries"},
-    {"max_delay", LB_OPT_DURATION, offsetof(struct spin_options, max_delay_ns), "128ms", 1e3, 60e9, NULL,
-     "longest wait between two tries"},
+    {"initial_delay", LB_OPT_DURATION, offsetof(struct spin_options, initial_delay_ns), "1ms", 1e3,
+     60e9, NULL, "first wait between two tries"},
+    {"max_delay", LB_OPT_DURATION, offsetof(struct spin_options, max_delay_ns), "128ms", 1e3, 60e9,
+     NULL, "longest wait between two tries"},
     {"multiplier", LB_OPT_INT, offsetof(struct spin_options, multiplier), "2", 1, 10, NULL,
      "each wait is this many times the one before"},
     {0},
@@ -71,21 +72,26 @@ static const struct lb_option spin_options[] = {
 
 const struct lb_lock lock_redis_spin = {
     .name = "redis-spin",
-    .summary = "Redisson's RSpinLock: RLock's hash, waiters poll with a doubling pause, nothing is published",
+    .summary =
+        "Redisson's RSpinLock: RLock's hash, waiters poll with a doubling pause, nothing is published",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
+    .caps =
+        LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about = {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
-              .order = "none",
-              .hazards = "a waiter's pause grows to 128 ms while the lock may be free; who comes late polls "
-                         "faster than who waits long",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE},
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
+         .order = "none",
+         .hazards =
+             "a waiter's pause grows to 128 ms while the lock may be free; who comes late polls "
+             "faster than who waits long",
+         .acquire_requests = 1,
+         .release_requests = 2,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE},
     LB_IF_HIREDIS(.options = spin_options, .options_bytes = sizeof(struct spin_options),
-                  .session_bytes = sizeof(struct redisson_session), .grant_bytes = sizeof(struct rlock_grant),
-                  .acquire = spin_acquire, .release = spin_release, .renew = rlock_renew,
-                  .settle = spin_settle, .residue = rlock_residue, )};
+                  .session_bytes = sizeof(struct redisson_session),
+                  .grant_bytes = sizeof(struct rlock_grant), .acquire = spin_acquire,
+                  .release = spin_release, .renew = rlock_renew, .settle = spin_settle,
+                  .residue = rlock_residue, )};

@@ -1,6 +1,6 @@
-/* redisson_unlock: the client's side of every unlock. Each carries the name of a key of its own, the latch,
- * where the script notes what it answered, so that the real client could send it again; then the client
- * deletes that key without waiting. See redisson.h. */
+/* redisson_unlock: the client's side of every unlock. Each carries the name of a key of its own,
+ * the latch, where the script notes what it answered, so that the real client could send it again;
+ * then the client deletes that key without waiting. See redisson.h. */
 #include "drivers/redis/redisson.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -20,13 +20,15 @@ void redisson_drop_latch(struct lb_session *session, struct redis_node *node, co
 }
 
 enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
-                                const struct lb_request *request, const struct redis_script *script, int keys,
-                                const struct redis_word *words, int count, bool *ret_held) {
+                                const struct lb_request *request, const struct redis_script *script,
+                                int keys, const struct redis_word *words, int count,
+                                bool *ret_held) {
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redisson_run(session, node, script, keys, words, count, &reply);
     if (outcome != LB_OK) return outcome;
     struct redis_value answer = reply->value;
-    if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER)
+        return redis_refuse(session, reply);
     if (node || redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
         redisson_drop_latch(session, node, words[keys - 1].text);
     /* 2 is ours: where the real scripts call it a success that the lock was gone already. */

@@ -1,14 +1,13 @@
-/* redis-redlock: SET NX PX on five servers that know nothing of each other, held by whom most of them granted
- * it, for the lease less the time that asking took and less the drift of their clocks. To the text of
- * redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible with it and with redsync: the
- * same key, a random token, the same effects of release and extension. All servers are asked at once; one
- * that does not answer in node_timeout has not granted. It knows no order and mints no token; it can't,
- * without consensus.
+/* redis-redlock: SET NX PX on five servers that know nothing of each other, held by whom most of
+ * them granted it, for the lease less the time that asking took and less the drift of their clocks.
+ * To the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible with it
+ * and with redsync: the same key, a random token, the same effects of release and extension. All
+ * servers are asked at once; one that does not answer in node_timeout has not granted. It knows no
+ * order and mints no token; it can't, without consensus.
  *
- * What a late server is told to release comes behind what it was told to set, on one connection, so nothing
- * stays behind. A server that restarts empty within a lease may grant it again: with two of five that is a
- * second majority. redis.io: keep it out for a lease, or fsync always.
- */
+ * What a late server is told to release comes behind what it was told to set, on one connection, so
+ * nothing stays behind. A server that restarts empty within a lease may grant it again: with two of
+ * five that is a second majority. redis.io: keep it out for a lease, or fsync always. */
 #include "drivers/redis/redlock.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -19,8 +18,9 @@
 /* What the servers said to one command. */
 struct votes {
     int count, yes, no;
-    int late;    /* will do it yet, and after it what they are told next */
-    bool unsure; /* a connection was lost: a server may have done it, and can't be told otherwise in order */
+    int late; /* will do it yet, and after it what they are told next */
+    /* a connection was lost: a server may have done it, and can't be told otherwise in order */
+    bool unsure;
 };
 
 static int majority(int count) {
@@ -47,8 +47,8 @@ static struct votes ask_all(struct lb_session *session, const struct redis_comma
 }
 
 static struct votes ask_owner_checked(struct lb_session *session, const struct lb_request *request,
-                                      const struct lb_grant *grant, const struct redis_script *script,
-                                      const char *argument) {
+                                      const struct lb_grant *grant,
+                                      const struct redis_script *script, const char *argument) {
     const struct string_grant *mine = grant->data;
     const struct redis_word words[] = {{request->key, request->key_len},
                                        {mine->token, 2 * STRING_TOKEN_BYTES},
@@ -59,10 +59,11 @@ static struct votes ask_owner_checked(struct lb_session *session, const struct l
 }
 
 /* Fails for want of servers that answer. */
-static enum lb_outcome no_majority(struct lb_session *session, const struct votes *votes, bool unsure) {
+static enum lb_outcome no_majority(struct lb_session *session, const struct votes *votes,
+                                   bool unsure) {
     return lb_fail(session, unsure ? LB_UNKNOWN : LB_BROKEN,
-                   "redis: %d of %d servers answer, a majority is %d", votes->yes + votes->no, votes->count,
-                   majority(votes->count));
+                   "redis: %d of %d servers answer, a majority is %d", votes->yes + votes->no,
+                   votes->count, majority(votes->count));
 }
 
 int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
@@ -70,9 +71,10 @@ int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
     return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
 }
 
-/* Tells all servers to release what the same connections had been told to set. True if a majority did, or
- * will do it in that order: then nothing of ours is held, nor will be. */
-static bool undo(struct lb_session *session, const struct lb_request *request, const struct lb_grant *grant) {
+/* Tells all servers to release what the same connections had been told to set. True if a majority
+ * did, or will do it in that order: then nothing of ours is held, nor will be. */
+static bool undo(struct lb_session *session, const struct lb_request *request,
+                 const struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
     if (votes.yes + votes.no + votes.late < majority(votes.count)) return false;
     session->err.code = 0; /* the few that are not there do not matter */
@@ -121,12 +123,13 @@ int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_e
     (void)deadline_ns;
     int count = redis_node_count(session), up = redis_node_up_count(session);
     if (!redis_are_independent(session) || count < 3)
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s needs at least three independent servers: redis+independents://host1,host2,host3",
-                       session->lock->name);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s needs at least three independent servers: redis+independents://host1,host2,host3",
+            session->lock->name);
     if (up < majority(count))
-        return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d servers are there, a majority is %d", up, count,
-                       majority(count));
+        return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d servers are there, a majority is %d",
+                       up, count, majority(count));
     return 0;
 }
 
@@ -149,7 +152,8 @@ static enum lb_outcome extend(struct lb_session *session, const struct lb_reques
     int64_t sent_ns = lb_now();
     struct votes votes = ask_owner_checked(session, request, grant, &string_renew_script, lease_ms);
     int need = majority(votes.count);
-    if (votes.yes < need && votes.no <= votes.count - need) return no_majority(session, &votes, true);
+    if (votes.yes < need && votes.no <= votes.count - need)
+        return no_majority(session, &votes, true);
     session->err.code = 0;
     int64_t end_ns = sent_ns + request->lease_ns - redlock_drift_ns(session, request->lease_ns);
     if (votes.yes < need || lb_now() >= end_ns) return LB_LOST;
@@ -195,12 +199,12 @@ static enum lb_outcome redlock_acquire(struct lb_session *session, const struct 
 
 const struct lb_option redlock_option_table[] = {
     BACKOFF_OPTIONS(struct redlock_options, string.poll, "50ms", "200ms"),
-    {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "200ms", 1e6, 60e9,
-     NULL, "longest wait for one server's answer; then it has not granted"},
+    {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "200ms",
+     1e6, 60e9, NULL, "longest wait for one server's answer; then it has not granted"},
     {"drift", LB_OPT_REAL, offsetof(struct redlock_options, drift), "0.01", 0, 0.5, NULL,
      "part of the lease that the servers' clocks may be wrong by"},
-    {"drift_more", LB_OPT_DURATION, offsetof(struct redlock_options, drift_more_ns), "2ms", 0, 1e9, NULL,
-     "the same, on top, as a time: expiry is by whole milliseconds"},
+    {"drift_more", LB_OPT_DURATION, offsetof(struct redlock_options, drift_more_ns), "2ms", 0, 1e9,
+     NULL, "the same, on top, as a time: expiry is by whole milliseconds"},
     {0},
 };
 #endif
@@ -209,23 +213,25 @@ const char *const redlock_topologies[] = {"redis-independents", NULL};
 
 const struct lb_lock lock_redis_redlock = {
     .name = "redis-redlock",
-    .summary = "SET NX PX on most of several independent servers, validity computed (redis.io's Redlock)",
+    .summary =
+        "SET NX PX on most of several independent servers, validity computed (redis.io's Redlock)",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .topologies = redlock_topologies,
-    .about = {.compatible = "node-redlock, redsync and others that follow redis.io's text",
-              .order = "none; contenders may split the votes and all try again",
-              .hazards =
-                  "a pause longer than the lease, a step of a server's clock, or servers that restart empty "
-                  "within a lease let a second holder in; no fencing token",
-              .acquire_requests = 5,
-              .release_requests = 5,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS},
+    .about =
+        {.compatible = "node-redlock, redsync and others that follow redis.io's text",
+         .order = "none; contenders may split the votes and all try again",
+         .hazards =
+             "a pause longer than the lease, a step of a server's clock, or servers that restart empty "
+             "within a lease let a second holder in; no fencing token",
+         .acquire_requests = 5,
+         .release_requests = 5,
+         .guarantee = LB_ON_MAJORITY,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_redlock_expected,
     LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
                   .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,

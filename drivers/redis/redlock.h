@@ -1,5 +1,6 @@
-/* redlock: one lock on most of several independent servers, to the text of redis.io ("Distributed Locks with
- * Redis"): what redis-redlock and the control that leaves the validity out have in common. */
+/* redlock: one lock on most of several independent servers, to the text of redis.io ("Distributed
+ * Locks with Redis"): what redis-redlock and the control that leaves the validity out have in
+ * common. */
 #ifndef DRIVERS_REDIS_REDLOCK_H
 #define DRIVERS_REDIS_REDLOCK_H
 
@@ -14,9 +15,9 @@ struct redlock_options {
 };
 
 /* SET NX PX on all servers at once; a majority must grant. LB_OK with *ret_elapsed_ns, counted from
- * *ret_sent_ns, before the first was sent, until the last answer; else nothing is held (all were told to
- * release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority can be reached; LB_UNKNOWN: nor
- * any more for the release. */
+ * *ret_sent_ns, before the first was sent, until the last answer; else nothing is held (all were
+ * told to release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority can be reached;
+ * LB_UNKNOWN: nor any more for the release. */
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns);
 
@@ -27,7 +28,8 @@ enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request
 /* How much of a lease is not to be relied on, for the servers' clocks. */
 int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns);
 
-lb_connect_fn redlock_prepare; /* refuses what is not three or more independent servers, or no majority */
+/* refuses what is not three or more independent servers, or no majority */
+lb_connect_fn redlock_prepare;
 lb_release_fn redlock_release;
 lb_renew_fn redlock_renew;
 lb_settle_fn redlock_settle;

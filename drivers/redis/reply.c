@@ -17,7 +17,8 @@ static struct redis_value *place(const redisReadTask *task) {
 static void *on_text(const redisReadTask *task, char *text, size_t len) {
     struct redis_conn *conn = task->privdata;
     struct redis_value *value = place(task);
-    /* A reply longer than the buffer is cut: describe asks for long ones, and CLUSTER NODES may be one. */
+    /* A reply longer than the buffer is cut: describe asks for long ones, and CLUSTER NODES may be
+     * one. */
     size_t room = sizeof conn->text - conn->text_used;
     size_t keep = room == 0 ? 0 : len < room ? len : room - 1;
     char *at = conn->text + conn->text_used;

@@ -1,10 +1,11 @@
-/* redis-segmented: a hot resource cut in request->bound segments, each with a string lock of its own (see
- * redis-setnx), so that as many holders work at once, each on its part of the stock. A round begins at a
- * random segment and only tries: busy means the next one. After a round without success it waits as
- * redis-setnx does. What each part may be used for, and that the parts sum up, is its user's to guard.
+/* redis-segmented: a hot resource cut in request->bound segments, each with a string lock of its
+ * own (see redis-setnx), so that as many holders work at once, each on its part of the stock. A
+ * round begins at a random segment and only tries: busy means the next one. After a round without
+ * success it waits as redis-setnx does. What each part may be used for, and that the parts sum up,
+ * is its user's to guard.
  *
- * Keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes resource:seg:i, over its nodes.
- */
+ * Keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes resource:seg:i, over
+ * its nodes. */
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -24,13 +25,14 @@ struct segmented_grant {
     uint32_t slot;              /* held, or tried last */
 };
 
-static size_t segment_key(const struct lb_session *session, const struct lb_request *request, uint32_t slot,
-                          char out[SEGMENT_MAX]) {
+static size_t segment_key(const struct lb_session *session, const struct lb_request *request,
+                          uint32_t slot, char out[SEGMENT_MAX]) {
     const struct segmented_options *options = session->options;
     char after[16];
     snprintf(after, sizeof after, ":seg:%u", slot);
     if (options->spread)
-        return (size_t)snprintf(out, SEGMENT_MAX, "%.*s%s", (int)request->key_len, request->key, after);
+        return (size_t)snprintf(out, SEGMENT_MAX, "%.*s%s", (int)request->key_len, request->key,
+                                after);
     return redis_tagged(out, SEGMENT_MAX, "", request->key, request->key_len, after);
 }
 
@@ -52,18 +54,18 @@ static enum lb_outcome try_round(struct lb_session *session, const struct lb_req
     return LB_BUSY;
 }
 
-static enum lb_outcome segmented_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome segmented_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     if (request->bound < 1 || request->bound > LB_SLOTS_MAX)
-        return lb_fail(session, LB_REFUSED, "redis-segmented: 1 to %d segments, not %u", LB_SLOTS_MAX,
-                       request->bound);
+        return lb_fail(session, LB_REFUSED, "redis-segmented: 1 to %d segments, not %u",
+                       LB_SLOTS_MAX, request->bound);
     uint64_t all = request->bound == 64 ? UINT64_MAX : (UINT64_C(1) << request->bound) - 1;
     if ((request->skip_slots & all) == all) return LB_BUSY; /* nothing to wait for */
     return string_poll(session, request, grant, try_round);
 }
 
-static enum lb_outcome segmented_release(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome segmented_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     const struct segmented_grant *mine = grant->data;
     char key[SEGMENT_MAX];
     size_t len = segment_key(session, request, mine->slot, key);
@@ -77,20 +79,21 @@ static enum lb_outcome segmented_renew(struct lb_session *session, const struct 
     size_t len = segment_key(session, request, mine->slot, key);
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = string_if_mine(session, key, len, grant, &string_renew_script, lease_ms);
+    enum lb_outcome outcome =
+        string_if_mine(session, key, len, grant, &string_renew_script, lease_ms);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }
 
 /* Only the segment that was tried last is in doubt: those before it were busy. */
-static enum lb_outcome segmented_settle(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome segmented_settle(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     enum lb_outcome outcome = segmented_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-static int segmented_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                             struct lb_err *err) {
+static int segmented_residue(struct lb_session *session, const char *prefix,
+                             struct lb_residue *ret_residue, struct lb_err *err) {
     struct lb_residue residue = {0};
     if (redis_count_keys(session, "", prefix, &residue, err) != 0) return -1;
     if (redis_count_keys(session, "{", prefix, &residue, err) != 0) return -1;
@@ -108,23 +111,25 @@ static const struct lb_option segmented_options[] = {
 
 const struct lb_lock lock_redis_segmented = {
     .name = "redis-segmented",
-    .summary = "a hot key cut in segments, each a SET NX PX of its own: several holders at once, a part each",
+    .summary =
+        "a hot key cut in segments, each a SET NX PX of its own: several holders at once, a part each",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SLOTS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about = {.compatible = "SET NX PX by hand on the keys {resource}:seg:i",
-              .order = "none",
-              .hazards =
-                  "as redis-setnx, for each segment; the last goods cost up to a try a segment; a sum over "
-                  "all segments needs all of them locked",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS},
+    .about =
+        {.compatible = "SET NX PX by hand on the keys {resource}:seg:i",
+         .order = "none",
+         .hazards =
+             "as redis-setnx, for each segment; the last goods cost up to a try a segment; a sum over "
+             "all segments needs all of them locked",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS},
     LB_IF_HIREDIS(.options = segmented_options, .options_bytes = sizeof(struct segmented_options),
                   .grant_bytes = sizeof(struct segmented_grant), .acquire = segmented_acquire,
-                  .release = segmented_release, .renew = segmented_renew, .settle = segmented_settle,
-                  .residue = segmented_residue, )};
+                  .release = segmented_release, .renew = segmented_renew,
+                  .settle = segmented_settle, .residue = segmented_residue, )};

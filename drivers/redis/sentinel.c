@@ -1,8 +1,8 @@
-/* sentinel: who is the primary? Asked of the sentinels at each connect, in the URL's order, as Redis' guide
- * for clients of sentinels has it: the first that answers with an address whose server calls itself a
- * primary. Without sentinels the servers of the URL are asked themselves, in its order, and the first that
- * calls itself a primary is. See redis_impl.h. It does not subscribe to events: a session whose primary is
- * gone ends, and asks anew. */
+/* sentinel: who is the primary? Asked of the sentinels at each connect, in the URL's order, as
+ * Redis' guide for clients of sentinels has it: the first that answers with an address whose server
+ * calls itself a primary. Without sentinels the servers of the URL are asked themselves, in its
+ * order, and the first that calls itself a primary is. See redis_impl.h. It does not subscribe to
+ * events: a session whose primary is gone ends, and asks anew. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -16,29 +16,32 @@
 #define AGAIN_NS (50 * LB_MS_NS) /* between two rounds of asking, while they elect */
 
 /* A conversation with one sentinel. */
-static int open_sentinel(struct redis_conn *conn, struct lb_session *session, int index, int64_t deadline_ns,
-                         struct lb_err *err) {
+static int open_sentinel(struct redis_conn *conn, struct lb_session *session, int index,
+                         int64_t deadline_ns, struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
     return conn_open(conn, session, url->host[index], url->port[index], true, deadline_ns, err);
 }
 
 /* The address that one sentinel gives: node 0. 0, or -1 with err. */
-static int ask_primary(struct redis_conn *conn, struct lb_session *session, int index, int64_t deadline_ns,
-                       struct lb_err *err) {
+static int ask_primary(struct redis_conn *conn, struct lb_session *session, int index,
+                       int64_t deadline_ns, struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     const struct redis_server *server = redis_server_of(session);
-    const struct redis_word words[] = {{"SENTINEL", 8}, {"get-master-addr-by-name", 0}, {server->master, 0}};
+    const struct redis_word words[] = {
+        {"SENTINEL", 8}, {"get-master-addr-by-name", 0}, {server->master, 0}};
     const struct redis_reply *reply = &conn->reply[0];
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
     if (conn_ask(conn, words, 3, deadline_ns, err) != 0) return -1;
     if (reply->value.type == REDIS_NIL)
         return err_set(err, LB_EXIT_USAGE, "redis: the sentinels watch no '%s'", server->master);
     if (reply->value.type != REDIS_ARRAY || reply->count != 2 || atoi(reply->element[1].text) == 0)
-        return err_set(err, LB_EXIT_MACHINE, "redis: sentinel at %s:%d: %s", server->url.host[index],
-                       server->url.port[index],
-                       reply->value.type == REDIS_ERROR ? reply->value.text : "no address of a primary");
+        return err_set(err, LB_EXIT_MACHINE, "redis: sentinel at %s:%d: %s",
+                       server->url.host[index], server->url.port[index],
+                       reply->value.type == REDIS_ERROR ? reply->value.text
+                                                        : "no address of a primary");
     state->node_count = 0;
-    struct redis_node *node = redis_node_add(state, reply->element[0].text, atoi(reply->element[1].text));
+    struct redis_node *node =
+        redis_node_add(state, reply->element[0].text, atoi(reply->element[1].text));
     if (!node) return err_set(err, LB_EXIT_MACHINE, "redis: a sentinel's address is too long");
     node->primary = true;
     return 0;
@@ -55,7 +58,8 @@ static int suppose_primary(struct lb_session *session, int index, struct lb_err 
     return 0;
 }
 
-/* Connects node 0 and makes sure that it is a primary: sentinels may not know yet. 0, or -1 with err. */
+/* Connects node 0 and makes sure that it is a primary: sentinels may not know yet. 0, or -1 with
+ * err. */
 static int connect_primary(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct redis_node *node = &redis_state_of(session)->node[0];
     const struct redis_reply *reply = NULL;
@@ -75,8 +79,8 @@ int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struc
         struct redis_conn *conn = calloc(1, sizeof *conn);
         struct lb_err why = {0};
         if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        /* Sentinels that hang are passed over soon. A server may be far away, and nobody else is the primary.
-         */
+        /* Sentinels that hang are passed over soon. A server may be far away, and nobody else is
+         * the primary. */
         int64_t share_ns = sentinels ? 0 : (deadline_ns - lb_now()) / url->host_count;
         int64_t until_ns = lb_now() + (share_ns > ASK_NS ? share_ns : ASK_NS);
         if (until_ns > deadline_ns) until_ns = deadline_ns;
@@ -90,11 +94,13 @@ int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struc
         if (why.code == LB_EXIT_USAGE || lb_now() >= deadline_ns || lb_stopping())
             return err_set(err, why.code, "%s", why.text);
         session->err.code = 0;
-        if (round) lb_sleep_until(lb_now() + AGAIN_NS < deadline_ns ? lb_now() + AGAIN_NS : deadline_ns);
+        if (round)
+            lb_sleep_until(lb_now() + AGAIN_NS < deadline_ns ? lb_now() + AGAIN_NS : deadline_ns);
     }
 }
 
-/* The value after a name in a list of names and values, as far as it was kept; "" if it is not there. */
+/* The value after a name in a list of names and values, as far as it was kept; "" if it is not
+ * there. */
 static const char *after(const struct redis_reply *reply, const char *name) {
     for (int i = 0; i + 1 < reply->count; i += 2) {
         if (strcmp(reply->element[i].text, name) == 0) return reply->element[i + 1].text;
@@ -102,7 +108,8 @@ static const char *after(const struct redis_reply *reply, const char *name) {
     return "";
 }
 
-/* One sentinel's view: how many replicas it knows, and that it knows all its peers. 0, or -1 with err. */
+/* One sentinel's view: how many replicas it knows, and that it knows all its peers. 0, or -1 with
+ * err. */
 static int view(struct redis_conn *conn, struct lb_session *session, int index, int64_t deadline_ns,
                 int *ret_replicas, struct lb_facts *facts, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
@@ -111,7 +118,8 @@ static int view(struct redis_conn *conn, struct lb_session *session, int index, 
     const struct redis_reply *reply = &conn->reply[0];
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
     if (conn_ask(conn, words, 3, deadline_ns, err) != 0) return -1;
-    if (atoi(after(reply, "port")) != primary->port || strcmp(after(reply, "ip"), primary->host) != 0)
+    if (atoi(after(reply, "port")) != primary->port ||
+        strcmp(after(reply, "ip"), primary->host) != 0)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not agree on the primary");
     if (atoi(after(reply, "num-other-sentinels")) < server->url.host_count - 1)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not know each other yet");
@@ -121,7 +129,8 @@ static int view(struct redis_conn *conn, struct lb_session *session, int index, 
     return 0;
 }
 
-int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts,
+                            struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
     int connected = 0;
     if (redis_replicas(session, &redis_state_of(session)->node[0], &connected) != LB_OK)
@@ -135,8 +144,9 @@ int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, 
         free(conn);
         if (failed) return -1;
         if (known > connected || (known == 0 && connected > 0))
-            return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d replicas are connected to their primary",
-                           connected, known);
+            return err_set(err, LB_EXIT_MACHINE,
+                           "redis: %d of %d replicas are connected to their primary", connected,
+                           known);
     }
     lb_fact(facts, "sentinels", "%d", url->host_count);
     lb_fact(facts, "replicas", "%d", connected);

@@ -1,5 +1,5 @@
-/* session: what a session is on each kind of topology: which nodes it knows, which it connects to at once,
- * and what the servers say of themselves. See redis.h. */
+/* session: what a session is on each kind of topology: which nodes it knows, which it connects to
+ * at once, and what the servers say of themselves. See redis.h. */
 #include "drivers/redis/redis_impl.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -47,10 +47,12 @@ static int redis_open(struct lb_server *server, struct lb_err *err) {
         memcpy(state->master, database, name);
         database += database[name] ? name + 1 : name;
     }
-    if (snprintf(state->database, sizeof state->database, "%s", database) >= (int)sizeof state->database)
+    if (snprintf(state->database, sizeof state->database, "%s", database) >=
+        (int)sizeof state->database)
         return err_set(err, LB_EXIT_USAGE, "redis: no database '%s'", database);
     if (state->mode == REDIS_CLUSTER && state->database[0])
-        return err_set(err, LB_EXIT_USAGE, "redis: a cluster has one database, so its URL names none");
+        return err_set(err, LB_EXIT_USAGE,
+                       "redis: a cluster has one database, so its URL names none");
     return 0;
 }
 
@@ -61,7 +63,8 @@ struct redis_node *redis_node_add(struct redis_state *state, const char *host, i
         struct redis_node *node = &state->node[i];
         if (node->port == port && strcmp(node->host, host) == 0) return node;
     }
-    if (state->node_count == REDIS_NODES_MAX || strlen(host) >= sizeof state->node[0].host) return NULL;
+    if (state->node_count == REDIS_NODES_MAX || strlen(host) >= sizeof state->node[0].host)
+        return NULL;
     struct redis_node *node = &state->node[state->node_count++];
     *node = (struct redis_node){.port = port};
     strcpy(node->host, host);
@@ -99,7 +102,8 @@ enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_
         if (!state->cluster) return lb_fail(session, LB_BROKEN, "redis: not connected");
         unsigned slot = redis_slot(key, len);
         index = state->cluster->node[slot];
-        if (index == REDIS_NOBODY) return lb_fail(session, LB_BROKEN, "redis: nobody serves slot %u", slot);
+        if (index == REDIS_NOBODY)
+            return lb_fail(session, LB_BROKEN, "redis: nobody serves slot %u", slot);
     }
     *ret_node = &state->node[index];
     return LB_OK;
@@ -165,7 +169,8 @@ static int connect_cluster(struct lb_session *session, int64_t deadline_ns, stru
     return -1;
 }
 
-static int connect_independents(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+static int connect_independents(struct lb_session *session, int64_t deadline_ns,
+                                struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     const struct url *url = &redis_server_of(session)->url;
     int up = 0;
@@ -205,7 +210,8 @@ static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct
         node->primary = true;
         failed = redis_node_connect(session, node, deadline_ns, err);
     }
-    if (!failed && session->lock->prepare) failed = session->lock->prepare(session, deadline_ns, err);
+    if (!failed && session->lock->prepare)
+        failed = session->lock->prepare(session, deadline_ns, err);
     return failed;
 }
 
@@ -234,33 +240,38 @@ static void info_fact(struct lb_facts *facts, const char *info, const char *line
     if (at) lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
 }
 
-enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count) {
+enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node,
+                               int *ret_count) {
     const struct redis_word words[] = {{"INFO", 4}, {"replication", 11}};
     const struct redis_command command = {.words = words, .count = 2};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
     if (outcome != LB_OK) return outcome;
-    const char *count =
-        reply->value.type == REDIS_STRING ? info_line(reply->value.text, "connected_slaves:") : NULL;
+    const char *count = reply->value.type == REDIS_STRING
+                            ? info_line(reply->value.text, "connected_slaves:")
+                            : NULL;
     if (!count) return redis_refuse(session, reply);
     *ret_count = atoi(count);
     return LB_OK;
 }
 
-static int describe_replicas(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+static int describe_replicas(struct lb_session *session, struct lb_facts *facts,
+                             struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     int connected = 0, wanted = redis_server_of(session)->url.host_count - 1;
     if (redis_replicas(session, &state->node[0], &connected) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     if (connected < wanted)
-        return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d replicas are connected to their primary",
-                       connected, wanted);
+        return err_set(err, LB_EXIT_MACHINE,
+                       "redis: %d of %d replicas are connected to their primary", connected,
+                       wanted);
     lb_fact(facts, "replicas", "%d", connected);
     return 0;
 }
 
 /* Every node must find the cluster whole: one that does not yet refuses commands. */
-static int describe_cluster(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
+                            struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     if (redis_cluster_learn(session, &state->node[0], err) != 0) return -1;
     for (int i = 0; i < state->node_count; i++) {
@@ -276,7 +287,8 @@ static int describe_cluster(struct lb_session *session, struct lb_facts *facts, 
     return 0;
 }
 
-static int describe_topology(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+static int describe_topology(struct lb_session *session, struct lb_facts *facts,
+                             struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     lb_fact(facts, "topology", "%s", modes[state->mode].name);
     switch (state->mode) {
@@ -310,8 +322,8 @@ static int redis_describe(struct lb_session *session, struct lb_facts *facts, st
             return err_set(err, why.code, "%s", why.text);
         lb_sleep_until(lb_now() + WHOLE_NS / 100);
     }
-    if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply, err) !=
-        0)
+    if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply,
+                  err) != 0)
         return -1;
     info_fact(facts, reply->value.text, "redis_version:", "version");
     info_fact(facts, reply->value.text, "redis_mode:", "mode");
@@ -320,7 +332,8 @@ static int redis_describe(struct lb_session *session, struct lb_facts *facts, st
         struct lb_err forbidden = {0}; /* by a managed server: then the fact is missing */
         if (redis_ask(session, node, words, 3, &reply, &forbidden) != 0) continue;
         if (reply->value.type == REDIS_ARRAY && reply->count == 2)
-            lb_fact(facts, settings[i], "%s", reply->element[1].len ? reply->element[1].text : "(empty)");
+            lb_fact(facts, settings[i], "%s",
+                    reply->element[1].len ? reply->element[1].text : "(empty)");
     }
     return 0;
 }
@@ -345,8 +358,8 @@ static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_n
 }
 
 static const struct lb_option redis_options[] = {
-    {"command_timeout", LB_OPT_DURATION, offsetof(struct redis_options, command_timeout_ns), "5s", 1e6, 600e9,
-     NULL, "longest wait for one answer; then the outcome is unknown"},
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct redis_options, command_timeout_ns), "5s",
+     1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
     {0},
 };
 #endif
@@ -356,13 +369,16 @@ static const char *const redis_schemes[] = {"redis",         "redis+replicas",  
 
 const struct lb_backend backend_redis = {
     .name = "redis",
-    .summary = "Redis: one server, with replicas, under sentinels, a cluster, or several independent ones",
+    .summary =
+        "Redis: one server, with replicas, under sentinels, a cluster, or several independent ones",
     .schemes = redis_schemes,
-    .topologies = (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
+    .topologies =
+        (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
     .expected = redis_expected,
     .unavailable = LB_WHY_HIREDIS,
     .install = "libhiredis-dev redis-server",
     LB_IF_HIREDIS(.options = redis_options, .options_bytes = sizeof(struct redis_options),
-                  .server_bytes = sizeof(struct redis_server), .session_bytes = sizeof(struct redis_state),
-                  .open = redis_open, .connect = redis_connect, .disconnect = redis_disconnect,
+                  .server_bytes = sizeof(struct redis_server),
+                  .session_bytes = sizeof(struct redis_state), .open = redis_open,
+                  .connect = redis_connect, .disconnect = redis_disconnect,
                   .describe = redis_describe, .ping = redis_ping, )};

@@ -1,9 +1,8 @@
-/* redis-setnx: the string lock of the Redis documentation: SET key token NX PX lease; release by a script
- * that deletes only the owner's. Compatible with redis-py's Lock, bsm/redislock, node-redlock and everything
- * else that takes "SET NX PX" with a random token. One round trip each; waits by polling; the lease frees a
- * dead holder's. No order, no token that grows. It does not renew by itself and does not survive a failover:
- * see its claims.
- */
+/* redis-setnx: the string lock of the Redis documentation: SET key token NX PX lease; release by a
+ * script that deletes only the owner's. Compatible with redis-py's Lock, bsm/redislock,
+ * node-redlock and everything else that takes "SET NX PX" with a random token. One round trip each;
+ * waits by polling; the lease frees a dead holder's. No order, no token that grows. It does not
+ * renew by itself and does not survive a failover: see its claims. */
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -15,22 +14,25 @@ static const struct lb_option setnx_options[] = {
 
 const struct lb_lock lock_redis_setnx = {
     .name = "redis-setnx",
-    .summary = "SET NX PX with a random token, compare-and-delete by Lua (redis.io's single-instance lock)",
+    .summary =
+        "SET NX PX with a random token, compare-and-delete by Lua (redis.io's single-instance lock)",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about = {.compatible = "redis-py's Lock, bsm/redislock, node-redlock with one server, SET NX PX by hand",
-              .order = "none",
-              .hazards =
-                  "a pause longer than the lease lets a second holder in; so does a failover that loses the "
-                  "last write, an eviction, a step of the server's clock",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS},
+    .about =
+        {.compatible =
+             "redis-py's Lock, bsm/redislock, node-redlock with one server, SET NX PX by hand",
+         .order = "none",
+         .hazards =
+             "a pause longer than the lease lets a second holder in; so does a failover that loses the "
+             "last write, an eviction, a step of the server's clock",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS},
     LB_IF_HIREDIS(.options = setnx_options, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
                   .release = string_release, .renew = string_renew, .settle = string_settle,

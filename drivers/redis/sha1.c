@@ -1,5 +1,5 @@
-/* sha1: see sha1.h. Computed here and not asked of the server (SCRIPT LOAD), so that it costs no round trip
- * and holds for every node. */
+/* sha1: see sha1.h. Computed here and not asked of the server (SCRIPT LOAD), so that it costs no
+ * round trip and holds for every node. */
 #include "drivers/redis/sha1.h"
 
 #include <stdint.h>
@@ -47,7 +47,8 @@ void sha1_hex(const void *data, size_t len, char out[41]) {
     memcpy(last, bytes, left);
     last[left] = 0x80;
     size_t end = left < 56 ? 64 : 128;
-    for (int i = 0; i < 8; i++) last[end - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> (8 * i));
+    for (int i = 0; i < 8; i++)
+        last[end - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> (8 * i));
     block(h, last);
     if (end == 128) block(h, last + 64);
     for (int i = 0; i < 5; i++) snprintf(out + 8 * i, 9, "%08x", h[i]);

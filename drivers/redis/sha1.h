@@ -1,5 +1,5 @@
-/* sha1: the digest by which EVALSHA names a script (FIPS 180-4). For nothing that must be secret or safe from
- * forgery. */
+/* sha1: the digest by which EVALSHA names a script (FIPS 180-4). For nothing that must be secret or
+ * safe from forgery. */
 #ifndef DRIVERS_REDIS_SHA1_H
 #define DRIVERS_REDIS_SHA1_H
 

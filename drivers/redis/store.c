@@ -1,8 +1,8 @@
-/* store: a guarded value beside a lock: the hash {key}:guarded with its token and its value, changed by
- * scripts, so that nothing comes between the look at the token and the write. See drivers/store.h.
+/* store: a guarded value beside a lock: the hash {key}:guarded with its token and its value,
+ * changed by scripts, so that nothing comes between the look at the token and the write. See
+ * drivers/store.h.
  *
- * Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below.
- */
+ * Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below. */
 #include "drivers/redis/store.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -77,13 +77,15 @@ static enum lb_outcome store_read(struct lb_session *session, const struct lb_re
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-static int store_drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int store_drop(struct lb_session *session, const struct lb_request *request,
+                      struct lb_err *err) {
     char name[NAME_MAX_BYTES];
     const struct redis_reply *reply = NULL;
     name_of(request, name);
     const struct redis_word words[] = {{"DEL", 3}, {name, 0}};
     enum lb_outcome outcome = redis_call(session, words, 2, &reply);
-    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER) outcome = redis_refuse(session, reply);
+    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER)
+        outcome = redis_refuse(session, reply);
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 

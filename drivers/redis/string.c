@@ -31,8 +31,9 @@ enum lb_outcome string_try_key(struct lb_session *session, const char *key, size
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {{"SET", 3}, {key, key_len}, {mine->token, 2 * STRING_TOKEN_BYTES},
-                                       {"NX", 2},  {"PX", 2},      {lease_ms, 0}};
+    const struct redis_word words[] = {
+        {"SET", 3}, {key, key_len}, {mine->token, 2 * STRING_TOKEN_BYTES},
+        {"NX", 2},  {"PX", 2},      {lease_ms, 0}};
     const struct redis_reply *reply = NULL;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = redis_call(session, words, 6, &reply);
@@ -69,7 +70,8 @@ enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size
 
 enum lb_outcome string_release(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    return string_if_mine(session, request->key, request->key_len, grant, &string_release_script, NULL);
+    return string_if_mine(session, request->key, request->key_len, grant, &string_release_script,
+                          NULL);
 }
 
 enum lb_outcome string_renew(struct lb_session *session, const struct lb_request *request,
@@ -77,8 +79,8 @@ enum lb_outcome string_renew(struct lb_session *session, const struct lb_request
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        string_if_mine(session, request->key, request->key_len, grant, &string_renew_script, lease_ms);
+    enum lb_outcome outcome = string_if_mine(session, request->key, request->key_len, grant,
+                                             &string_renew_script, lease_ms);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }

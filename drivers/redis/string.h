@@ -1,5 +1,5 @@
-/* string: what the locks that are a string key have in common: SET key token NX PX lease, and scripts that
- * act only if the key still holds the token. Polling, tokens, settling, residue. */
+/* string: what the locks that are a string key have in common: SET key token NX PX lease, and
+ * scripts that act only if the key still holds the token. Polling, tokens, settling, residue. */
 #ifndef DRIVERS_REDIS_STRING_H
 #define DRIVERS_REDIS_STRING_H
 
@@ -27,8 +27,8 @@ extern const struct redis_script string_renew_script;
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
 
-/* Tries until it is granted or the deadline has passed, with a new token (re-entry: with the old one). The
- * session's options begin with struct string_options. */
+/* Tries until it is granted or the deadline has passed, with a new token (re-entry: with the old
+ * one). The session's options begin with struct string_options. */
 enum lb_outcome string_poll(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, string_try_fn *try_once);
 
@@ -38,7 +38,8 @@ string_try_fn string_try;
 enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
                                const struct lb_request *request, struct lb_grant *grant);
 
-/* Runs an owner-checked script of one key (argument may be NULL). LB_OK; LB_LOST: it is not ours. */
+/* Runs an owner-checked script of one key (argument may be NULL). LB_OK; LB_LOST: it is not
+ * ours. */
 enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,
                                const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument);

@@ -1,10 +1,11 @@
-/* unsafe_expected: what the controls on Redis do when nothing happens and under the faults of the short tour.
- * Their mistakes must show in the workloads that expose them (.about); some show here too. See
- * drivers/expect.h. */
+/* unsafe_expected: what the controls on Redis do when nothing happens and under the faults of the
+ * short tour. Their mistakes must show in the workloads that expose them (.about); some show here
+ * too. See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/redis/redis.h"
 
-#define FORGETS [LB_FAULT_SERVER_RESTART] = VIOLATED("the key is in memory only, unless durability is sync")
+#define FORGETS                                                                                    \
+    [LB_FAULT_SERVER_RESTART] = VIOLATED("the key is in memory only, unless durability is sync")
 #define LEASE_FREES [LB_FAULT_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself")
 
 const struct lb_expectation unsafe_setnx_expire_expected[LB_FAULTS] = {
@@ -19,7 +20,8 @@ const struct lb_expectation unsafe_setnx_expire_expected[LB_FAULTS] = {
 const struct lb_expectation unsafe_del_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("nobody comes late"),
     [LB_FAULT_PAUSE] = VIOLATED("who comes late deletes the next one's lock, and a third comes in"),
-    [LB_FAULT_WIRE_CUT] = VIOLATED("who comes late deletes the next one's lock, and a third comes in"),
+    [LB_FAULT_WIRE_CUT] =
+        VIOLATED("who comes late deletes the next one's lock, and a third comes in"),
     LEASE_FREES,
     FORGETS,
 };
@@ -51,8 +53,10 @@ const struct lb_expectation unsafe_reentrant_expected[LB_FAULTS] = {
 
 const struct lb_expectation unsafe_renew_late_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("leases last without renewals"),
-    [LB_FAULT_PAUSE] = VIOLATED("it extends what has ended, or another's, and believes that it holds"),
-    [LB_FAULT_WIRE_CUT] = VIOLATED("it extends what has ended, or another's, and believes that it holds"),
+    [LB_FAULT_PAUSE] =
+        VIOLATED("it extends what has ended, or another's, and believes that it holds"),
+    [LB_FAULT_WIRE_CUT] =
+        VIOLATED("it extends what has ended, or another's, and believes that it holds"),
     LEASE_FREES,
     FORGETS,
 };
@@ -69,6 +73,7 @@ const struct lb_expectation unsafe_redlock_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("the lease is far longer than the work and the asking"),
     [LB_FAULT_PAUSE] = VIOLATED("the time that asking took is missing at the end of the lease"),
     [LB_FAULT_WIRE_CUT] = VIOLATED("the time that asking took is missing at the end of the lease"),
-    [LB_FAULT_SERVER_RESTART] = VIOLATED("a server that forgot grants again: two more, and two hold it"),
+    [LB_FAULT_SERVER_RESTART] =
+        VIOLATED("a server that forgot grants again: two more, and two hold it"),
     LEASE_FREES,
 };

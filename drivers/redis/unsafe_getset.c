@@ -1,6 +1,6 @@
-/* unsafe-redis-getset, -getset-repaired: SETNX of the moment when the lock shall end, by the client's wall
- * clock, and GETSET to take over one that has ended; as articles print it, and with its last return repaired.
- * For the checks to catch; never to be used. */
+/* unsafe-redis-getset, -getset-repaired: SETNX of the moment when the lock shall end, by the
+ * client's wall clock, and GETSET to take over one that has ended; as articles print it, and with
+ * its last return repaired. For the checks to catch; never to be used. */
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -11,14 +11,17 @@
 #include "drivers/wait.h"
 
 /* The three commands. `got`: whether this client may believe that it holds. */
-static enum lb_outcome takeover(struct lb_session *session, const struct lb_request *request, bool *ret_got) {
+static enum lb_outcome takeover(struct lb_session *session, const struct lb_request *request,
+                                bool *ret_got) {
     char expires[24], before[24];
     const struct redis_reply *reply = NULL;
     snprintf(expires, sizeof expires, "%lld",
              (long long)((lb_wall_now() + request->lease_ns) / LB_MS_NS) + 1);
-    const struct redis_word setnx[] = {{"SETNX", 5}, {request->key, request->key_len}, {expires, 0}};
+    const struct redis_word setnx[] = {
+        {"SETNX", 5}, {request->key, request->key_len}, {expires, 0}};
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
-    const struct redis_word getset[] = {{"GETSET", 6}, {request->key, request->key_len}, {expires, 0}};
+    const struct redis_word getset[] = {
+        {"GETSET", 6}, {request->key, request->key_len}, {expires, 0}};
     enum lb_outcome outcome = redis_call(session, setnx, 3, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
@@ -59,8 +62,8 @@ static enum lb_outcome printed_acquire(struct lb_session *session, const struct 
     return string_poll(session, request, grant, try_printed);
 }
 
-static enum lb_outcome repaired_acquire(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome repaired_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     return string_poll(session, request, grant, try_repaired);
 }
 
@@ -71,7 +74,8 @@ static enum lb_outcome del(struct lb_session *session, const struct lb_request *
     const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_call(session, words, 2, &reply);
-    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER) outcome = redis_refuse(session, reply);
+    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER)
+        outcome = redis_refuse(session, reply);
     return outcome;
 }
 
@@ -83,47 +87,51 @@ static const struct lb_option getset_options[] = {
 
 const struct lb_lock lock_unsafe_redis_getset = {
     .name = "unsafe-redis-getset",
-    .summary = "SETNX of an end time, GETSET to take over; as usually printed, every path returns true",
+    .summary =
+        "SETNX of an end time, GETSET to take over; as usually printed, every path returns true",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
     .waits = "never: it always believes that it got it",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: the code for taking over an ended lock, printed with \"return "
-                  "true\" as its last line; it excludes nobody",
-              .exposed_by = "late",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: the code for taking over an ended lock, printed with \"return "
+             "true\" as its last line; it excludes nobody",
+         .exposed_by = "late",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_expected,
     LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = printed_acquire, .release = del,
-                  .settle = del, .residue = string_residue, )};
+                  .grant_bytes = sizeof(struct string_grant), .acquire = printed_acquire,
+                  .release = del, .settle = del, .residue = string_residue, )};
 
 const struct lb_lock lock_unsafe_redis_getset_repaired = {
     .name = "unsafe-redis-getset-repaired",
-    .summary = "SETNX of an end time, GETSET to take over, DEL: no owner, and the clients' clocks must agree",
+    .summary =
+        "SETNX of an end time, GETSET to take over, DEL: no owner, and the clients' clocks must agree",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles, with the last return repaired: the value has no owner, so a late "
-                  "holder's DEL frees the next one's lock; losers' GETSET moves the winner's end; clocks "
-                  "must agree",
-              .exposed_by = "late",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles, with the last return repaired: the value has no owner, so a late "
+             "holder's DEL frees the next one's lock; losers' GETSET moves the winner's end; clocks "
+             "must agree",
+         .exposed_by = "late",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_repaired_expected,
     LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = repaired_acquire, .release = del,
-                  .settle = del, .residue = string_residue, )};
+                  .grant_bytes = sizeof(struct string_grant), .acquire = repaired_acquire,
+                  .release = del, .settle = del, .residue = string_residue, )};

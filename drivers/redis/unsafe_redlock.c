@@ -1,5 +1,5 @@
-/* unsafe-redlock-no-validity: redis-redlock that counts its lease from when the majority had answered, and
- * takes a grant whatever is left of it. For the checks to catch; never to be used. */
+/* unsafe-redlock-no-validity: redis-redlock that counts its lease from when the majority had
+ * answered, and takes a grant whatever is left of it. For the checks to catch; never to be used. */
 #include "drivers/redis/redlock.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -27,17 +27,18 @@ const struct lb_lock lock_unsafe_redlock_no_validity = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
     .waits = "poll",
     .topologies = redlock_topologies,
-    .about = {.order = "none",
-              .acquire_requests = 5,
-              .release_requests = 5,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: Redlock keys that live for some tens of milliseconds, and no "
-                  "validity computed: the time that asking took is missing at the end of the lease",
-              .exposed_by = "slow-quorum",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 5,
+         .release_requests = 5,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS,
+         .mistake =
+             "introductory articles: Redlock keys that live for some tens of milliseconds, and no "
+             "validity computed: the time that asking took is missing at the end of the lease",
+         .exposed_by = "slow-quorum",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_redlock_expected,
     LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
                   .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,

@@ -1,6 +1,6 @@
-/* unsafe-redis-lua-reentrant: a string lock whose script lets its owner in again without counting, and whose
- * release deletes: the first unlock of a lock that is held twice frees it. For the checks to catch; never to
- * be used. */
+/* unsafe-redis-lua-reentrant: a string lock whose script lets its owner in again without counting,
+ * and whose release deletes: the first unlock of a lock that is held twice frees it. For the checks
+ * to catch; never to be used. */
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -24,8 +24,8 @@ static enum lb_outcome try_script(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-static enum lb_outcome uncounted_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome uncounted_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     return string_poll(session, request, grant, try_script);
 }
 
@@ -40,19 +40,21 @@ const struct lb_lock lock_unsafe_redis_lua_reentrant = {
     .summary = "a script that lets the owner in again without counting; the first unlock frees it",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_REENTRANT | LB_CAP_SHARE | LB_CAP_CONTROL,
+    .caps =
+        LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_REENTRANT | LB_CAP_SHARE | LB_CAP_CONTROL,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: re-entry without a counter, unlock by DEL: the inner unlock frees "
-                  "the lock while the outer holder works on",
-              .exposed_by = "reentrant",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: re-entry without a counter, unlock by DEL: the inner unlock frees "
+             "the lock while the outer holder works on",
+         .exposed_by = "reentrant",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_reentrant_expected,
     LB_IF_HIREDIS(.options = uncounted_options, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = uncounted_acquire,

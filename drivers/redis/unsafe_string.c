@@ -1,5 +1,6 @@
-/* unsafe-redis-setnx-expire, -del, -get-del, -ttl-short, -renew-late: redis-setnx with one mistake each, as
- * people make it. Everything else is redis-setnx's own code. For the checks to catch; never to be used. */
+/* unsafe-redis-setnx-expire, -del, -get-del, -ttl-short, -renew-late: redis-setnx with one mistake
+ * each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
+ * never to be used. */
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -10,7 +11,8 @@
 /* One command with the request's key and at most one argument; its integer answer. */
 static enum lb_outcome ask_key(struct lb_session *session, const struct lb_request *request,
                                const char *command, const char *argument, long long *ret_answer) {
-    const struct redis_word words[] = {{command, 0}, {request->key, request->key_len}, {argument, 0}};
+    const struct redis_word words[] = {
+        {command, 0}, {request->key, request->key_len}, {argument, 0}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_call(session, words, argument ? 3 : 2, &reply);
     if (outcome != LB_OK) return outcome;
@@ -39,8 +41,8 @@ static enum lb_outcome two_calls(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-static enum lb_outcome two_calls_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome two_calls_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     return string_poll(session, request, grant, two_calls);
 }
 
@@ -133,16 +135,17 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
     .primitive = LB_MUTEX,
     .caps = UNSAFE_CAPS,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_NEVER,
-              .mistake =
-                  "introductory articles: SETNX and EXPIRE as two calls; who dies between them leaves a key "
-                  "without expiry, and nobody gets the lock again",
-              .exposed_by = "crash",
-              .exposed_as = LB_EXPOSED_STUCK},
+    .about =
+        {.order = "none",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_NEVER,
+         .mistake =
+             "introductory articles: SETNX and EXPIRE as two calls; who dies between them leaves a key "
+             "without expiry, and nobody gets the lock again",
+         .exposed_by = "crash",
+         .exposed_as = LB_EXPOSED_STUCK},
     .expected = unsafe_setnx_expire_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = two_calls_acquire,
@@ -155,17 +158,18 @@ const struct lb_lock lock_unsafe_redis_del = {
     .primitive = LB_MUTEX,
     .caps = UNSAFE_CAPS,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: DEL without owner check; a holder whose lease has ended deletes "
-                  "the next one's lock, and a third comes in",
-              .exposed_by = "late",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: DEL without owner check; a holder whose lease has ended deletes "
+             "the next one's lock, and a third comes in",
+         .exposed_by = "late",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_del_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
@@ -178,21 +182,23 @@ const struct lb_lock lock_unsafe_redis_get_del = {
     .primitive = LB_MUTEX,
     .caps = UNSAFE_CAPS,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: GET, compare, DEL as two calls; the lease may end between them, "
-                  "and the DEL hits the next one's lock",
-              .exposed_by = "late",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 2,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: GET, compare, DEL as two calls; the lease may end between them, "
+             "and the DEL hits the next one's lock",
+         .exposed_by = "late",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_del_expected,
     LB_IF_HIREDIS(.options = get_del_options, .options_bytes = sizeof(struct get_del_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
-                  .release = get_del_release, .settle = string_settle, .residue = string_residue, )};
+                  .release = get_del_release, .settle = string_settle,
+                  .residue = string_residue, )};
 
 const struct lb_lock lock_unsafe_redis_ttl_short = {
     .name = "unsafe-redis-ttl-short",
@@ -201,17 +207,18 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
     .primitive = LB_MUTEX,
     .caps = UNSAFE_CAPS,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: a guessed expiry that nothing extends; work that takes longer "
-                  "goes on without the lock, beside the next holder",
-              .exposed_by = "short-lease",
-              .exposed_as = LB_EXPOSED_EXPIRED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: a guessed expiry that nothing extends; work that takes longer "
+             "goes on without the lock, beside the next holder",
+         .exposed_by = "short-lease",
+         .exposed_as = LB_EXPOSED_EXPIRED},
     .expected = unsafe_ttl_short_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
@@ -225,18 +232,19 @@ const struct lb_lock lock_unsafe_redis_renew_late = {
     .primitive = LB_MUTEX,
     .caps = UNSAFE_CAPS | LB_CAP_RENEW,
     .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: a watchdog that renews a 30 s lease after 29 s, then every 20 s by "
-                  "20 s, by EXPIRE, without owner check or a look at its answer: it extends what has ended, "
-                  "or somebody else's",
-              .exposed_by = "late-renewal",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: a watchdog that renews a 30 s lease after 29 s, then every 20 s by "
+             "20 s, by EXPIRE, without owner check or a look at its answer: it extends what has ended, "
+             "or somebody else's",
+         .exposed_by = "late-renewal",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_renew_late_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct late_grant), .acquire = late_acquire,

@@ -1,13 +1,12 @@
-/* redis-wait: SET NX PX, and WAIT for replicas to have it, sent at once on one connection: WAIT counts those
- * that acknowledged this connection's own last write, so on another one it says nothing. Too few in time: the
- * key is deleted again, and the try counts as one that found it busy. A renewal waits the same; one that too
- * few replicas acknowledged extends nothing that the holder relies on. Release is redis-setnx's; whoever
- * speaks SET NX PX is excluded. With `short = accept` it does what many programs do: it waits, and does not
- * look at the count.
+/* redis-wait: SET NX PX, and WAIT for replicas to have it, sent at once on one connection: WAIT
+ * counts those that acknowledged this connection's own last write, so on another one it says
+ * nothing. Too few in time: the key is deleted again, and the try counts as one that found it busy.
+ * A renewal waits the same; one that too few replicas acknowledged extends nothing that the holder
+ * relies on. Release is redis-setnx's; whoever speaks SET NX PX is excluded. With `short = accept`
+ * it does what many programs do: it waits, and does not look at the count.
  *
- * It makes it likelier that a promoted replica knows the lock, not certain: the one that acknowledged need
- * not be the one that is promoted.
- */
+ * It makes it likelier that a promoted replica knows the lock, not certain: the one that
+ * acknowledged need not be the one that is promoted. */
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -34,8 +33,8 @@ static enum lb_outcome write_and_wait(struct lb_session *session, const struct r
     enum lb_outcome outcome = redis_pipe(session, NULL, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
     *ret_written = &replies[0];
-    *ret_enough = options->accept ||
-                  (replies[1].value.type == REDIS_INTEGER && replies[1].value.integer >= options->replicas);
+    *ret_enough = options->accept || (replies[1].value.type == REDIS_INTEGER &&
+                                      replies[1].value.integer >= options->replicas);
     return LB_OK;
 }
 
@@ -88,7 +87,8 @@ static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_re
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     if (reply->value.integer != 1) return LB_LOST;
-    /* With too few replicas it ends when it would have ended without us; the next renewal may do better. */
+    /* With too few replicas it ends when it would have ended without us; the next renewal may do
+     * better. */
     if (enough) grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
 }
@@ -97,8 +97,8 @@ static const struct lb_option wait_options[] = {
     BACKOFF_OPTIONS(struct wait_options, string.poll, "1ms", "64ms"),
     {"replicas", LB_OPT_INT, offsetof(struct wait_options, replicas), "1", 1, 100, NULL,
      "how many replicas must have acknowledged the lock; with two, 1 makes a majority of three"},
-    {"wait_timeout", LB_OPT_DURATION, offsetof(struct wait_options, timeout_ns), "100ms", 1e6, 60e9, NULL,
-     "longest wait for them; must be less than the backend's command_timeout"},
+    {"wait_timeout", LB_OPT_DURATION, offsetof(struct wait_options, timeout_ns), "100ms", 1e6, 60e9,
+     NULL, "longest wait for them; must be less than the backend's command_timeout"},
     {"short", LB_OPT_CHOICE, offsetof(struct wait_options, accept), "refuse", 0, 0, "refuse,accept",
      "what to do when too few have it by then; accept: hold the lock all the same"},
     {0},
@@ -107,23 +107,25 @@ static const struct lb_option wait_options[] = {
 
 const struct lb_lock lock_redis_wait = {
     .name = "redis-wait",
-    .summary = "SET NX PX and WAIT for replicas in one round trip, deleted again if too few acknowledge",
+    .summary =
+        "SET NX PX and WAIT for replicas in one round trip, deleted again if too few acknowledge",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .topologies = (const char *const[]){"redis-replicas", "redis-sentinel", "redis-cluster", NULL},
-    .about = {.compatible = "as redis-setnx: whoever speaks SET NX PX with a random token",
-              .order = "none",
-              .hazards =
-                  "WAIT makes a safe failover likelier, not certain: a replica without the lock may be "
-                  "promoted; a replica that hangs makes every acquire wait and fail",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ASYNC_REPLICA,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS},
+    .about =
+        {.compatible = "as redis-setnx: whoever speaks SET NX PX with a random token",
+         .order = "none",
+         .hazards =
+             "WAIT makes a safe failover likelier, not certain: a replica without the lock may be "
+             "promoted; a replica that hangs makes every acquire wait and fail",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_ON_ASYNC_REPLICA,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_wait_expected,
     LB_IF_HIREDIS(.options = wait_options, .options_bytes = sizeof(struct wait_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = wait_acquire,

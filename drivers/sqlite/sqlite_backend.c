@@ -1,4 +1,5 @@
-/* sqlite_backend: the sqlite backend's table. Embedded: there is no server to reach, and nobody to ping. */
+/* sqlite_backend: the sqlite backend's table. Embedded: there is no server to reach, and nobody to
+ * ping. */
 #include "drivers/sqlite/sqlite_impl.h"
 
 #ifdef LB_HAVE_SQLITE
@@ -28,12 +29,14 @@ static int backend_connect(struct lb_session *session, int64_t deadline_ns, stru
 static void backend_disconnect(struct lb_session *session) {
     struct sqlite_session *state = session->state;
     const struct sqlite_options *options = session->server->options;
-    for (int64_t i = 0; state->db && i < options->open_databases; i++) sqlite_close_db(&state->db[i]);
+    for (int64_t i = 0; state->db && i < options->open_databases; i++)
+        sqlite_close_db(&state->db[i]);
     free(state->db);
     state->db = NULL;
 }
 
-static int backend_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+static int backend_describe(struct lb_session *session, struct lb_facts *facts,
+                            struct lb_err *err) {
     const struct sqlite_options *options = session->server->options;
     (void)err;
     lb_fact(facts, "version", "%s", sqlite3_libversion());
@@ -47,8 +50,10 @@ static const struct lb_option sqlite_option_table[] = {
     {"journal", LB_OPT_CHOICE, offsetof(struct sqlite_options, journal), "wal", 0, 0, "wal,delete",
      "PRAGMA journal_mode: wal has one writer beside its readers"},
     {"synchronous", LB_OPT_CHOICE, offsetof(struct sqlite_options, synchronous), "full", 0, 0,
-     "full,extra,normal,off", "PRAGMA synchronous: when a write is flushed; full is SQLite's default"},
-    {"open_databases", LB_OPT_INT, offsetof(struct sqlite_options, open_databases), "64", 1, 10000, NULL,
+     "full,extra,normal,off",
+     "PRAGMA synchronous: when a write is flushed; full is SQLite's default"},
+    {"open_databases", LB_OPT_INT, offsetof(struct sqlite_options, open_databases), "64", 1, 10000,
+     NULL,
      "databases (one a key) that each client keeps open, 2 or 3 file descriptors each; fewer than its keys "
      "costs "
      "opening"},

@@ -1,8 +1,8 @@
 /* sqlite_busy: waiting as sqlite3_busy_timeout does, and running statements under it.
  *
- * The delays are those of SQLite's own handler (sqliteDefaultBusyCallback). Ours differs in three things
- * only: its limit is an absolute deadline, it ends at the cut-off, and it sleeps on the engine's clock.
- */
+ * The delays are those of SQLite's own handler (sqliteDefaultBusyCallback). Ours differs in three
+ * things only: its limit is an absolute deadline, it ends at the cut-off, and it sleeps on the
+ * engine's clock. */
 #include "drivers/sqlite/sqlite_impl.h"
 
 #ifdef LB_HAVE_SQLITE
@@ -51,8 +51,8 @@ enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int c
                    handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code), code);
 }
 
-enum lb_outcome sqlite_run(struct lb_session *session, const struct sqlite_db *db, sqlite3_stmt *statement,
-                           int64_t deadline_ns) {
+enum lb_outcome sqlite_run(struct lb_session *session, const struct sqlite_db *db,
+                           sqlite3_stmt *statement, int64_t deadline_ns) {
     struct sqlite_session *state = session->state;
     state->deadline_ns = deadline_ns;
     int code = sqlite3_step(statement);

@@ -17,7 +17,8 @@ void sqlite_close_db(struct sqlite_db *db) {
 }
 
 /* Runs SQL that answers nothing we read. */
-static enum lb_outcome exec(struct lb_session *session, const struct sqlite_db *db, const char *sql) {
+static enum lb_outcome exec(struct lb_session *session, const struct sqlite_db *db,
+                            const char *sql) {
     int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? LB_OK : sqlite_failed(session, db->handle, code);
 }
@@ -34,8 +35,8 @@ static enum lb_outcome ask(struct lb_session *session, const struct sqlite_db *d
     return outcome;
 }
 
-/* A new file's change to WAL collides with others that open it now, and SQLite does not call the busy handler
- * in each such case: so it is tried again here. */
+/* A new file's change to WAL collides with others that open it now, and SQLite does not call the
+ * busy handler in each such case: so it is tried again here. */
 static enum lb_outcome set_journal(struct lb_session *session, const struct sqlite_db *db,
                                    int64_t deadline_ns) {
     const struct sqlite_options *options = session->server->options;
@@ -49,7 +50,8 @@ static enum lb_outcome set_journal(struct lb_session *session, const struct sqli
     }
 }
 
-/* user_version tells whether the schema is there: asking takes no write lock, which another may hold. */
+/* user_version tells whether the schema is there: asking takes no write lock, which another may
+ * hold. */
 static enum lb_outcome make_schema(struct lb_session *session, const struct sqlite_db *db,
                                    const char *schema) {
     int64_t version = 0;
@@ -91,8 +93,8 @@ static enum lb_outcome open_db(struct lb_session *session, struct sqlite_db *db,
     }
     if (outcome != LB_OK) goto failed;
     for (int i = 0; i < plan->count; i++) {
-        code = sqlite3_prepare_v3(db->handle, plan->sql[i], -1, SQLITE_PREPARE_PERSISTENT, &db->statement[i],
-                                  NULL);
+        code = sqlite3_prepare_v3(db->handle, plan->sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                  &db->statement[i], NULL);
         if (code != SQLITE_OK) {
             outcome = sqlite_failed(session, db->handle, code);
             goto failed;
@@ -119,9 +121,11 @@ enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
             return LB_OK;
         }
         if (db->handle && !sqlite3_get_autocommit(db->handle)) continue; /* held: must stay */
-        if (!place || db->used < place->used) place = db;                /* a free one was never used */
+        /* a free one was never used */
+        if (!place || db->used < place->used) place = db;
     }
-    if (!place) return lb_fail(session, LB_REFUSED, "sqlite: more keys held at once than open_databases");
+    if (!place)
+        return lb_fail(session, LB_REFUSED, "sqlite: more keys held at once than open_databases");
     if (place->handle) sqlite_close_db(place);
     enum lb_outcome outcome = open_db(session, place, key_index, plan, deadline_ns);
     if (outcome != LB_OK) return outcome;

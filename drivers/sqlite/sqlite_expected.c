@@ -1,5 +1,5 @@
-/* sqlite_expected: what SQLite's locks do when their clients stand still or die. See drivers/expect.h. They
- * have no server and no wires. */
+/* sqlite_expected: what SQLite's locks do when their clients stand still or die. See
+ * drivers/expect.h. They have no server and no wires. */
 #include "drivers/expect.h"
 #include "drivers/sqlite/sqlite_session.h"
 
@@ -11,7 +11,8 @@ const struct lb_expectation sqlite_immediate_expected[LB_FAULTS] = {
     [LB_FAULT_WAITER_KILL] = SAFE("a waiter has nothing"),
 };
 
-const struct lb_expectation sqlite_table_expected[LB_FAULTS] = {EXPECT_LEASE_CLIENTS, EXPECT_LEASE_STARVED};
+const struct lb_expectation sqlite_table_expected[LB_FAULTS] = {EXPECT_LEASE_CLIENTS,
+                                                                EXPECT_LEASE_STARVED};
 
 const struct lb_expectation sqlite_optimistic_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("a write is refused if the version has changed since it was read"),

@@ -1,14 +1,14 @@
-/* sqlite-immediate: BEGIN IMMEDIATE takes SQLite's write lock on a database, COMMIT frees it: the way
- * programs that share an SQLite file keep each other out. Compatible with everything that opens the same
- * file, as the sqlite3 shell.
+/* sqlite-immediate: BEGIN IMMEDIATE takes SQLite's write lock on a database, COMMIT frees it: the
+ * way programs that share an SQLite file keep each other out. Compatible with everything that opens
+ * the same file, as the sqlite3 shell.
  *
- * No server: the lock is the file system's, between processes and between threads, on one machine (not on
- * NFS). A waiter polls by SQLite's busy handler, 1 ms to 100 ms apart, so there is no order and starvation is
- * possible. A dead process's lock is freed by the kernel. By default nothing is written, so nothing is
- * flushed; with fence=yes each grant bumps a counter, which gives a token that grows and costs a flush a
- * grant. The counter is in a database of its own, beside the key's, and is committed under the lock: in the
- * lock's own transaction a dead holder's token would be rolled back, and given again.
- */
+ * No server: the lock is the file system's, between processes and between threads, on one machine
+ * (not on NFS). A waiter polls by SQLite's busy handler, 1 ms to 100 ms apart, so there is no order
+ * and starvation is possible. A dead process's lock is freed by the kernel. By default nothing is
+ * written, so nothing is flushed; with fence=yes each grant bumps a counter, which gives a token
+ * that grows and costs a flush a grant. The counter is in a database of its own, beside the key's,
+ * and is committed under the lock: in the lock's own transaction a dead holder's token would be
+ * rolled back, and given again. */
 #include "drivers/sqlite/sqlite_session.h"
 
 #ifdef LB_HAVE_SQLITE
@@ -39,7 +39,8 @@ static enum lb_outcome database(struct lb_session *session, const struct lb_requ
 }
 
 /* Runs a statement whose rows don't matter. */
-static enum lb_outcome run(struct lb_session *session, struct sqlite_db *db, int which, int64_t deadline_ns) {
+static enum lb_outcome run(struct lb_session *session, struct sqlite_db *db, int which,
+                           int64_t deadline_ns) {
     enum lb_outcome outcome = sqlite_run(session, db, db->statement[which], deadline_ns);
     if (outcome == LB_OK) sqlite3_reset(db->statement[which]);
     return outcome;
@@ -60,18 +61,20 @@ static enum lb_outcome bump(struct lb_session *session, const struct lb_request 
         if (code != SQLITE_OK) outcome = sqlite_failed(session, fence->handle, code);
     }
     if (outcome == LB_OK) *ret_token = token;
-    if (outcome == LB_BUSY) return lb_fail(session, LB_BROKEN, "sqlite: others use the counter of tokens");
+    if (outcome == LB_BUSY)
+        return lb_fail(session, LB_BROKEN, "sqlite: others use the counter of tokens");
     return outcome;
 }
 
-static enum lb_outcome immediate_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome immediate_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     const struct immediate_options *options = session->options;
     enum lb_outcome busy = request->deadline_ns <= lb_now() ? LB_BUSY : LB_TIMEOUT;
     struct sqlite_db *db = NULL;
     enum lb_outcome outcome = database(session, request, request->deadline_ns, &db);
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
-    if (!sqlite3_get_autocommit(db->handle)) return LB_BUSY; /* held by this very session: it does not nest */
+    /* held by this very session: it does not nest */
+    if (!sqlite3_get_autocommit(db->handle)) return LB_BUSY;
     outcome = run(session, db, BEGIN, request->deadline_ns);
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
     uint64_t token = 0;
@@ -87,8 +90,8 @@ static enum lb_outcome immediate_acquire(struct lb_session *session, const struc
     return LB_OK;
 }
 
-static enum lb_outcome immediate_release(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome immediate_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
     struct sqlite_db *db = NULL;
     enum lb_outcome outcome = database(session, request, lb_now(), &db);
@@ -119,7 +122,8 @@ const struct lb_lock lock_sqlite_immediate = {
         "nothing is written unless fence=yes: then each grant is flushed as 'synchronous' says",
     .about = {.compatible = "the sqlite3 shell: everything that opens the same file and writes",
               .order = "none: starvation is possible",
-              .hazards = "one machine, not a network file system; only one lock for each database file",
+              .hazards =
+                  "one machine, not a network file system; only one lock for each database file",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
     LB_IF_SQLITE(.options = immediate_options, .options_bytes = sizeof(struct immediate_options),

@@ -1,4 +1,5 @@
-/* sqlite_impl: what the files of the sqlite backend share; the algorithms include sqlite_session.h only. */
+/* sqlite_impl: what the files of the sqlite backend share; the algorithms include sqlite_session.h
+ * only. */
 #ifndef DRIVERS_SQLITE_SQLITE_IMPL_H
 #define DRIVERS_SQLITE_SQLITE_IMPL_H
 
@@ -24,8 +25,8 @@ struct sqlite_session {
 /* How long SQLite's own sqlite3_busy_timeout sleeps before retry number `count` (0 = the first). */
 int64_t sqlite_busy_delay_ns(int count);
 
-/* The busy handler of a struct sqlite_session: sleeps before retry number `count`. 0 = give up, SQLITE_BUSY.
- */
+/* The busy handler of a struct sqlite_session: sleeps before retry number `count`. 0 = give up,
+ * SQLITE_BUSY. */
 int sqlite_on_busy(void *session, int count);
 
 /* Closes a database and its statements; a transaction is rolled back, so its lock is freed. */

@@ -1,9 +1,8 @@
-/* sqlite-optimistic: no lock at all: read a row with its version, write it back WHERE the version is still
- * that one; one changed row is success, none means that somebody was faster: read again. Compatible with
- * whoever changes lockbench_version's rows by the same rule.
+/* sqlite-optimistic: no lock at all: read a row with its version, write it back WHERE the version
+ * is still that one; one changed row is success, none means that somebody was faster: read again.
+ * Compatible with whoever changes lockbench_version's rows by the same rule.
  *
- * Readers do not wait for the writer (in WAL mode); writers come one at a time and flush.
- */
+ * Readers do not wait for the writer (in WAL mode); writers come one at a time and flush. */
 #include "drivers/sqlite/sqlite_sql.h"
 
 #ifdef LB_HAVE_SQLITE
@@ -19,7 +18,8 @@ static const struct sql_recipe recipe = {
                      "ON CONFLICT DO NOTHING",
                      "k"},
         [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?1", "k"},
-        [SQL_LEFT] = {"SELECT count(*) FROM lockbench_version WHERE substr(name, 1, length(?1)) = ?1", "k"},
+        [SQL_LEFT] =
+            {"SELECT count(*) FROM lockbench_version WHERE substr(name, 1, length(?1)) = ?1", "k"},
     }};
 
 static int optimistic_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -43,7 +43,7 @@ const struct lb_lock lock_sqlite_optimistic = {
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
     .expected = sqlite_optimistic_expected,
-    LB_IF_SQLITE(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-                 .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
-                 .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
-                 .residue = sqlite_sql_residue, )};
+    LB_IF_SQLITE(.session_bytes = sizeof(struct sql_session),
+                 .grant_bytes = sizeof(struct sql_grant), .prepare = optimistic_prepare,
+                 .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_optimistic_acquire,
+                 .release = sql_optimistic_release, .residue = sqlite_sql_residue, )};

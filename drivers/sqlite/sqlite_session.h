@@ -1,10 +1,10 @@
-/* sqlite_session: one client's open SQLite databases and one statement at a time on them; the algorithms are
- * in files of their own and include only this.
+/* sqlite_session: one client's open SQLite databases and one statement at a time on them; the
+ * algorithms are in files of their own and include only this.
  *
- * SQLite locks a whole database, never a row. So each key has a database file of its own, in the server's
- * folder: keys are then independent, as they are on the other backends. A session opens a key's file at first
- * use and keeps the last few open. It waits by SQLite's own busy handler, with SQLite's own delays.
- */
+ * SQLite locks a whole database, never a row. So each key has a database file of its own, in the
+ * server's folder: keys are then independent, as they are on the other backends. A session opens a
+ * key's file at first use and keeps the last few open. It waits by SQLite's own busy handler, with
+ * SQLite's own delays. */
 #ifndef DRIVERS_SQLITE_SQLITE_SESSION_H
 #define DRIVERS_SQLITE_SQLITE_SESSION_H
 
@@ -31,28 +31,30 @@ struct sqlite_plan {
 struct sqlite_db {
     sqlite3 *handle; /* NULL = this place is free */
     uint32_t key_index;
-    uint64_t used;                                  /* when, on the session's own count */
-    sqlite3_stmt *statement[SQLITE_STATEMENTS_MAX]; /* in the plan's order; others as they are needed */
+    uint64_t used; /* when, on the session's own count */
+    /* in the plan's order; others as they are needed */
+    sqlite3_stmt *statement[SQLITE_STATEMENTS_MAX];
 };
 
-/* The database of a key, opened if it is not. One in a transaction stays open; else the least recently used
- * gives way. LB_OK; LB_BUSY: somebody held it until deadline_ns; or what sqlite_failed says. */
+/* The database of a key, opened if it is not. One in a transaction stays open; else the least
+ * recently used gives way. LB_OK; LB_BUSY: somebody held it until deadline_ns; or what
+ * sqlite_failed says. */
 enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
                                 const struct sqlite_plan *plan, int64_t deadline_ns,
                                 struct sqlite_db **ret_db);
 
-/* Runs a statement to its first row or its end; waits for other holders until deadline_ns, or asks once if
- * that has passed. LB_OK: the row's columns can be read; then sqlite3_reset it. LB_BUSY: it was held by
- * others until the deadline or the cut-off; nothing is held. Or what sqlite_failed says. Resets the statement
- * unless LB_OK. */
-enum lb_outcome sqlite_run(struct lb_session *session, const struct sqlite_db *db, sqlite3_stmt *statement,
-                           int64_t deadline_ns);
+/* Runs a statement to its first row or its end; waits for other holders until deadline_ns, or asks
+ * once if that has passed. LB_OK: the row's columns can be read; then sqlite3_reset it. LB_BUSY: it
+ * was held by others until the deadline or the cut-off; nothing is held. Or what sqlite_failed
+ * says. Resets the statement unless LB_OK. */
+enum lb_outcome sqlite_run(struct lb_session *session, const struct sqlite_db *db,
+                           sqlite3_stmt *statement, int64_t deadline_ns);
 
 /* Until when a statement may be waited for that should not meet another holder, asked now. */
 int64_t sqlite_patience(void);
 
-/* SQLite's result code as an outcome, with session->err: LB_BUSY, LB_REFUSED (read-only, full, not a
- * database), LB_BROKEN. */
+/* SQLite's result code as an outcome, with session->err: LB_BUSY, LB_REFUSED (read-only, full, not
+ * a database), LB_BROKEN. */
 enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int code);
 #endif
 

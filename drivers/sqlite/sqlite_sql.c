@@ -1,5 +1,6 @@
-/* sqlite_sql: see sqlite_sql.h. Each statement is a transaction of its own: it takes the database's write
- * lock for as long as it writes and flushes, and waits for other writers by SQLite's busy handler. */
+/* sqlite_sql: see sqlite_sql.h. Each statement is a transaction of its own: it takes the database's
+ * write lock for as long as it writes and flushes, and waits for other writers by SQLite's busy
+ * handler. */
 #include "drivers/sqlite/sqlite_sql.h"
 
 #ifdef LB_HAVE_SQLITE
@@ -40,17 +41,18 @@ static void bind(sqlite3_stmt *statement, struct sql_values *values, const char 
     }
 }
 
-static enum lb_outcome port_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
-                                struct sql_answer *ret_answer) {
+static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
+                                int64_t answer_by_ns, struct sql_answer *ret_answer) {
     struct sql_session *mine = session->lock_state;
     const struct sql_statement *words = &mine->recipe->statement[role];
     struct sqlite_db *db = NULL;
-    enum lb_outcome outcome = sqlite_database(session, mine->values.key_index, &plan, answer_by_ns, &db);
+    enum lb_outcome outcome =
+        sqlite_database(session, mine->values.key_index, &plan, answer_by_ns, &db);
     if (outcome != LB_OK) return outcome;
     sqlite3_stmt *statement = db->statement[role];
     if (!statement) {
-        int code =
-            sqlite3_prepare_v3(db->handle, words->text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+        int code = sqlite3_prepare_v3(db->handle, words->text, -1, SQLITE_PREPARE_PERSISTENT,
+                                      &statement, NULL);
         if (code != SQLITE_OK) return sqlite_failed(session, db->handle, code);
         db->statement[role] = statement;
     }
@@ -79,29 +81,33 @@ static bool port_ended(const struct lb_session *session) {
     return false;
 }
 
-int sqlite_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-                       struct lb_err *err) {
+int sqlite_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe,
+                       int64_t deadline_ns, struct lb_err *err) {
     return sql_begin(session, recipe, deadline_ns, err);
 }
 
-int sqlite_sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                       struct lb_err *err) {
+int sqlite_sql_residue(struct lb_session *session, const char *prefix,
+                       struct lb_residue *ret_residue, struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
     struct lb_residue all = {0}, one;
     DIR *folder = opendir(session->server->dir);
-    if (!folder) return err_set(err, LB_EXIT_MACHINE, "sqlite: can't read '%s'", session->server->dir);
+    if (!folder)
+        return err_set(err, LB_EXIT_MACHINE, "sqlite: can't read '%s'", session->server->dir);
     for (struct dirent *file; (file = readdir(folder)) != NULL;) {
         char end[5];
         unsigned index;
-        /* Not a log beside it, and not a counter of sqlite-immediate's, whose number is out of all keys'. */
-        if (sscanf(file->d_name, "key-%u.%4s", &index, end) != 2 || strcmp(end, "db") != 0) continue;
+        /* Not a log beside it, and not a counter of sqlite-immediate's, whose number is out of all
+         * keys'. */
+        if (sscanf(file->d_name, "key-%u.%4s", &index, end) != 2 || strcmp(end, "db") != 0)
+            continue;
         if (index > INT32_MAX) continue;
         mine->values.key_index = index;
         if (sql_residue(session, prefix, &one, err) != 0) {
             closedir(folder);
             return -1;
         }
-        if (one.count) snprintf(all.example, sizeof all.example, "%.90s in %.60s", one.example, file->d_name);
+        if (one.count)
+            snprintf(all.example, sizeof all.example, "%.90s in %.60s", one.example, file->d_name);
         all.count += one.count;
     }
     closedir(folder);

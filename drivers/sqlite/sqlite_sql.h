@@ -9,9 +9,10 @@
 
 extern const struct sql_port sqlite_port;
 
-/* A lock's .prepare: takes a recipe on. Statements are prepared in each key's database, at first use. */
-int sqlite_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-                       struct lb_err *err);
+/* A lock's .prepare: takes a recipe on. Statements are prepared in each key's database, at first
+ * use. */
+int sqlite_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe,
+                       int64_t deadline_ns, struct lb_err *err);
 
 /* SQL_LEFT in each key's database of the folder. */
 lb_residue_fn sqlite_sql_residue;

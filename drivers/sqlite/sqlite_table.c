@@ -1,14 +1,16 @@
-/* sqlite-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of one's own row
- * frees it, and a sweeper deletes the rows of those who died. All times by SQLite's clock, in milliseconds of
- * Unix time. Compatible with whoever inserts into and deletes from lockbench_table by the same rules.
+/* sqlite-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of
+ * one's own row frees it, and a sweeper deletes the rows of those who died. All times by SQLite's
+ * clock, in milliseconds of Unix time. Compatible with whoever inserts into and deletes from
+ * lockbench_table by the same rules.
  *
- * The lock outlives the process that took it, until its end: what sqlite-immediate does not give. For it each
- * INSERT and DELETE is written and flushed. Waits by polling; SQLite itself lets one writer in at a time.
- */
+ * The lock outlives the process that took it, until its end: what sqlite-immediate does not give.
+ * For it each INSERT and DELETE is written and flushed. Waits by polling; SQLite itself lets one
+ * writer in at a time. */
 #include "drivers/sqlite/sqlite_sql.h"
 
 #ifdef LB_HAVE_SQLITE
-/* julianday is a double, good for 0.1 ms; the end is rounded up by more than that and what is cut off. */
+/* julianday is a double, good for 0.1 ms; the end is rounded up by more than that and what is cut
+ * off. */
 #define NOW_MS "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 #define END_MS NOW_MS " + (?3 + 2999) / 1000"
 
@@ -16,11 +18,13 @@ static const struct sql_recipe recipe = {
     .port = &sqlite_port,
     .leaves = "a row of lockbench_table",
     .statement = {
-        [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?1, ?2, " END_MS ") "
+        [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?1, ?2, " END_MS
+                      ") "
                       "ON CONFLICT DO NOTHING",
                       "kol"},
-        [SQL_FREE] = {"DELETE FROM lockbench_table WHERE name = ?1 AND owner = ?2 AND expire_at > " NOW_MS,
-                      "ko"},
+        [SQL_FREE] =
+            {"DELETE FROM lockbench_table WHERE name = ?1 AND owner = ?2 AND expire_at > " NOW_MS,
+             "ko"},
         [SQL_RENEW] = {"UPDATE lockbench_table SET expire_at = " END_MS
                        " WHERE name = ?1 AND owner = ?2 AND expire_at > " NOW_MS,
                        "kol"},
@@ -37,7 +41,8 @@ static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct
 
 const struct lb_lock lock_sqlite_table = {
     .name = "sqlite-table",
-    .summary = "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
+    .summary =
+        "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
     .backend = &backend_sqlite,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_BLOCKS_THREAD,
@@ -45,16 +50,19 @@ const struct lb_lock lock_sqlite_table = {
     .waits = "poll",
     .durability_note = "INSERT and DELETE are each flushed as 'synchronous' says",
     .keeps = "the rows of owners that died or came too late, until the next sweep",
-    .about = {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
-              .order = "none",
-              .hazards =
-                  "a holder that is paused beyond its end loses it; lives by the machine's wall clock; "
-                  "not on a network file system",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 500 * LB_MS_NS},
+    .about =
+        {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
+         .order = "none",
+         .hazards =
+             "a holder that is paused beyond its end loses it; lives by the machine's wall clock; "
+             "not on a network file system",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS},
     .expected = sqlite_table_expected,
     LB_IF_SQLITE(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
-                 .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-                 .prepare = table_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
-                 .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sqlite_sql_residue, )};
+                 .session_bytes = sizeof(struct sql_session),
+                 .grant_bytes = sizeof(struct sql_grant), .prepare = table_prepare,
+                 .acquire = sql_lease_acquire, .release = sql_lease_release,
+                 .renew = sql_lease_renew, .settle = sql_lease_settle,
+                 .residue = sqlite_sql_residue, )};

@@ -81,16 +81,16 @@ static bool is_dead(struct party party) {
 
 /* --- who may have it now, by primitive: takes it --- */
 
-static bool enter_mutex(struct lb_session *session, const struct lb_request *request, struct part *part,
-                        struct lb_grant *grant) {
+static bool enter_mutex(struct lb_session *session, const struct lb_request *request,
+                        struct part *part, struct lb_grant *grant) {
     (void)grant;
     struct party mine = me(session, request);
     if (is_dead(part->holder) && !has(session, KIND_FORGETS_DEAD)) {
         part->holder.client = 0;
         part->depth = 0;
     }
-    bool again =
-        part->holder.client == mine.client && (request->held > 0 || has(session, KIND_OWNER_IS_SESSION));
+    bool again = part->holder.client == mine.client &&
+                 (request->held > 0 || has(session, KIND_OWNER_IS_SESSION));
     if (part->holder.client != 0 && (!again || has(session, KIND_NOT_TWICE))) return false;
     part->holder = mine;
     part->depth++;
@@ -106,12 +106,13 @@ static void end_share(const struct lb_session *session, struct part *part, struc
 
 static void sweep(const struct lb_session *session, struct part *part) {
     for (int i = 0; i < SHARES; i++) {
-        if (part->share[i].id && lb_now() >= part->share[i].end_ns) end_share(session, part, &part->share[i]);
+        if (part->share[i].id && lb_now() >= part->share[i].end_ns)
+            end_share(session, part, &part->share[i]);
     }
 }
 
-static bool enter_rwlock(struct lb_session *session, const struct lb_request *request, struct part *part,
-                         struct lb_grant *grant) {
+static bool enter_rwlock(struct lb_session *session, const struct lb_request *request,
+                         struct part *part, struct lb_grant *grant) {
     struct kinds_shared *shared = session->server->shared;
     bool reads_along = request->shared && !has(session, KIND_READS_ALONE);
     struct share *place = NULL;
@@ -119,7 +120,8 @@ static bool enter_rwlock(struct lb_session *session, const struct lb_request *re
     for (int i = 0; i < SHARES; i++) {
         const struct share *at = &part->share[i];
         if (!at->id) place = &part->share[i];
-        bool along = at->reads && (reads_along || (has(session, KIND_WRITES_AMONG) && !request->shared));
+        bool along =
+            at->reads && (reads_along || (has(session, KIND_WRITES_AMONG) && !request->shared));
         if (at->id && !along) return false;
     }
     if (!place) return false;
@@ -130,8 +132,8 @@ static bool enter_rwlock(struct lb_session *session, const struct lb_request *re
     return true;
 }
 
-static bool enter_semaphore(struct lb_session *session, const struct lb_request *request, struct part *part,
-                            struct lb_grant *grant) {
+static bool enter_semaphore(struct lb_session *session, const struct lb_request *request,
+                            struct part *part, struct lb_grant *grant) {
     struct kinds_grant *mine = grant->data;
     uint32_t bound = part->bound + (has(session, KIND_ONE_MORE) ? 1 : 0);
     if (part->out + request->permits > bound) {
@@ -143,8 +145,8 @@ static bool enter_semaphore(struct lb_session *session, const struct lb_request 
     return true;
 }
 
-static bool enter_latch(struct lb_session *session, const struct lb_request *request, struct part *part,
-                        struct lb_grant *grant) {
+static bool enter_latch(struct lb_session *session, const struct lb_request *request,
+                        struct part *part, struct lb_grant *grant) {
     (void)request;
     (void)grant;
     if (part->out > (has(session, KIND_OPENS_EARLY) ? 1 : 0)) return false;
@@ -153,16 +155,16 @@ static bool enter_latch(struct lb_session *session, const struct lb_request *req
     return first || !has(session, KIND_OPENS_ONCE);
 }
 
-static bool enter_optimistic(struct lb_session *session, const struct lb_request *request, struct part *part,
-                             struct lb_grant *grant) {
+static bool enter_optimistic(struct lb_session *session, const struct lb_request *request,
+                             struct part *part, struct lb_grant *grant) {
     (void)session;
     (void)request;
     grant->token = part->version;
     return true;
 }
 
-static bool enter_multi(struct lb_session *session, const struct lb_request *request, struct part *part,
-                        struct lb_grant *grant) {
+static bool enter_multi(struct lb_session *session, const struct lb_request *request,
+                        struct part *part, struct lb_grant *grant) {
     (void)grant;
     struct part *wanted[LB_KEYS_MAX] = {part};
     int count = request->keys ? request->key_count : 1;
@@ -176,14 +178,15 @@ static bool enter_multi(struct lb_session *session, const struct lb_request *req
     for (int i = 0; i < count && all; i++) {
         all = wanted[i]->holder.client == 0 ||
               (has(session, KIND_LOCKS_UP) && wanted[i]->holder.client == mine.client);
-        if (all && (has(session, KIND_KEEPS_SOME) || has(session, KIND_LOCKS_UP))) wanted[i]->holder = mine;
+        if (all && (has(session, KIND_KEEPS_SOME) || has(session, KIND_LOCKS_UP)))
+            wanted[i]->holder = mine;
     }
     for (int i = 0; i < count && all; i++) wanted[i]->holder = mine;
     return all;
 }
 
-static bool enter_slots(struct lb_session *session, const struct lb_request *request, struct part *part,
-                        struct lb_grant *grant) {
+static bool enter_slots(struct lb_session *session, const struct lb_request *request,
+                        struct part *part, struct lb_grant *grant) {
     struct kinds_grant *mine = grant->data;
     for (uint32_t i = 0; i < request->bound && i < SLOTS; i++) {
         if ((request->skip_slots >> i & 1) && !has(session, KIND_ANY_SLOT)) continue;
@@ -196,8 +199,8 @@ static bool enter_slots(struct lb_session *session, const struct lb_request *req
     return false;
 }
 
-typedef bool enter_fn(struct lb_session *session, const struct lb_request *request, struct part *part,
-                      struct lb_grant *grant);
+typedef bool enter_fn(struct lb_session *session, const struct lb_request *request,
+                      struct part *part, struct lb_grant *grant);
 
 /* --- the queue that they stand in --- */
 
@@ -219,7 +222,8 @@ static bool first(struct lb_session *session, const struct lb_request *request, 
 
 static void leave(const struct lb_request *request, struct part *part) {
     for (int i = part->queued - 1; i >= 0; i--) {
-        if (part->queue[i].client == request->client + 1 && part->queue[i].pid == getpid()) drop(part, i);
+        if (part->queue[i].client == request->client + 1 && part->queue[i].pid == getpid())
+            drop(part, i);
     }
 }
 
@@ -249,10 +253,10 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     return LB_OK;
 }
 
-#define ACQUIRE(kind, queues)                                                                                \
-    static enum lb_outcome acquire_##kind(struct lb_session *session, const struct lb_request *request,      \
-                                          struct lb_grant *grant) {                                          \
-        return take(session, request, grant, enter_##kind, queues);                                          \
+#define ACQUIRE(kind, queues)                                                                      \
+    static enum lb_outcome acquire_##kind(                                                         \
+        struct lb_session *session, const struct lb_request *request, struct lb_grant *grant) {    \
+        return take(session, request, grant, enter_##kind, queues);                                \
     }
 ACQUIRE(mutex, true)
 ACQUIRE(rwlock, false)
@@ -299,11 +303,12 @@ static enum lb_outcome release_rwlock(struct lb_session *session, const struct l
     return LB_LOST;
 }
 
-static enum lb_outcome release_semaphore(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome release_semaphore(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     struct part *part = part_of(session, request);
     if (!give_up(grant)) return LB_LOST;
-    uint32_t permits = ((struct kinds_grant *)grant->data)->permits + (has(session, KIND_GIVES_TWO) ? 1 : 0);
+    uint32_t permits =
+        ((struct kinds_grant *)grant->data)->permits + (has(session, KIND_GIVES_TWO) ? 1 : 0);
     part->out = part->out > permits ? part->out - permits : 0;
     return LB_OK;
 }
@@ -316,7 +321,8 @@ static enum lb_outcome release_latch(struct lb_session *session, const struct lb
     return LB_OK;
 }
 
-static enum lb_outcome release_optimistic(struct lb_session *session, const struct lb_request *request,
+static enum lb_outcome release_optimistic(struct lb_session *session,
+                                          const struct lb_request *request,
                                           struct lb_grant *grant) {
     struct part *part = part_of(session, request);
     if (part->version != grant->token && !has(session, KIND_WRITES_ANYWAY)) return LB_BUSY;
@@ -355,7 +361,8 @@ static int arm(struct lb_session *session, const struct lb_request *request, str
     return 0;
 }
 
-static int disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int disarm(struct lb_session *session, const struct lb_request *request,
+                  struct lb_err *err) {
     (void)err;
     if (!has(session, KIND_KEEPS_ARMED)) part_of(session, request)->armed = false;
     return 0;
@@ -380,7 +387,8 @@ static void disconnect(struct lb_session *session) {
     for (int i = 0; i < PARTS; i++) {
         for (int j = 0; j < SHARES && shared->part[i].name[0]; j++) {
             struct share *share = &shared->part[i].share[j];
-            if (share->id && share->client == session->client) end_share(session, &shared->part[i], share);
+            if (share->id && share->client == session->client)
+                end_share(session, &shared->part[i], share);
         }
     }
 }
@@ -393,7 +401,8 @@ static int describe(struct lb_session *session, struct lb_facts *facts, struct l
 }
 
 static const struct lb_option kinds_options[] = {
-    {"fault", LB_OPT_INT, offsetof(struct kinds_options, fault), "0", 0, KIND_FAULTS - 1, NULL, "which"},
+    {"fault", LB_OPT_INT, offsetof(struct kinds_options, fault), "0", 0, KIND_FAULTS - 1, NULL,
+     "which"},
     {0},
 };
 
@@ -405,18 +414,18 @@ static const struct lb_backend backend_kinds = {
     .describe = describe,
 };
 
-#define KIND(kind, ...)                                                                                      \
-    const struct lb_lock bad_##kind = {                                                                      \
-        .name = "bad-" #kind,                                                                                \
-        .summary = "wrong on purpose",                                                                       \
-        .backend = &backend_kinds,                                                                           \
-        .waits = "poll",                                                                                     \
-        .options = kinds_options,                                                                            \
-        .options_bytes = sizeof(struct kinds_options),                                                       \
-        .grant_bytes = sizeof(struct kinds_grant),                                                           \
-        .acquire = acquire_##kind,                                                                           \
-        .release = release_##kind,                                                                           \
-        __VA_ARGS__,                                                                                         \
+#define KIND(kind, ...)                                                                            \
+    const struct lb_lock bad_##kind = {                                                            \
+        .name = "bad-" #kind,                                                                      \
+        .summary = "wrong on purpose",                                                             \
+        .backend = &backend_kinds,                                                                 \
+        .waits = "poll",                                                                           \
+        .options = kinds_options,                                                                  \
+        .options_bytes = sizeof(struct kinds_options),                                             \
+        .grant_bytes = sizeof(struct kinds_grant),                                                 \
+        .acquire = acquire_##kind,                                                                 \
+        .release = release_##kind,                                                                 \
+        __VA_ARGS__,                                                                               \
     }
 #define BOTH (LB_CAP_TRY | LB_CAP_WAIT)
 
@@ -425,10 +434,10 @@ KIND(mutex, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_FAIR | LB_CAP_REENTRANT
      .residue = residue);
 KIND(rwlock, .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED | LB_CAP_LEASE | LB_CAP_SESSION,
      .claims = LB_CLAIM_EXCLUDES);
-KIND(semaphore, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS, .claims = LB_CLAIM_EXCLUDES,
-     .arm = arm, .disarm = disarm, .residue = residue);
-KIND(latch, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES, .arm = arm, .disarm = disarm,
-     .residue = residue);
+KIND(semaphore, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS,
+     .claims = LB_CLAIM_EXCLUDES, .arm = arm, .disarm = disarm, .residue = residue);
+KIND(latch, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES, .arm = arm,
+     .disarm = disarm, .residue = residue);
 KIND(optimistic, .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
 KIND(multi, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);
 KIND(slots, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_SLOTS, .claims = LB_CLAIM_EXCLUDES);

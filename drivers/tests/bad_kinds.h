@@ -1,6 +1,7 @@
-/* bad_kinds: locks of every primitive in this process's memory that are right, and can be told to be wrong in
- * one way each: what the conformance suite's checks for modes, permits, counts and versions must notice. For
- * fibers of one thread and forked clients that are killed; they are in no list. */
+/* bad_kinds: locks of every primitive in this process's memory that are right, and can be told to
+ * be wrong in one way each: what the conformance suite's checks for modes, permits, counts and
+ * versions must notice. For fibers of one thread and forked clients that are killed; they are in no
+ * list. */
 #ifndef DRIVERS_TESTS_BAD_KINDS_H
 #define DRIVERS_TESTS_BAD_KINDS_H
 
@@ -46,7 +47,7 @@ enum kind_fault {
     KIND_FAULTS
 };
 
-extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_latch, bad_optimistic, bad_multi,
-    bad_slots;
+extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_latch, bad_optimistic,
+    bad_multi, bad_slots;
 
 #endif

@@ -97,7 +97,8 @@ static enum lb_outcome bad_acquire(struct lb_session *session, const struct lb_r
         now_ns = lb_now();
         if (now_ns >= deadline_ns) break;
         /* Even the deaf one ends in the end, so that the program does. */
-        if (lb_stopping() && deaf_ns == LB_NEVER) deaf_ns = now_ns + (fault == BAD_DEAF ? 3 * LB_S_NS : 0);
+        if (lb_stopping() && deaf_ns == LB_NEVER)
+            deaf_ns = now_ns + (fault == BAD_DEAF ? 3 * LB_S_NS : 0);
         if (now_ns >= deaf_ns) break;
         lb_sleep_until(now_ns + POLL_NS);
         slept = true;
@@ -152,7 +153,8 @@ static void bad_disconnect(struct lb_session *session) {
     if (!state->connected) return;
     state->connected = false;
     for (int i = 0; i < SLOTS && fault_of(session) != BAD_SESSION_STAYS; i++) {
-        if (shared->slot[i].held && shared->slot[i].client == session->client) shared->slot[i].held = false;
+        if (shared->slot[i].held && shared->slot[i].client == session->client)
+            shared->slot[i].held = false;
     }
 }
 
@@ -163,7 +165,8 @@ static int bad_describe(struct lb_session *session, struct lb_facts *facts, stru
 }
 
 static const struct lb_option bad_options[] = {
-    {"fault", LB_OPT_INT, offsetof(struct bad_options, fault), "0", 0, BAD_FAULTS - 1, NULL, "which"},
+    {"fault", LB_OPT_INT, offsetof(struct bad_options, fault), "0", 0, BAD_FAULTS - 1, NULL,
+     "which"},
     {0},
 };
 

@@ -1,5 +1,5 @@
-/* bad_lock: a lock in this process's memory that is right, and can be told to be wrong in one way: what the
- * conformance suite must notice. For fibers of one thread; it is in no list. */
+/* bad_lock: a lock in this process's memory that is right, and can be told to be wrong in one way:
+ * what the conformance suite must notice. For fibers of one thread; it is in no list. */
 #ifndef DRIVERS_TESTS_BAD_LOCK_H
 #define DRIVERS_TESTS_BAD_LOCK_H
 

@@ -1,4 +1,5 @@
-/* bad_pg: pg-optimistic that takes a write without an answer for one that was refused. See bad_lock.h. */
+/* bad_pg: pg-optimistic that takes a write without an answer for one that was refused. See
+ * bad_lock.h. */
 #include "drivers/tests/bad_lock.h"
 
 extern const struct lb_lock lock_pg_optimistic;

@@ -21,8 +21,8 @@ static enum lb_outcome idle_settle(struct lb_session *session, const struct lb_r
     return LB_OK;
 }
 
-static enum lb_outcome uncounted_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome uncounted_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     uint64_t commands = session->commands;
     enum lb_outcome outcome = lock_redis_setnx.acquire(session, request, grant);
     session->commands = commands;

@@ -1,9 +1,8 @@
-/* conform: the conformance suite: what every lock of drivers/list.h must do, as checks that each lock gets by
- * its capabilities. A new lock gets all that apply by being in the list.
+/* conform: the conformance suite: what every lock of drivers/list.h must do, as checks that each
+ * lock gets by its capabilities. A new lock gets all that apply by being in the list.
  *
- * A check is a script (conform_trial.h) with the capabilities that it needs. The files conform_<subject>.c
- * have them; conform.c has the table.
- */
+ * A check is a script (conform_trial.h) with the capabilities that it needs. The files
+ * conform_<subject>.c have them; conform.c has the table. */
 #ifndef DRIVERS_TESTS_CONFORM_H
 #define DRIVERS_TESTS_CONFORM_H
 
@@ -22,7 +21,7 @@ enum conform_need {
 
 /* Which locks, by their primitive. */
 #define CONFORM_KIND(primitive) (1U << (primitive))
-#define CONFORM_EXCLUDES /* a semaphore of one permit does too */                                            \
+#define CONFORM_EXCLUDES /* a semaphore of one permit does too */                                  \
     (CONFORM_KIND(LB_MUTEX) | CONFORM_KIND(LB_RWLOCK) | CONFORM_KIND(LB_SEMAPHORE))
 #define CONFORM_ANY (~0U)
 
@@ -46,22 +45,23 @@ struct conform_check {
 /* All checks; the last has no name. Those that end a server's life come last. */
 extern const struct conform_check conform_checks[];
 
-/* Whether a lock gets a check; further: on another topology than its first. *ret_reason: why it is exempt
- * where its capabilities alone would let it, else NULL. */
+/* Whether a lock gets a check; further: on another topology than its first. *ret_reason: why it is
+ * exempt where its capabilities alone would let it, else NULL. */
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason);
 
-/* How a check went: "" or what went wrong. An overlap, two that held at once, is what no slow machine
- * explains: where else a check fails, it may. */
+/* How a check went: "" or what went wrong. An overlap, two that held at once, is what no slow
+ * machine explains: where else a check fails, it may. */
 struct conform_result {
     char failure[1024];
     bool overlap;
 };
 
-/* Runs one check at a place. lock: with its options; far_lock: the same for the way through the proxy. Main
- * thread, while there is no other. */
+/* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
+ * proxy. Main thread, while there is no other. */
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
-                 const struct plan_lock *far_lock, struct place *place, struct conform_result *ret_result);
+                 const struct plan_lock *far_lock, struct place *place,
+                 struct conform_result *ret_result);
 
 /* An exception that no capability can tell, by name; must be justified here, in the table. */
 struct conform_exemption {
@@ -81,11 +81,12 @@ void conform_timed(struct trial *trial);
 void conform_short(struct trial *trial);
 void conform_handover(struct trial *trial);
 void conform_cutoff(struct trial *trial);
-/* For checks: judges a contest on one key after it, and fails the trial unless it was clean. The number of
- * grants. */
+/* For checks: judges a contest on one key after it, and fails the trial unless it was clean. The
+ * number of grants. */
 struct cell;
 struct findings;
-uint64_t conform_judge(struct trial *trial, const struct cell *cell, const struct findings *findings);
+uint64_t conform_judge(struct trial *trial, const struct cell *cell,
+                       const struct findings *findings);
 /* conform_exclude.c */
 void conform_exclude(struct trial *trial);
 void conform_give_up(struct trial *trial);
@@ -126,8 +127,8 @@ void conform_share(struct trial *trial);
 /* conform_residue.c */
 void conform_residue(struct trial *trial);
 void conform_armed_residue(struct trial *trial);
-/* For other checks: that the server has nothing under the key any more, in so much time; asked by a session
- * of its own. False after trial_fail. */
+/* For other checks: that the server has nothing under the key any more, in so much time; asked by a
+ * session of its own. False after trial_fail. */
 bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
                           int64_t limit_ns);
 /* conform_kill.c */

@@ -24,8 +24,9 @@ static void disconnect(struct actor *client) {
 static void connect_session(struct actor *client) {
     const struct lb_backend *backend = client->server->backend;
     client->err = (struct lb_err){0};
-    client->failed =
-        backend->connect ? backend->connect(&client->session, lb_now() + CONNECT_NS, &client->err) : 0;
+    client->failed = backend->connect
+                         ? backend->connect(&client->session, lb_now() + CONNECT_NS, &client->err)
+                         : 0;
     if (client->failed) disconnect(client);
     client->connected = !client->failed;
     client->session.err.code = 0;
@@ -53,19 +54,23 @@ static void note_loss(struct lb_session *session) {
 }
 
 static void acquire(struct actor *client) {
-    client->outcome = client->session.lock->acquire(&client->session, &client->request, &client->grant);
+    client->outcome =
+        client->session.lock->acquire(&client->session, &client->request, &client->grant);
 }
 
 static void release(struct actor *client) {
-    client->outcome = client->session.lock->release(&client->session, &client->request, &client->grant);
+    client->outcome =
+        client->session.lock->release(&client->session, &client->request, &client->grant);
 }
 
 static void renew(struct actor *client) {
-    client->outcome = client->session.lock->renew(&client->session, &client->request, &client->grant);
+    client->outcome =
+        client->session.lock->renew(&client->session, &client->request, &client->grant);
 }
 
 static void settle(struct actor *client) {
-    client->outcome = client->session.lock->settle(&client->session, &client->request, &client->grant);
+    client->outcome =
+        client->session.lock->settle(&client->session, &client->request, &client->grant);
 }
 
 bool actor_mend(struct actor *client) {
@@ -74,7 +79,8 @@ bool actor_mend(struct actor *client) {
         disconnect(client);
         connect_session(client);
         if (client->connected && client->session.lock->settle) settle(client);
-        if (client->connected && (!client->session.lock->settle || client->outcome == LB_OK)) return true;
+        if (client->connected && (!client->session.lock->settle || client->outcome == LB_OK))
+            return true;
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
     return false;
@@ -285,7 +291,8 @@ bool actor_use_keys(struct actor *client, const struct trial_key *keys, int coun
     for (int i = 0; i < count; i++) {
         if (!actor_use_key(client, &keys[i])) return false;
         client->many[i] = keys[i];
-        client->keys[i] = (struct lb_key){client->many[i].name, keys[i].len, keys[i].number, keys[i].index};
+        client->keys[i] =
+            (struct lb_key){client->many[i].name, keys[i].len, keys[i].number, keys[i].index};
     }
     note_key(client, &keys[0]);
     client->request.keys = client->keys;
@@ -338,7 +345,8 @@ enum lb_outcome actor_end(struct actor *client) {
     return finish(client) ? client->outcome : LB_OUTCOMES;
 }
 
-enum lb_outcome actor_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns) {
+enum lb_outcome actor_acquire(struct actor *client, const struct trial_key *key,
+                              int64_t deadline_ns) {
     actor_begin_acquire(client, key, deadline_ns);
     return actor_end(client);
 }
@@ -365,11 +373,12 @@ enum lb_outcome actor_ping(struct actor *client) {
     return call(client, ping);
 }
 
-bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted, const char *call_text,
-                const char *file, int line) {
+bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
+                const char *call_text, const char *file, int line) {
     if (got == wanted) return true;
-    trial_fail(client->trial, "%s:%d: client %u: %s gave %s, not %s%s%s", file, line, client->session.client,
-               call_text, lb_outcome_name(got), lb_outcome_name(wanted), client->session.err.code ? ": " : "",
+    trial_fail(client->trial, "%s:%d: client %u: %s gave %s, not %s%s%s", file, line,
+               client->session.client, call_text, lb_outcome_name(got), lb_outcome_name(wanted),
+               client->session.err.code ? ": " : "",
                client->session.err.code ? client->session.err.text : "");
     return false;
 }

@@ -1,8 +1,8 @@
-/* conform_actor: an actor, a client of a trial: one session, told what to do by the script, call by call.
+/* conform_actor: an actor, a client of a trial: one session, told what to do by the script, call by
+ * call.
  *
- * All functions but those for jobs: from the script's fiber. A call that does not return is reported as a
- * failure after a long time, and cut off.
- */
+ * All functions but those for jobs: from the script's fiber. A call that does not return is
+ * reported as a failure after a long time, and cut off. */
 #ifndef DRIVERS_TESTS_CONFORM_ACTOR_H
 #define DRIVERS_TESTS_CONFORM_ACTOR_H
 
@@ -38,15 +38,17 @@ struct actor {
 struct actor *actor_new(struct trial *trial);
 struct actor *actor_far(struct trial *trial);
 
-/* Ends the session; opens another. The grant's data stays, as in a run. actor_open: whether it worked. */
+/* Ends the session; opens another. The grant's data stays, as in a run. actor_open: whether it
+ * worked. */
 void actor_close(struct actor *client);
 bool actor_open(struct actor *client);
 /* The same, tried again for as long as trial_patience_ns times three: a server may be starting. */
 bool actor_open_again(struct actor *client);
 
-/* One call each, and its outcome. After acquire, the others use the same key. A key that can't be armed gives
- * LB_REFUSED. */
-enum lb_outcome actor_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns);
+/* One call each, and its outcome. After acquire, the others use the same key. A key that can't be
+ * armed gives LB_REFUSED. */
+enum lb_outcome actor_acquire(struct actor *client, const struct trial_key *key,
+                              int64_t deadline_ns);
 enum lb_outcome actor_release(struct actor *client);
 enum lb_outcome actor_renew(struct actor *client, int64_t lease_ns);
 enum lb_outcome actor_settle(struct actor *client);
@@ -57,20 +59,21 @@ void actor_begin_acquire(struct actor *client, const struct trial_key *key, int6
 enum lb_outcome actor_end(struct actor *client);
 bool actor_is_busy(const struct actor *client);
 
-/* Any code on the client's own fiber; it may use session, request, grant. actor_end waits for it. */
+/* Any code on the client's own fiber; it may use session, request, grant. actor_end waits for
+ * it. */
 void actor_begin(struct actor *client, void (*job)(struct actor *client));
 void actor_do(struct actor *client, void (*job)(struct actor *client));
 
-/* For jobs, after LB_UNKNOWN: a new session, and settled, as the run does it. False if it can't be, in the
- * time. */
+/* For jobs, after LB_UNKNOWN: a new session, and settled, as the run does it. False if it can't be,
+ * in the time. */
 bool actor_mend(struct actor *client);
 
 /* For MUST_GIVE. */
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted, const char *call,
                 const char *file, int line);
 
-/* The key's numbers into the client's request; for jobs. Arms the key, the first time that the trial uses it,
- * with the client's request.bound. False after trial_fail. */
+/* The key's numbers into the client's request; for jobs. Arms the key, the first time that the
+ * trial uses it, with the client's request.bound. False after trial_fail. */
 bool actor_use_key(struct actor *client, const struct trial_key *key);
 /* Several at once (LB_CAP_MULTI), the first of them as the key. Undone by actor_use_key. */
 bool actor_use_keys(struct actor *client, const struct trial_key *keys, int count);

@@ -83,9 +83,10 @@ void conform_commands(struct trial *trial) {
     }
     int acquire = lock->about.acquire_requests, release = lock->about.release_requests;
     MUST(trial, (int)taking[0] == acquire && (int)freeing[0] == release,
-         "counts %d + %d requests a cycle, its table says %d + %d", (int)taking[0], (int)freeing[0], acquire,
-         release);
-    if (lb_topologies(lock)) MUST(trial, acquire > 0 && release > 0, "a server that is never asked");
+         "counts %d + %d requests a cycle, its table says %d + %d", (int)taking[0], (int)freeing[0],
+         acquire, release);
+    if (lb_topologies(lock))
+        MUST(trial, acquire > 0 && release > 0, "a server that is never asked");
 }
 
 void conform_busy(struct trial *trial) {

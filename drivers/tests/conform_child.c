@@ -45,7 +45,8 @@ static void take_and_hold(struct trial *trial) {
         if (outcome == LB_OK)
             say('h', client->grant.token, "");
         else
-            trial_fail(trial, "acquire gave %s: %s", lb_outcome_name(outcome), client->session.err.text);
+            trial_fail(trial, "acquire gave %s: %s", lb_outcome_name(outcome),
+                       client->session.err.text);
     }
     if (trial_failed(trial)) say('x', 0, trial->failure);
     for (;;) trial_sleep_until(lb_now() + LB_S_NS); /* helpers of the session run on */

@@ -1,4 +1,5 @@
-/* conform_crowd: many clients: order where it is claimed, a turn for everybody, one session for several. */
+/* conform_crowd: many clients: order where it is claimed, a turn for everybody, one session for
+ * several. */
 #include <stdlib.h>
 
 #include "bench/engine/loop.h"
@@ -6,8 +7,9 @@
 #include "drivers/tests/conform.h"
 
 #define QUEUE 6
-#define APART_NS                                                                                             \
-    (100 * LB_MS_NS) /* between the starts of two waiters: each is queued long before the next               \
+#define APART_NS                                                                                   \
+    (100 *                                                                                         \
+     LB_MS_NS) /* between the starts of two waiters: each is queued long before the next               \
                       */
 #define CROWD 64
 #define SHARERS 8
@@ -30,8 +32,9 @@ void conform_fair(struct trial *trial) {
         MUST_GIVE(i ? waiters[i - 1] : holder, actor_release(i ? waiters[i - 1] : holder), LB_OK);
         MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
         for (int j = i + 1; j < QUEUE; j++)
-            MUST(trial, actor_is_busy(waiters[j]), "waiter %d returned with %s when it was waiter %d's turn",
-                 j + 1, lb_outcome_name(waiters[j]->outcome), i + 1);
+            MUST(trial, actor_is_busy(waiters[j]),
+                 "waiter %d returned with %s when it was waiter %d's turn", j + 1,
+                 lb_outcome_name(waiters[j]->outcome), i + 1);
     }
     MUST_GIVE(waiters[QUEUE - 1], actor_release(waiters[QUEUE - 1]), LB_OK);
 }
@@ -102,8 +105,10 @@ static void share_session(struct actor *client) {
     struct sharer *mine = sharers[client->session.client % 2];
     size_t grant_bytes = client->session.lock->grant_bytes;
     for (int i = 0; i < SHARERS; i++) {
-        mine[i] = (struct sharer){
-            .actor = client, .request = client->request, .cell = &shared_cell, .findings = &shared_findings};
+        mine[i] = (struct sharer){.actor = client,
+                                  .request = client->request,
+                                  .cell = &shared_cell,
+                                  .findings = &shared_findings};
         mine[i].request.client = client->session.client * SHARERS + (uint32_t)i;
         mine[i].grant.data = calloc(1, grant_bytes + 1);
         mine[i].fiber = lb_spawn("sharer", share, &mine[i]);

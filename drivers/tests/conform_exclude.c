@@ -42,15 +42,17 @@ static void contend(struct actor *client) {
     }
 }
 
-uint64_t conform_judge(struct trial *trial, const struct cell *cell, const struct findings *findings) {
+uint64_t conform_judge(struct trial *trial, const struct cell *cell,
+                       const struct findings *findings) {
     struct exclusion exclusion = cells_judge(cell, 1, findings);
     char text[256];
-    snprintf(text, sizeof text,
-             "%llu grants, %llu lost updates, %llu double holders, %llu past their lease, %llu tokens that "
-             "did not grow",
-             (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
-             (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
-             (unsigned long long)exclusion.token_errors);
+    snprintf(
+        text, sizeof text,
+        "%llu grants, %llu lost updates, %llu double holders, %llu past their lease, %llu tokens that "
+        "did not grow",
+        (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
+        (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
+        (unsigned long long)exclusion.token_errors);
     if (exclusion.verdict == VERDICT_VIOLATED) trial_overlap(trial, "does not exclude: %s", text);
     if (exclusion.verdict != VERDICT_CLEAN) trial_fail(trial, "does not exclude: %s", text);
     return exclusion.grants;
@@ -84,15 +86,18 @@ static void contend_briefly(struct actor *client) {
     static const int64_t waits_ns[] = {0,        2 * LB_US_NS, 50 * LB_US_NS, 300 * LB_US_NS,
                                        LB_MS_NS, 5 * LB_MS_NS};
     for (int i = 0; i < ATTEMPTS && lb_now() < shared->end_ns && !lb_stopping(); i++) {
-        int64_t wait_ns = waits_ns[rng_u64(&client->session.rng) % (sizeof waits_ns / sizeof *waits_ns)];
+        int64_t wait_ns =
+            waits_ns[rng_u64(&client->session.rng) % (sizeof waits_ns / sizeof *waits_ns)];
         client->request.deadline_ns = lb_now() + wait_ns;
-        client->session.err.code = 0; /* what is said first stays: not that an earlier wait ran out */
+        /* what is said first stays: not that an earlier wait ran out */
+        client->session.err.code = 0;
         client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT) {
             lb_yield();
             continue;
         }
-        /* A server that granted while it was told to forget it leaves a doubt: honest, and mended. */
+        /* A server that granted while it was told to forget it leaves a doubt: honest, and
+         * mended. */
         if (client->outcome == LB_UNKNOWN && actor_mend(client)) continue;
         if (client->outcome == LB_OK) {
             struct holding me = {client->session.client, lb_now(), client->grant.lease_end_ns,

@@ -43,19 +43,22 @@ void *conform_shared_memory(size_t bytes) {
     return memory;
 }
 
-void conform_tests_add(struct conform_tests *tests, char *name, void (*run)(void **state), void *state) {
+void conform_tests_add(struct conform_tests *tests, char *name, void (*run)(void **state),
+                       void *state) {
     if (tests->count == tests->room) {
         tests->room = tests->room ? 2 * tests->room : 64;
         tests->test = realloc(tests->test, tests->room * sizeof *tests->test);
         if (!tests->test) abort();
     }
-    tests->test[tests->count++] = (struct CMUnitTest){.name = name, .test_func = run, .initial_state = state};
+    tests->test[tests->count++] =
+        (struct CMUnitTest){.name = name, .test_func = run, .initial_state = state};
 }
 
 static int run_one(int job, void (*fill)(int job, struct conform_tests *tests)) {
     struct conform_tests tests = {0};
     fill(job, &tests);
-    int failed = tests.count ? _cmocka_run_group_tests("job", tests.test, tests.count, NULL, NULL) : 0;
+    int failed =
+        tests.count ? _cmocka_run_group_tests("job", tests.test, tests.count, NULL, NULL) : 0;
     for (size_t i = 0; i < tests.count; i++) {
         free((char *)(uintptr_t)tests.test[i].name);
         free(tests.test[i].initial_state);

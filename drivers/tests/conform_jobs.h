@@ -1,5 +1,6 @@
-/* conform_jobs: groups of tests, each in a process of its own, some at a time; their output in order, their
- * counts summed as cmocka writes them, so that whoever reads a test program's output reads this. */
+/* conform_jobs: groups of tests, each in a process of its own, some at a time; their output in
+ * order, their counts summed as cmocka writes them, so that whoever reads a test program's output
+ * reads this. */
 #ifndef DRIVERS_TESTS_CONFORM_JOBS_H
 #define DRIVERS_TESTS_CONFORM_JOBS_H
 
@@ -9,7 +10,8 @@
 struct conform_tests;
 
 /* name and state: from malloc, owned by the list from now on. */
-void conform_tests_add(struct conform_tests *tests, char *name, void (*run)(void **state), void *state);
+void conform_tests_add(struct conform_tests *tests, char *name, void (*run)(void **state),
+                       void *state);
 
 /* Runs jobs 0 .. count-1: each fills its list in its own process and runs it. */
 void conform_jobs_run(int count, void (*fill)(int job, struct conform_tests *tests));

@@ -24,9 +24,11 @@ void conform_killed_clients(struct trial *trial) {
     struct actor *other = actor_new(trial), *next = actor_new(trial);
     uint64_t token, unused;
     if (!other || !next || !actor_use_key(other, key)) return;
-    MUST(trial, lock->about.crash != LB_CRASH_NEVER, "claims crash release, but says that it never comes");
+    MUST(trial, lock->about.crash != LB_CRASH_NEVER,
+         "claims crash release, but says that it never comes");
     child_go(trial->holder);
-    if (!child_says(trial, trial->holder, 'c', &unused) || !child_says(trial, trial->holder, 'h', &token))
+    if (!child_says(trial, trial->holder, 'c', &unused) ||
+        !child_says(trial, trial->holder, 'h', &token))
         return;
     MUST_GIVE(other, actor_acquire(other, key, TRIAL_TRY), LB_BUSY);
     child_go(trial->waiter);

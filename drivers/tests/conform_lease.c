@@ -1,11 +1,12 @@
 /* conform_lease: grants that end by themselves, and grants that are kept. */
 #include "drivers/tests/conform.h"
 
-/* What a lock may take off a lease: Redlock states the validity, the lease less the drift of clocks (1 %, 2
- * ms). */
+/* What a lock may take off a lease: Redlock states the validity, the lease less the drift of clocks
+ * (1 %, 2 ms). */
 #define DRIFT_NS(lease_ns) ((lease_ns) / 100 + 2 * LB_MS_NS)
-#define COARSE_NS (2500 * LB_MS_NS) /* so much longer than stated a lease may last, by whole seconds */
-#define LEASE_NS (300 * LB_MS_NS)   /* a backend with a coarser clock makes more of it and says so */
+#define COARSE_NS                                                                                  \
+    (2500 * LB_MS_NS) /* so much longer than stated a lease may last, by whole seconds */
+#define LEASE_NS (300 * LB_MS_NS) /* a backend with a coarser clock makes more of it and says so */
 
 void conform_lease_ends(struct trial *trial) {
     struct trial_key key = trial_key();
@@ -16,9 +17,11 @@ void conform_lease_ends(struct trial *trial) {
     int64_t end_ns = holder->grant.lease_end_ns;
     MUST(trial, end_ns >= holder->began_ns + LEASE_NS - DRIFT_NS(LEASE_NS),
          "the grant's lease is shorter than asked for");
-    MUST(trial, end_ns <= holder->ended_ns + LEASE_NS + 10 * LB_S_NS, "the grant's lease is far too long");
+    MUST(trial, end_ns <= holder->ended_ns + LEASE_NS + 10 * LB_S_NS,
+         "the grant's lease is far too long");
     MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
-    MUST(trial, next->ended_ns >= end_ns, "another got it %lld us before the lease that the grant states",
+    MUST(trial, next->ended_ns >= end_ns,
+         "another got it %lld us before the lease that the grant states",
          (long long)((end_ns - next->ended_ns) / LB_US_NS));
     /* The one whose lease ended learns it, and frees nothing of the other's. */
     MUST_GIVE(holder, actor_release(holder), LB_LOST);
@@ -41,7 +44,8 @@ void conform_renewal(struct trial *trial) {
     while (lb_now() < first_end_ns + COARSE_NS) {
         MUST_GIVE(holder, actor_renew(holder, 5 * LB_S_NS), LB_OK);
         MUST(trial, holder->grant.lease_end_ns >= last_end_ns, "a renewal made the lease shorter");
-        MUST(trial, holder->grant.lease_end_ns >= holder->began_ns + 5 * LB_S_NS - DRIFT_NS(5 * LB_S_NS),
+        MUST(trial,
+             holder->grant.lease_end_ns >= holder->began_ns + 5 * LB_S_NS - DRIFT_NS(5 * LB_S_NS),
              "a renewal gave less than asked for");
         last_end_ns = holder->grant.lease_end_ns;
         MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);

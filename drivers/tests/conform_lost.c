@@ -1,5 +1,6 @@
-/* conform_lost: answers, requests and connections that are lost on the way, by the proxy. The one they belong
- * to can't know: its outcome must say so, and what it may have left must be cleared up. */
+/* conform_lost: answers, requests and connections that are lost on the way, by the proxy. The
+ * one they belong to can't know: its outcome must say so, and what it may have left must be
+ * cleared up. */
 #include "drivers/tests/conform.h"
 
 #define LEASE_NS (3 * LB_S_NS)
@@ -23,8 +24,8 @@ static bool recover(struct actor *client, bool settle) {
     }
 }
 
-/* After the victim's operation gave an outcome in doubt: it gives up its connection and comes back, and the
- * lock must then be free for others. */
+/* After the victim's operation gave an outcome in doubt: it gives up its connection and comes back,
+ * and the lock must then be free for others. */
 static void clear_up(struct trial *trial, struct actor *victim, struct actor *other,
                      const struct trial_key *key, enum lb_outcome outcome) {
     const struct lb_lock *lock = trial->lock->lock;
@@ -32,7 +33,8 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     proxy_heal(trial->proxy);
     bool settle = outcome == LB_UNKNOWN && lock->settle;
     if (!recover(victim, settle)) return;
-    /* Settled is settled; and BROKEN has said that nothing was left, where no session's end could mend it. */
+    /* Settled is settled; and BROKEN has said that nothing was left, where no session's end could
+     * mend it. */
     bool at_once = settle || (lock->caps & LB_CAP_LEASE);
     MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : trial_soon()), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
@@ -57,14 +59,15 @@ static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t b
         proxy_arm(trial->proxy, fault, bytes);
         outcome = actor_acquire(victim, &key, lb_now() + 300 * LB_MS_NS);
         if (proxy_struck(trial->proxy) || tries == 3 || outcome == LB_OK) break;
-        /* The machine was so busy that the driver's patience ended before there was an answer to lose. */
+        /* The machine was so busy that the driver's patience ended before there was an answer to
+         * lose. */
         actor_close(victim);
         proxy_heal(trial->proxy);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
     }
     MUST(trial, proxy_struck(trial->proxy), "nothing was lost: no answer came");
-    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN, "the answer was lost, but acquire gave %s",
-         lb_outcome_name(outcome));
+    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+         "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
     MUST(trial, victim->session.err.code != 0, "in doubt without a reason");
     clear_up(trial, victim, other, &key, outcome);
 }
@@ -119,8 +122,8 @@ void conform_crash(struct trial *trial) {
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 
-/* A lock whose session has a lease of its own keeps it alive by itself, and so is the first to know when it
- * can't: it must say so while the holder works, not when it comes to release. */
+/* A lock whose session has a lease of its own keeps it alive by itself, and so is the first to know
+ * when it can't: it must say so while the holder works, not when it comes to release. */
 void conform_told(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LEASE_NS;
@@ -132,7 +135,8 @@ void conform_told(struct trial *trial) {
     proxy_cut(trial->proxy);
     int64_t deadline_ns = lb_now() + LEASE_NS + trial_patience_ns / 2;
     while (atomic_load(&holder->losses) == 0) {
-        MUST(trial, lb_now() < deadline_ns, "the session is long over, and the holder was not told");
+        MUST(trial, lb_now() < deadline_ns,
+             "the session is long over, and the holder was not told");
         trial_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
     MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
@@ -153,9 +157,10 @@ void conform_cut_write(struct trial *trial) {
         MUST_GIVE(victim, actor_release(victim), LB_OK);
         if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
         proxy_arm(trial->proxy, PROXY_CUT, 0);
-        enum lb_outcome outcome = reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
-        MUST(trial, in_doubt(outcome), "the answer was lost, but a %s gave %s", reads ? "read" : "write",
-             lb_outcome_name(outcome));
+        enum lb_outcome outcome =
+            reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
+        MUST(trial, in_doubt(outcome), "the answer was lost, but a %s gave %s",
+             reads ? "read" : "write", lb_outcome_name(outcome));
         actor_close(victim);
         proxy_heal(trial->proxy);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
@@ -178,7 +183,8 @@ void conform_cut_await(struct trial *trial) {
     MUST(trial, actor_is_busy(victim), "an await gave %s", lb_outcome_name(victim->outcome));
     proxy_cut(trial->proxy);
     enum lb_outcome outcome = actor_end(victim);
-    MUST(trial, in_doubt(outcome), "the connection ended, but an await gave %s", lb_outcome_name(outcome));
+    MUST(trial, in_doubt(outcome), "the connection ended, but an await gave %s",
+         lb_outcome_name(outcome));
     actor_close(victim);
     proxy_heal(trial->proxy);
     if (!recover(victim, outcome == LB_UNKNOWN)) return;
@@ -190,5 +196,6 @@ void conform_cut_await(struct trial *trial) {
     if (!actor_use_key(victim, &other)) return;
     proxy_arm(trial->proxy, PROXY_CUT, 0);
     outcome = actor_release(victim);
-    MUST(trial, in_doubt(outcome), "the answer was lost, but a count gave %s", lb_outcome_name(outcome));
+    MUST(trial, in_doubt(outcome), "the answer was lost, but a count gave %s",
+         lb_outcome_name(outcome));
 }

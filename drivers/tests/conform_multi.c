@@ -83,8 +83,8 @@ static void overlap(struct actor *client) {
             client->outcome = lock->release(&client->session, &client->request, &client->grant);
         }
         if (client->outcome == LB_OK) continue;
-        trial_fail(client->trial, "a call for %d keys gave %s: %s", count, lb_outcome_name(client->outcome),
-                   client->session.err.text);
+        trial_fail(client->trial, "a call for %d keys gave %s: %s", count,
+                   lb_outcome_name(client->outcome), client->session.err.text);
         break;
     }
     client->request.keys = NULL;

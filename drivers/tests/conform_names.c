@@ -1,17 +1,18 @@
-/* conform_names: names of locks that people would not think of: each works, or is refused in clear words. */
+/* conform_names: names of locks that people would not think of: each works, or is refused in clear
+ * words. */
 #include <stdio.h>
 #include <string.h>
 
 #include "drivers/tests/conform.h"
 
 /* The same for what nobody holds: a latch of one count, a version. */
-static void try_unheld(struct trial *trial, struct actor *one, struct actor *other, const char *name,
-                       size_t len, const char *what) {
+static void try_unheld(struct trial *trial, struct actor *one, struct actor *other,
+                       const char *name, size_t len, const char *what) {
     struct trial_key odd = trial_key_named(name, len);
     bool latch = trial->lock->lock->primitive == LB_LATCH;
     enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
-    MUST(trial, outcome == (latch ? LB_BUSY : LB_OK) || outcome == LB_REFUSED, "%s: gave %s: %s", what,
-         lb_outcome_name(outcome), one->session.err.text);
+    MUST(trial, outcome == (latch ? LB_BUSY : LB_OK) || outcome == LB_REFUSED, "%s: gave %s: %s",
+         what, lb_outcome_name(outcome), one->session.err.text);
     if (outcome == LB_REFUSED) {
         MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
         return;
@@ -32,8 +33,8 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
     }
     struct trial_key odd = trial_key_named(name, len), plain = trial_key();
     enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
-    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: gave %s, not ok or refused: %s", what,
-         lb_outcome_name(outcome), one->session.err.text);
+    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: gave %s, not ok or refused: %s",
+         what, lb_outcome_name(outcome), one->session.err.text);
     if (outcome == LB_REFUSED) {
         MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
         outcome = actor_acquire(other, &odd, lb_now() + LB_S_NS);
@@ -41,16 +42,16 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
              lb_outcome_name(outcome));
     } else {
         outcome = actor_acquire(other, &odd, TRIAL_TRY);
-        MUST(trial, outcome == LB_BUSY, "%s: taken, but another got %s: %s", what, lb_outcome_name(outcome),
-             other->session.err.text);
+        MUST(trial, outcome == LB_BUSY, "%s: taken, but another got %s: %s", what,
+             lb_outcome_name(outcome), other->session.err.text);
         outcome = actor_release(one);
         MUST(trial, outcome == LB_OK, "%s: its release gave %s: %s", what, lb_outcome_name(outcome),
              one->session.err.text);
     }
     outcome = actor_acquire(one, &plain, trial_soon());
     if (outcome == LB_OK) outcome = actor_release(one);
-    MUST(trial, outcome == LB_OK, "after %s a plain name gave %s: %s", what, lb_outcome_name(outcome),
-         one->session.err.text);
+    MUST(trial, outcome == LB_OK, "after %s a plain name gave %s: %s", what,
+         lb_outcome_name(outcome), one->session.err.text);
 }
 
 void conform_odd_names(struct trial *trial) {
@@ -84,8 +85,8 @@ void conform_odd_names(struct trial *trial) {
 }
 
 void conform_long_names(struct trial *trial) {
-    static const size_t lengths[] = {64,        65, 128, 192, 193, 250, 251, 255, 256, 512, LB_KEY_MAX - 1,
-                                     LB_KEY_MAX};
+    static const size_t lengths[] = {
+        64, 65, 128, 192, 193, 250, 251, 255, 256, 512, LB_KEY_MAX - 1, LB_KEY_MAX};
     struct actor *one = actor_new(trial), *other = actor_new(trial);
     if (!one || !other) return;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !trial_failed(trial); i++) {

@@ -1,4 +1,5 @@
-/* conform_optimistic: locks that hold nothing: a write counts only if nobody wrote since the read. */
+/* conform_optimistic: locks that hold nothing: a write counts only if nobody wrote since the
+ * read. */
 #include <stdlib.h>
 
 #include "drivers/tests/conform.h"
@@ -45,8 +46,8 @@ void conform_conflict(struct trial *trial) {
         MUST_GIVE(c, actor_release(c), LB_BUSY);
         MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
         MUST(trial, a->grant.token == written,
-             "a write that was refused changed the version from %llu to %llu", (unsigned long long)written,
-             (unsigned long long)a->grant.token);
+             "a write that was refused changed the version from %llu to %llu",
+             (unsigned long long)written, (unsigned long long)a->grant.token);
         MUST_GIVE(a, actor_release(a), LB_OK);
     }
 }

@@ -11,7 +11,8 @@ void conform_double_release(struct trial *trial) {
     MUST_GIVE(first, actor_release(first), LB_OK);
     MUST(trial, actor_release(first) != LB_OK, "a second release of a free lock gave ok");
     MUST_GIVE(second, actor_acquire(second, &key, trial_soon()), LB_OK);
-    MUST(trial, actor_release(first) != LB_OK, "a second release of a lock that another holds gave ok");
+    MUST(trial, actor_release(first) != LB_OK,
+         "a second release of a lock that another holds gave ok");
     /* It has freed nothing. */
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(second, actor_release(second), LB_OK);
@@ -57,8 +58,8 @@ void conform_fence(struct trial *trial) {
         client->request.lease_ns = expires ? 300 * LB_MS_NS : trial->lease_ns;
         if (closes && !(trial->lock->lock->caps & LB_CAP_SESSION)) closes = false;
         MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
-        MUST(trial, client->grant.token > last, "grant %d has token %llu, the one before it %llu", i + 1,
-             (unsigned long long)client->grant.token, (unsigned long long)last);
+        MUST(trial, client->grant.token > last, "grant %d has token %llu, the one before it %llu",
+             i + 1, (unsigned long long)client->grant.token, (unsigned long long)last);
         last = client->grant.token;
         if (expires) continue;
         if (closes) {

@@ -43,11 +43,13 @@ static const char *topologies(void) {
     return home_path("compose/local", folder, sizeof folder, &err) == 0 ? folder : "";
 }
 
-static const char *lacks(const struct lb_backend *backend, const char *topology, char *text, size_t size) {
+static const char *lacks(const struct lb_backend *backend, const char *topology, char *text,
+                         size_t size) {
     struct topo_info info;
     struct lb_err err = {0};
     if (backend->unavailable) {
-        snprintf(text, size, "%s: %s: install %s", backend->name, backend->unavailable, backend->install);
+        snprintf(text, size, "%s: %s: install %s", backend->name, backend->unavailable,
+                 backend->install);
         return text;
     }
     if (!topology) return NULL;
@@ -56,11 +58,13 @@ static const char *lacks(const struct lb_backend *backend, const char *topology,
         return text;
     }
     if (!*info.missing) return NULL;
-    snprintf(text, size, "%s: %s is missing: install %s", backend->name, info.missing, info.install);
+    snprintf(text, size, "%s: %s is missing: install %s", backend->name, info.missing,
+             info.install);
     return text;
 }
 
-const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text, size_t size) {
+const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
+                          size_t size) {
     if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
     return lacks(lock->backend, topology, text, size);
 }
@@ -69,7 +73,8 @@ const char *conform_missing(const struct lb_backend *backend, char *text, size_t
     return lacks(backend, backend->topologies ? backend->topologies[0] : NULL, text, size);
 }
 
-struct place *conform_open_on(const struct plan_lock *lock, const char *topology, struct lb_err *err) {
+struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
+                              struct lb_err *err) {
     struct place_ask ask = {.lock = lock,
                             .topology = topology,
                             .topologies = topologies(),
@@ -87,7 +92,8 @@ struct place *conform_open_far(const struct plan_lock *lock, const struct place 
     static const char host[] = "127.0.0.1:";
     static char url[512]; /* the place borrows it; one such place at a time */
     int ports[PROXY_SERVERS_MAX], count = 0;
-    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < PROXY_SERVERS_MAX; count++)
+    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < PROXY_SERVERS_MAX;
+         count++)
         ports[count] = atoi(at += strlen(host));
     if (count == 0) {
         err_set(err, LB_EXIT_MACHINE, "no port in '%s'", place->urls[0]);

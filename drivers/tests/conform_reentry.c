@@ -1,4 +1,5 @@
-/* conform_reentry: a holder that takes its lock again and again, and has to give it back as often. */
+/* conform_reentry: a holder that takes its lock again and again, and has to give it back as
+ * often. */
 #include "drivers/tests/conform.h"
 
 #define DEPTH 5
@@ -27,7 +28,8 @@ void conform_reentry(struct trial *trial) {
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     holder->request.held = 2;
     MUST_GIVE(holder, actor_release(holder), LB_OK);
-    MUST(trial, actor_is_busy(waiter), "a waiter got %s while it was held", lb_outcome_name(waiter->outcome));
+    MUST(trial, actor_is_busy(waiter), "a waiter got %s while it was held",
+         lb_outcome_name(waiter->outcome));
     holder->request.held = 1;
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(waiter, actor_end(waiter), LB_OK);

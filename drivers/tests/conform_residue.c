@@ -9,7 +9,8 @@ static const char *asked_prefix;
 
 static void ask(struct actor *client) {
     client->err = (struct lb_err){0};
-    client->failed = client->session.lock->residue(&client->session, asked_prefix, &found, &client->err);
+    client->failed =
+        client->session.lock->residue(&client->session, asked_prefix, &found, &client->err);
 }
 
 /* What a fresh session finds. False after trial_fail. */
@@ -33,8 +34,8 @@ bool conform_nothing_left(struct trial *trial, const struct trial_key *key, cons
         if (!residue(trial, key, &count)) return false;
         if (count == 0) return true;
         if (lb_now() >= deadline_ns) {
-            trial_fail(trial, "after %s %llu are left, for one %s", after, (unsigned long long)count,
-                       found.example);
+            trial_fail(trial, "after %s %llu are left, for one %s", after,
+                       (unsigned long long)count, found.example);
             return false;
         }
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
@@ -82,7 +83,8 @@ void conform_residue(struct trial *trial) {
             gone[i] = true;
             done++;
         }
-        MUST(trial, lb_now() < holder->ended_ns + trial_patience_ns, "waiters do not get what is free");
+        MUST(trial, lb_now() < holder->ended_ns + trial_patience_ns,
+             "waiters do not get what is free");
         trial_sleep_until(lb_now() + LB_MS_NS);
     }
     if (!clear(trial, holder)) return;
@@ -108,7 +110,8 @@ void conform_armed_residue(struct trial *trial) {
     uint64_t count;
     if (!client || !actor_use_key(client, &key)) return;
     enum lb_outcome outcome = actor_take(client, TRIAL_TRY);
-    MUST(trial, outcome == LB_OK || outcome == LB_BUSY, "acquire gave %s", lb_outcome_name(outcome));
+    MUST(trial, outcome == LB_OK || outcome == LB_BUSY, "acquire gave %s",
+         lb_outcome_name(outcome));
     /* A latch is shut still; counted down to zero it may be gone by itself. */
     if (outcome == LB_OK) MUST_GIVE(client, actor_release(client), LB_OK);
     if (!residue(trial, &key, &count)) return;

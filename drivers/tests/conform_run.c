@@ -6,7 +6,8 @@
 #include "drivers/tests/conform_place.h"
 
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
-                 const struct plan_lock *far_lock, struct place *place, struct conform_result *ret_result) {
+                 const struct plan_lock *far_lock, struct place *place,
+                 struct conform_result *ret_result) {
     struct lb_err err = {0};
     struct trial trial = {.lock = lock, .place = place};
     /* First the forks, while there is one thread. */
@@ -15,7 +16,8 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
         trial.holder = child_start(&trial, &key);
         trial.waiter = child_start(&trial, &key);
     }
-    if (check->needs & CONFORM_FAR) trial.far = conform_open_far(far_lock, place, &trial.proxy, &err);
+    if (check->needs & CONFORM_FAR)
+        trial.far = conform_open_far(far_lock, place, &trial.proxy, &err);
     if (err.code)
         snprintf(trial.failure, sizeof trial.failure, "%s", err.text);
     else

@@ -50,13 +50,17 @@ void conform_arm_twice(struct trial *trial) {
         if (!clients[i]) return;
     }
     struct actor *late = clients[BOUND];
-    for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+    for (int i = 0; i < BOUND; i++)
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
     if (!actor_use_key(late, &key)) return;
-    MUST(trial, !trial->lock->lock->arm || actor_arm(late) == 0, "a second arming: %s", late->err.text);
+    MUST(trial, !trial->lock->lock->arm || actor_arm(late) == 0, "a second arming: %s",
+         late->err.text);
     MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-    MUST(trial, !trial->lock->lock->arm || actor_arm(late) == 0, "a third arming: %s", late->err.text);
-    for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+    MUST(trial, !trial->lock->lock->arm || actor_arm(late) == 0, "a third arming: %s",
+         late->err.text);
+    for (int i = 0; i < BOUND; i++)
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
     /* What was disarmed may be armed with another bound. */
@@ -139,7 +143,8 @@ void conform_permits_contended(struct trial *trial) {
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = actor_new(trial);
         if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-        if ((trial->lock->lock->caps & LB_CAP_PERMITS) && i % 4 == 0) clients[i]->request.permits = 2;
+        if ((trial->lock->lock->caps & LB_CAP_PERMITS) && i % 4 == 0)
+            clients[i]->request.permits = 2;
         clients[i]->arg = &room;
     }
     room.end_ns = lb_now() + TIME_NS;

@@ -1,4 +1,5 @@
-/* conform_server: the server, or all of several, is killed while clients hold and wait, and starts again. */
+/* conform_server: the server, or all of several, is killed while clients hold and wait, and starts
+ * again. */
 #include "bench/servers/topo.h"
 #include "drivers/tests/conform.h"
 
@@ -14,13 +15,14 @@ static bool kill_all(struct trial *trial) {
     return true;
 }
 
-/* On the same ports with what they left. All of them must be there: the next check is of another lock, which
- * may need the last. */
+/* On the same ports with what they left. All of them must be there: the next check is of another
+ * lock, which may need the last. */
 static bool restart(struct trial *trial) {
     struct topo *topo = trial->place->topo;
     struct lb_err err = {0};
     int failed = 0;
-    for (int i = 0; i < topo_about(topo)->nodes && !failed; i++) failed = topo_restart(topo, i, &err);
+    for (int i = 0; i < topo_about(topo)->nodes && !failed; i++)
+        failed = topo_restart(topo, i, &err);
     const struct topo_wait wait = {.deadline_ns = lb_now() + 2 * trial_patience_ns};
     if (!failed && topo_ready(topo, &wait, &err) == 0) return true;
     trial_fail(trial, "the server does not start again: %s", err.text);
@@ -45,7 +47,8 @@ void conform_killed_server(struct trial *trial) {
     for (int i = 0; i < WAITERS; i++) {
         enum lb_outcome outcome = actor_end(waiters[i]);
         MUST(trial,
-             outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT || outcome == LB_LOST,
+             outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT ||
+                 outcome == LB_LOST,
              "the server died, but a waiter got %s", lb_outcome_name(outcome));
     }
     enum lb_outcome outcome = actor_release(holder);

@@ -41,10 +41,12 @@ void conform_shared_wait(struct trial *trial) {
     writer->request.shared = false;
     actor_begin_acquire(writer, &key, trial_soon());
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
-    MUST(trial, actor_is_busy(writer), "a writer got %s while two read", lb_outcome_name(writer->outcome));
+    MUST(trial, actor_is_busy(writer), "a writer got %s while two read",
+         lb_outcome_name(writer->outcome));
     MUST_GIVE(one, actor_release(one), LB_OK);
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-    MUST(trial, actor_is_busy(writer), "a writer got %s while one reads", lb_outcome_name(writer->outcome));
+    MUST(trial, actor_is_busy(writer), "a writer got %s while one reads",
+         lb_outcome_name(writer->outcome));
     MUST_GIVE(two, actor_release(two), LB_OK);
     MUST_GIVE(writer, actor_end(writer), LB_OK);
     /* Both readers wait for the writer, and both get it. */
@@ -78,7 +80,8 @@ struct room {
 static void mix(struct actor *client) {
     struct room *room = client->arg;
     const struct lb_lock *lock = client->session.lock;
-    for (int i = 0; atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping(); i++) {
+    for (int i = 0;
+         atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping(); i++) {
         /* Each writes sometimes, at other times than the others. */
         bool shared = client->request.shared = (i + (int)client->session.client) % 4 != 0;
         client->request.deadline_ns = trial_soon();

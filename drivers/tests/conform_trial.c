@@ -49,7 +49,8 @@ int64_t trial_soon(void) {
 
 struct trial_key trial_key_named(const char *name, size_t len) {
     static uint32_t made;
-    struct trial_key key = {.len = len, .number = UINT64_C(0x636f6e0000000000) + made, .index = made};
+    struct trial_key key = {
+        .len = len, .number = UINT64_C(0x636f6e0000000000) + made, .index = made};
     memcpy(key.name, name, len);
     made++;
     return key;
@@ -71,7 +72,8 @@ static void wind_up(struct trial *trial) {
                        client->session.client);
         atomic_store(&trial->cutoff_ns, lb_now());
         if (actor_idle_by(client, lb_now() + CUT_NS)) continue;
-        fprintf(stderr, "%s: a call does not return although the run was cut off; before that: %s\n",
+        fprintf(stderr,
+                "%s: a call does not return although the run was cut off; before that: %s\n",
                 trial->lock->lock->name, trial->failure);
         abort(); /* its stack and thread can't be taken back */
     }

@@ -70,11 +70,14 @@ void conform_cutoff(struct trial *trial) {
     actor_begin_acquire(waiter, &key, LB_NEVER);
     actor_begin_acquire(timed, &key, lb_now() + 600 * LB_S_NS);
     trial_sleep_until(lb_now() + 200 * LB_MS_NS);
-    MUST(trial, actor_is_busy(waiter) && actor_is_busy(timed), "a waiter returned while another holds");
+    MUST(trial, actor_is_busy(waiter) && actor_is_busy(timed),
+         "a waiter returned while another holds");
     atomic_store(&trial->cutoff_ns, lb_now());
     int64_t deadline_ns = trial_soon();
     MUST(trial, actor_idle_by(waiter, deadline_ns) && actor_idle_by(timed, deadline_ns),
          "a wait goes on although the run was cut off");
-    MUST(trial, waiter->outcome != LB_OK && timed->outcome != LB_OK, "a waiter got ok while another holds");
-    MUST(trial, waiter->outcome != LB_REFUSED, "a cut-off wait is no refusal: %s", waiter->session.err.text);
+    MUST(trial, waiter->outcome != LB_OK && timed->outcome != LB_OK,
+         "a waiter got ok while another holds");
+    MUST(trial, waiter->outcome != LB_REFUSED, "a cut-off wait is no refusal: %s",
+         waiter->session.err.text);
 }

@@ -27,7 +27,8 @@ struct fake_peer {
 
 /* Waits until fd can be read. False when the test stops. */
 static bool readable(struct fake_peer *peer, int fd) {
-    struct pollfd polls[2] = {{.fd = fd, .events = POLLIN}, {.fd = peer->stop_fd, .events = POLLIN}};
+    struct pollfd polls[2] = {{.fd = fd, .events = POLLIN},
+                              {.fd = peer->stop_fd, .events = POLLIN}};
     poll(polls, 2, -1);
     return polls[1].revents == 0;
 }
@@ -79,7 +80,8 @@ static void *play(void *arg) {
         if (step->say && !say(peer, step)) return NULL;
         if (step->then == PEER_STAYS) continue;
         struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-        if (step->then == PEER_RESETS) setsockopt(peer->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        if (step->then == PEER_RESETS)
+            setsockopt(peer->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(peer->fd);
         peer->fd = -1;
         return NULL;
@@ -100,7 +102,8 @@ struct fake_peer *fake_peer_start(const struct peer_step *steps, int count) {
     peer->fd = -1;
     peer->stop_fd = eventfd(0, EFD_CLOEXEC);
     peer->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(peer->listen_fd, (struct sockaddr *)&address, len) != 0 || listen(peer->listen_fd, 4) != 0 ||
+    if (bind(peer->listen_fd, (struct sockaddr *)&address, len) != 0 ||
+        listen(peer->listen_fd, 4) != 0 ||
         getsockname(peer->listen_fd, (struct sockaddr *)&address, &len) != 0) {
         abort();
     }

@@ -1,5 +1,5 @@
-/* fake_session: one session of a lock with a fake peer in the server's place: what the driver makes of
- * answers that no real server gives on demand. Header only, for test programs. */
+/* fake_session: one session of a lock with a fake peer in the server's place: what the driver makes
+ * of answers that no real server gives on demand. Header only, for test programs. */
 #ifndef DRIVERS_TESTS_FAKE_SESSION_H
 #define DRIVERS_TESTS_FAKE_SESSION_H
 
@@ -16,7 +16,8 @@
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/fake_peer.h"
 
-/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not jump. */
+/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not
+ * jump. */
 struct fake_session {
     const struct lb_lock *lock;
     const char *key;
@@ -42,7 +43,8 @@ static inline void fake_talk(void *arg) {
     const char *urls[] = {fake->url};
     struct lb_server server = {.backend = backend, .urls = urls, .url_count = 1};
     struct lb_session session = {.server = &server, .lock = fake->lock, .traffic_fd = -1};
-    struct lb_request request = {.key = fake->key, .key_len = strlen(fake->key), .lease_ns = fake->lease_ns};
+    struct lb_request request = {
+        .key = fake->key, .key_len = strlen(fake->key), .lease_ns = fake->lease_ns};
     if (conform_lock(fake->lock, NULL, &arena, &planned, &fake->err) != 0) abort();
     server.options = planned.backend_options;
     server.state = calloc(1, backend->server_bytes + 1);
@@ -82,8 +84,8 @@ static inline void fake_talk(void *arg) {
 }
 
 /* Plays steps to a session. What the peer read; the caller frees it. */
-static inline char *fake_play(struct fake_session *fake, const char *scheme, const struct peer_step *steps,
-                              int count) {
+static inline char *fake_play(struct fake_session *fake, const char *scheme,
+                              const struct peer_step *steps, int count) {
     struct lb_err err = {0};
     struct fake_peer *peer = fake_peer_start(steps, count);
     snprintf(fake->url, sizeof fake->url, "%s://127.0.0.1:%d", scheme, fake_peer_port(peer));
@@ -95,8 +97,8 @@ static inline char *fake_play(struct fake_session *fake, const char *scheme, con
     return seen;
 }
 
-#define FAKE_PLAY(fake, scheme, ...)                                                                         \
-    fake_play((fake), (scheme), (const struct peer_step[]){__VA_ARGS__},                                     \
+#define FAKE_PLAY(fake, scheme, ...)                                                               \
+    fake_play((fake), (scheme), (const struct peer_step[]){__VA_ARGS__},                           \
               (int)(sizeof(const struct peer_step[]){__VA_ARGS__} / sizeof(struct peer_step)))
 
 #endif

@@ -1,10 +1,9 @@
 /* live_help: what the live tests of the drivers share: a real server of our own, our clients, and a
- * foreign one (the server's own shell, driven through its pipes). Header only, since each test is one
- * program.
+ * foreign one (the server's own shell, driven through its pipes). Header only, since each test is
+ * one program.
  *
- * Clients talk on a fiber, where cmocka must not jump away: there CHECK notes the first failure, and the test
- * fails after the fibers are done.
- */
+ * Clients talk on a fiber, where cmocka must not jump away: there CHECK notes the first failure,
+ * and the test fails after the fibers are done. */
 #ifndef DRIVERS_TESTS_LIVE_HELP_H
 #define DRIVERS_TESTS_LIVE_HELP_H
 
@@ -39,9 +38,9 @@ check_note(const char *file, int line, const char *what, const char *format, ...
     va_end(args);
 }
 
-#define CHECK(what, ...)                                                                                     \
-    do {                                                                                                     \
-        if (!(what)) check_note(__FILE__, __LINE__, #what, ": " __VA_ARGS__);                                \
+#define CHECK(what, ...)                                                                           \
+    do {                                                                                           \
+        if (!(what)) check_note(__FILE__, __LINE__, #what, ": " __VA_ARGS__);                      \
     } while (0)
 
 static volatile sig_atomic_t live_no_interrupts;
@@ -73,8 +72,8 @@ static inline const char *live_missing(const char *name) {
     return why;
 }
 
-/* Starts the server of a lock (or of the first of "a,b"), with these settings ("backend.option=value", ended
- * by NULL). */
+/* Starts the server of a lock (or of the first of "a,b"), with these settings
+ * ("backend.option=value", ended by NULL). */
 static inline struct live_place live_open(const char *lock, const char *const *sets) {
     static char topologies[512];
     struct live_place live = {.missing = live_missing(lock)};
@@ -85,10 +84,12 @@ static inline struct live_place live_open(const char *lock, const char *const *s
     while (sets[count]) count++;
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    live.plan = plan_load(
-        &(struct plan_wish){
-            .workload = "smoke", .folder = workloads, .locks = lock, .sets = sets, .set_count = count},
-        &err);
+    live.plan = plan_load(&(struct plan_wish){.workload = "smoke",
+                                              .folder = workloads,
+                                              .locks = lock,
+                                              .sets = sets,
+                                              .set_count = count},
+                          &err);
     if (!live.plan) fail_msg("%s", err.text);
     live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
                                                 .topologies = topologies,
@@ -106,13 +107,13 @@ static inline void live_close(struct live_place *live) {
 }
 
 /* For a test of a place that may be missing: skips, or fails in CI. */
-#define LIVE_NEEDS(live)                                                                                     \
-    do {                                                                                                     \
-        if ((live)->missing) {                                                                               \
-            print_message("skipped: %s\n", (live)->missing);                                                 \
-            if (getenv("CI")) fail();                                                                        \
-            skip();                                                                                          \
-        }                                                                                                    \
+#define LIVE_NEEDS(live)                                                                           \
+    do {                                                                                           \
+        if ((live)->missing) {                                                                     \
+            print_message("skipped: %s\n", (live)->missing);                                       \
+            if (getenv("CI")) fail();                                                              \
+            skip();                                                                                \
+        }                                                                                          \
     } while (0)
 
 /* One client of ours. */
@@ -124,8 +125,8 @@ struct live_client {
 };
 
 /* Of the place's plan, which may name several locks of the backend, the which-th. */
-static inline void live_client_init_as(struct live_client *client, const struct live_place *live, int which,
-                                       const char *key) {
+static inline void live_client_init_as(struct live_client *client, const struct live_place *live,
+                                       int which, const char *key) {
     const struct lb_lock *lock = live->plan->locks[which].lock;
     memset(client, 0, sizeof *client);
     client->state_bytes = lock->backend->session_bytes;
@@ -139,8 +140,8 @@ static inline void live_client_init_as(struct live_client *client, const struct 
                                           .lock_state = calloc(1, client->lock_bytes + 1)};
     client->grant.data = calloc(1, lock->grant_bytes + 1);
     rng_seed(&client->session.rng, (uint64_t)lb_now(), 0);
-    client->request =
-        (struct lb_request){.key = key, .key_len = strlen(key), .key_number = 4711, .lease_ns = 10 * LB_S_NS};
+    client->request = (struct lb_request){
+        .key = key, .key_len = strlen(key), .key_number = 4711, .lease_ns = 10 * LB_S_NS};
 }
 
 static inline void live_client_init(struct live_client *client, const struct live_place *live,
@@ -176,7 +177,9 @@ static inline void live_connect(struct live_client *client) {
 /* Acquires with a deadline so long after now; LB_NEVER waits, 0 asks once. */
 static inline enum lb_outcome live_acquire(struct live_client *client, int64_t wait_ns) {
     client->session.err.code = 0;
-    client->request.deadline_ns = wait_ns == LB_NEVER ? LB_NEVER : wait_ns == 0 ? 0 : lb_now() + wait_ns;
+    client->request.deadline_ns = wait_ns == LB_NEVER ? LB_NEVER
+                                  : wait_ns == 0      ? 0
+                                                      : lb_now() + wait_ns;
     return client->session.lock->acquire(&client->session, &client->request, &client->grant);
 }
 
@@ -223,7 +226,8 @@ static inline const char *foreign_hear(const struct foreign *foreign) {
     static char line[300];
     size_t len = 0;
     struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
-    while (len + 1 < sizeof line && poll(&wait, 1, 20000) > 0 && read(foreign->from, line + len, 1) == 1) {
+    while (len + 1 < sizeof line && poll(&wait, 1, 20000) > 0 &&
+           read(foreign->from, line + len, 1) == 1) {
         if (line[len] == '\n') break;
         len++;
     }

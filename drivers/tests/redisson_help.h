@@ -1,10 +1,10 @@
-/* redisson_help: what the tests of Redisson's locks share: another client, played by hand over a connection
- * of its own, and ears for all that is published and all that is done. Header only, since each test is a
- * program.
+/* redisson_help: what the tests of Redisson's locks share: another client, played by hand over a
+ * connection of its own, and ears for all that is published and all that is done. Header only,
+ * since each test is a program.
  *
- * Debian has no Redisson. So the other client here types Redisson's scripts, as its sources have them, and
- * the state that ours leaves on the server is compared with what those sources say, field by field.
- */
+ * Debian has no Redisson. So the other client here types Redisson's scripts, as its sources have
+ * them, and the state that ours leaves on the server is compared with what those sources say, field
+ * by field. */
 #ifndef DRIVERS_TESTS_REDISSON_HELP_H
 #define DRIVERS_TESTS_REDISSON_HELP_H
 
@@ -49,7 +49,8 @@ static inline void flatten(const redisReply *reply, char *out, size_t size) {
     if (!reply) snprintf(out + used, size - used, "(no answer)");
     if (!reply) return;
     if (reply->type == REDIS_REPLY_NIL) snprintf(out + used, size - used, "(nil)");
-    if (reply->type == REDIS_REPLY_INTEGER) snprintf(out + used, size - used, "%lld", reply->integer);
+    if (reply->type == REDIS_REPLY_INTEGER)
+        snprintf(out + used, size - used, "%lld", reply->integer);
     if (reply->str) snprintf(out + used, size - used, "%s", reply->str);
     for (size_t i = 0; i < reply->elements; i++) {
         used = strlen(out);
@@ -58,7 +59,8 @@ static inline void flatten(const redisReply *reply, char *out, size_t size) {
     }
 }
 
-/* What a server answers to a command, as text: elements by spaces, nothing as (nil). Blocks a moment. */
+/* What a server answers to a command, as text: elements by spaces, nothing as (nil). Blocks a
+ * moment. */
 static inline const char *say_on(redisContext *context, const char *format, ...) {
     static char texts[8][4096];
     static int turn;
@@ -74,45 +76,48 @@ static inline const char *say_on(redisContext *context, const char *format, ...)
 }
 #define SAY(...) say_on(hand, __VA_ARGS__)
 
-#define MUST_SAY(trial, wanted, ...)                                                                         \
-    do {                                                                                                     \
-        const char *said_ = SAY(__VA_ARGS__);                                                                \
-        MUST((trial), strcmp(said_, (wanted)) == 0, "line %d: the server said '%s', not '%s'", __LINE__,     \
-             said_, (wanted));                                                                               \
+#define MUST_SAY(trial, wanted, ...)                                                               \
+    do {                                                                                           \
+        const char *said_ = SAY(__VA_ARGS__);                                                      \
+        MUST((trial), strcmp(said_, (wanted)) == 0, "line %d: the server said '%s', not '%s'",     \
+             __LINE__, said_, (wanted));                                                           \
     } while (0)
 
 /* A number that the server says, between two bounds. */
-#define MUST_LIE(trial, least, most, ...)                                                                    \
-    do {                                                                                                     \
-        long long number_ = strtoll(SAY(__VA_ARGS__), NULL, 10);                                             \
-        MUST((trial), number_ >= (least) && number_ <= (most), "line %d: %lld is not between %lld and %lld", \
-             __LINE__, number_, (long long)(least), (long long)(most));                                      \
+#define MUST_LIE(trial, least, most, ...)                                                          \
+    do {                                                                                           \
+        long long number_ = strtoll(SAY(__VA_ARGS__), NULL, 10);                                   \
+        MUST((trial), number_ >= (least) && number_ <= (most),                                     \
+             "line %d: %lld is not between %lld and %lld", __LINE__, number_, (long long)(least),  \
+             (long long)(most));                                                                   \
     } while (0)
 
 /* Waits until the server says it: for what comes a moment later. */
-#define MUST_SAY_SOON(trial, wanted, ...)                                                                    \
-    do {                                                                                                     \
-        int64_t until_ns_ = trial_soon();                                                                    \
-        while (strcmp(SAY(__VA_ARGS__), (wanted)) != 0 && lb_now() < until_ns_)                              \
-            trial_sleep_until(lb_now() + LB_MS_NS);                                                          \
-        MUST_SAY((trial), (wanted), __VA_ARGS__);                                                            \
+#define MUST_SAY_SOON(trial, wanted, ...)                                                          \
+    do {                                                                                           \
+        int64_t until_ns_ = trial_soon();                                                          \
+        while (strcmp(SAY(__VA_ARGS__), (wanted)) != 0 && lb_now() < until_ns_)                    \
+            trial_sleep_until(lb_now() + LB_MS_NS);                                                \
+        MUST_SAY((trial), (wanted), __VA_ARGS__);                                                  \
     } while (0)
 
 /* All names on the server, sorted. */
 static inline const char *all_names(void) {
-    return SAY("EVAL %s 0", "local k=redis.call('keys','*') table.sort(k) return table.concat(k,' ')");
+    return SAY("EVAL %s 0",
+               "local k=redis.call('keys','*') table.sort(k) return table.concat(k,' ')");
 }
-#define MUST_HAVE(trial, wanted)                                                                             \
-    do {                                                                                                     \
-        const char *names_ = all_names();                                                                    \
-        MUST((trial), strcmp(names_, (wanted)) == 0, "line %d: there are '%s', not '%s'", __LINE__, names_,  \
-             (wanted));                                                                                      \
+#define MUST_HAVE(trial, wanted)                                                                   \
+    do {                                                                                           \
+        const char *names_ = all_names();                                                          \
+        MUST((trial), strcmp(names_, (wanted)) == 0, "line %d: there are '%s', not '%s'",          \
+             __LINE__, names_, (wanted));                                                          \
     } while (0)
 
 /* --- what is published, what is done --- */
 
 static inline redisContext *dial(int port) {
-    redisContext *context = redisConnectWithTimeout("127.0.0.1", port, (struct timeval){.tv_sec = SHORT_S});
+    redisContext *context =
+        redisConnectWithTimeout("127.0.0.1", port, (struct timeval){.tv_sec = SHORT_S});
     if (context && !context->err) redisSetTimeout(context, (struct timeval){.tv_sec = SHORT_S});
     return context;
 }
@@ -129,18 +134,18 @@ static inline const char *heard(void) {
         bool end = strcmp(reply->element[2]->str, "the-end") == 0;
         size_t used = strlen(text);
         if (!end)
-            snprintf(text + used, sizeof text - used, "%s%s=%s", used ? " " : "", reply->element[2]->str,
-                     reply->element[3]->str);
+            snprintf(text + used, sizeof text - used, "%s%s=%s", used ? " " : "",
+                     reply->element[2]->str, reply->element[3]->str);
         freeReplyObject(reply);
         if (end) return text;
     }
 }
-#define MUST_HEAR(trial, ...)                                                                                \
-    do {                                                                                                     \
-        const char *wanted_ = text_of(__VA_ARGS__);                                                          \
-        const char *heard_ = heard();                                                                        \
-        MUST((trial), strcmp(heard_, wanted_) == 0, "line %d: heard '%s', not '%s'", __LINE__, heard_,       \
-             wanted_);                                                                                       \
+#define MUST_HEAR(trial, ...)                                                                      \
+    do {                                                                                           \
+        const char *wanted_ = text_of(__VA_ARGS__);                                                \
+        const char *heard_ = heard();                                                              \
+        MUST((trial), strcmp(heard_, wanted_) == 0, "line %d: heard '%s', not '%s'", __LINE__,     \
+             heard_, wanted_);                                                                     \
     } while (0)
 
 /* The next line of MONITOR with this text in it; "" if the server has done no such thing. */
@@ -185,7 +190,8 @@ static inline bool is_holder(const char *text, const char *end) {
     static const char form[] = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx:";
     for (size_t i = 0; form[i]; i++) {
         const char *allowed = form[i] == 'x' ? "0123456789abcdef" : form[i] == 'y' ? "89ab" : "";
-        if (form[i] == 'x' || form[i] == 'y' ? !text[i] || !strchr(allowed, text[i]) : text[i] != form[i])
+        if (form[i] == 'x' || form[i] == 'y' ? !text[i] || !strchr(allowed, text[i])
+                                             : text[i] != form[i])
             return false;
     }
     text += sizeof form - 1;
@@ -227,25 +233,25 @@ static inline void run_redisson(void **state) {
     if (trial.failure[0]) fail_msg("%s", trial.failure);
 }
 
-#define REDISSON_TEST_ON(topology, what, lock, script)                                                       \
-    {                                                                                                        \
-        what, run_redisson, NULL, NULL, &(struct redisson_test) {                                            \
-            lock, topology, script                                                                           \
-        }                                                                                                    \
+#define REDISSON_TEST_ON(topology, what, lock, script)                                             \
+    {                                                                                              \
+        what, run_redisson, NULL, NULL, &(struct redisson_test) {                                  \
+            lock, topology, script                                                                 \
+        }                                                                                          \
     }
 #define REDISSON_TEST(what, lock, script) REDISSON_TEST_ON("redis", what, lock, script)
 
 #else
-#define REDISSON_LEFT_OUT                                                                                    \
-    static void left_out(void **state) {                                                                     \
-        (void)state;                                                                                         \
-        if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");                         \
-        printf("skipped: built without hiredis: install libhiredis-dev\n");                                  \
-        skip();                                                                                              \
-    }                                                                                                        \
-    int main(void) {                                                                                         \
-        const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};                                      \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                                    \
+#define REDISSON_LEFT_OUT                                                                          \
+    static void left_out(void **state) {                                                           \
+        (void)state;                                                                               \
+        if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");               \
+        printf("skipped: built without hiredis: install libhiredis-dev\n");                        \
+        skip();                                                                                    \
+    }                                                                                              \
+    int main(void) {                                                                               \
+        const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};                            \
+        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
     }
 #endif
 #endif

@@ -1,4 +1,5 @@
-/* sql_help: live_help, and the databases' own shells as foreign clients, driven through their pipes. */
+/* sql_help: live_help, and the databases' own shells as foreign clients, driven through their
+ * pipes. */
 #ifndef DRIVERS_TESTS_SQL_HELP_H
 #define DRIVERS_TESTS_SQL_HELP_H
 

@@ -1,5 +1,5 @@
-/* test_backoff: drivers/backoff.c: the delays, their jitter, and the sleep's ends. No timing is asserted but
- * "not before". */
+/* test_backoff: drivers/backoff.c: the delays, their jitter, and the sleep's ends. No timing is
+ * asserted but "not before". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,8 @@ struct polling {
 
 static void test_option_rows(void **state) {
     (void)state;
-    static const struct lb_option table[] = {BACKOFF_OPTIONS(struct polling, poll, "2ms", "64ms"), {0}};
+    static const struct lb_option table[] = {BACKOFF_OPTIONS(struct polling, poll, "2ms", "64ms"),
+                                             {0}};
     struct arena arena = {0};
     struct lb_err err = {0};
     struct polling *made = options_new(table, sizeof *made, &arena, &err);
@@ -151,17 +152,22 @@ static void test_option_rows(void **state) {
     assert_int_equal(made->poll.min_ns, 2 * LB_MS_NS);
     assert_int_equal(made->poll.max_ns, 64 * LB_MS_NS);
     assert_true(made->poll.factor == 2 && made->poll.jitter == 0.5);
-    assert_int_equal(option_read(options_find(table, "poll_factor"), made, "0.5", &arena, &err), -1);
+    assert_int_equal(option_read(options_find(table, "poll_factor"), made, "0.5", &arena, &err),
+                     -1);
     arena_done(&arena);
 }
 
 int main(void) {
     rng_seed(&rng, 1, 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grows_to_its_limit),         cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_jitter_fills_its_range),     cmocka_unit_test(test_seeded),
-        cmocka_unit_test(test_sleep_ends_at_the_deadline), cmocka_unit_test(test_sleep_then_another_try),
-        cmocka_unit_test(test_sleep_ends_at_the_cutoff),   cmocka_unit_test(test_option_rows),
+        cmocka_unit_test(test_grows_to_its_limit),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_jitter_fills_its_range),
+        cmocka_unit_test(test_seeded),
+        cmocka_unit_test(test_sleep_ends_at_the_deadline),
+        cmocka_unit_test(test_sleep_then_another_try),
+        cmocka_unit_test(test_sleep_ends_at_the_cutoff),
+        cmocka_unit_test(test_option_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* test_conform: the conformance suite over every lock of the list, on real servers.
  *
- * usage: test_conform [LOCK|all [WORDS OF A CHECK'S NAME]]
- * A lock is tried with all its checks on its first topology, and with the basic ones on each further one.
- * Checks mostly wait, for leases, sessions and silent servers: so each topology's locks, some at a time, run
- * in a process of their own, with servers of their own, several at once; what they print comes in the list's
- * order. TEST_CONFORM_JOBS says how many (0: all in this process, one after the other, for a debugger). A
- * backend that is missing here is skipped with what to install; in CI (CI=true) that is a failure.
- */
+ * usage: test_conform [LOCK|all [WORDS OF A CHECK'S NAME]] A lock is tried with all its checks
+ * on its first topology, and with the basic ones on each further one. Checks mostly wait, for
+ * leases, sessions and silent servers: so each topology's locks, some at a time, run in a
+ * process of their own, with servers of their own, several at once; what they print comes in the
+ * list's order. TEST_CONFORM_JOBS says how many (0: all in this process, one after the other,
+ * for a debugger). A backend that is missing here is skipped with what to install; in CI
+ * (CI=true) that is a failure. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,7 +148,8 @@ static void run_check(const struct item *item, struct conform_result *ret_result
     alarm(0);
 }
 
-/* Whether a check failed for want of an answer in time, which servers on a machine that stands still owe. */
+/* Whether a check failed for want of an answer in time, which servers on a machine that stands
+ * still owe. */
 static bool is_late(const char *failure) {
     return strstr(failure, " gave unknown") || strstr(failure, " gave broken") ||
            strstr(failure, " gave timeout");
@@ -164,9 +165,9 @@ static void test_check(void **state) {
     int64_t began_ns = lb_now();
     run_check(item, &result);
     bool must_fail = item->check->who == CONFORM_CONTROLS && (item->lock->caps & LB_CAP_CONTROL);
-    /* A machine that stood still for longer than a lease, or let one of two wait for 100 ms, fails what is
-     * right, and never runs a control's two clients at once: so it is tried again, and said. One overlap in a
-     * hundred runs is a broken lock. */
+    /* A machine that stood still for longer than a lease, or let one of two wait for 100 ms, fails
+     * what is right, and never runs a control's two clients at once: so it is tried again, and
+     * said. One overlap in a hundred runs is a broken lock. */
     for (int tries = 1; tries < TRIES; tries++) {
         bool as_wished = must_fail ? result.failure[0] : !result.failure[0];
         if (as_wished || (!must_fail && result.overlap)) break;
@@ -188,18 +189,21 @@ static void test_check(void **state) {
     if (!must_fail && result.failure[0]) fail_msg("%s", result.failure);
 }
 
-static void add(struct conform_tests *tests, const char *what, CMUnitTestFunction run, struct item item) {
+static void add(struct conform_tests *tests, const char *what, CMUnitTestFunction run,
+                struct item item) {
     const struct variant *variant = item.job->variant;
     struct item *kept = malloc(sizeof *kept);
     char *name = NULL;
     *kept = item;
-    if (asprintf(&name, "%s%s%s%s%s: %s", item.lock->name, variant ? " " : "", variant ? variant->set : "",
-                 item.job->further ? " on " : "", item.job->further ? item.job->topology : "", what) < 0)
+    if (asprintf(&name, "%s%s%s%s%s: %s", item.lock->name, variant ? " " : "",
+                 variant ? variant->set : "", item.job->further ? " on " : "",
+                 item.job->further ? item.job->topology : "", what) < 0)
         abort();
     conform_tests_add(tests, name, run, kept);
 }
 
-static void add_checks(struct conform_tests *tests, const struct job *job, const struct lb_lock *lock) {
+static void add_checks(struct conform_tests *tests, const struct job *job,
+                       const struct lb_lock *lock) {
     for (const struct conform_check *check = conform_checks; check->name; check++) {
         const char *reason;
         if (only_check && !strstr(check->name, only_check)) continue;
@@ -252,11 +256,13 @@ static void test_all_covered(void **state) {
     json_t *list = from ? json_loadf(from, 0, &error) : NULL;
     if (!from || pclose(from) != 0 || !list) fail_msg("no list from %s", command);
     json_t *locks = json_object_get(list, "locks");
-    if (!json_is_array(locks) || json_array_size(locks) < 12) fail_msg("no locks in what '%s' says", command);
+    if (!json_is_array(locks) || json_array_size(locks) < 12)
+        fail_msg("no locks in what '%s' says", command);
     for (size_t i = 0; i < json_array_size(locks); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(locks, i), "name"));
         const struct lb_lock *lock = name ? registry_lock(name) : NULL;
-        if (!lock) fail_msg("the program has a lock '%s' that the suite does not know", name ? name : "?");
+        if (!lock)
+            fail_msg("the program has a lock '%s' that the suite does not know", name ? name : "?");
         if (conform_lacks(lock, NULL, why, sizeof why)) continue;
         const struct tally *mine = &tally[index_of(lock)];
         bool real = !(lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
@@ -281,10 +287,10 @@ static bool is_solo(const struct lb_lock *lock) {
 static struct job *job_for(const struct lb_lock *lock, const char *topology, bool further) {
     for (int i = 0; i < job_count && !is_solo(lock); i++) {
         struct job *job = &jobs[i];
-        bool same =
-            topology && job->topology ? strcmp(topology, job->topology) == 0 : topology == job->topology;
-        if (job->locks[0]->backend == lock->backend && same && job->further == further && !job->variant &&
-            !is_solo(job->locks[0]) && job->lock_count < JOB_LOCKS)
+        bool same = topology && job->topology ? strcmp(topology, job->topology) == 0
+                                              : topology == job->topology;
+        if (job->locks[0]->backend == lock->backend && same && job->further == further &&
+            !job->variant && !is_solo(job->locks[0]) && job->lock_count < JOB_LOCKS)
             return job;
     }
     if (job_count == LOCKS_MAX) abort();
@@ -307,10 +313,11 @@ static void add_jobs(void) {
         if (!lock || !wanted(lock)) continue;
         variant_locks[i] = *lock;
         variant_locks[i].caps |= variants[i].more_caps;
-        jobs[job_count++] = (struct job){.locks = {&variant_locks[i]},
-                                         .lock_count = 1,
-                                         .topology = lb_topologies(lock) ? lb_topologies(lock)[0] : NULL,
-                                         .variant = &variants[i]};
+        jobs[job_count++] =
+            (struct job){.locks = {&variant_locks[i]},
+                         .lock_count = 1,
+                         .topology = lb_topologies(lock) ? lb_topologies(lock)[0] : NULL,
+                         .variant = &variants[i]};
     }
 }
 

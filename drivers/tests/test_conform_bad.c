@@ -1,5 +1,5 @@
-/* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there for it.
- * A suite that was never seen to fail is a decoration. */
+/* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
+ * for it. A suite that was never seen to fail is a decoration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -216,11 +216,12 @@ static void test_an_overlap_is_told_from_slowness(void **state) {
     trial_patience_ns = LB_S_NS;
     assert_true(overlaps(&lock_bad, BAD_GRANTS_TWICE, "eight clients exclude each other"));
     assert_true(overlaps(&lock_bad, BAD_TOKEN_REPEATS, "eight clients exclude each other"));
-    assert_true(overlaps(&bad_rwlock, KIND_WRITES_AMONG, "eight readers and writers never overlap"));
+    assert_true(
+        overlaps(&bad_rwlock, KIND_WRITES_AMONG, "eight readers and writers never overlap"));
     assert_true(overlaps(&bad_semaphore, KIND_ONE_MORE, "eight clients keep to the bound"));
     assert_true(overlaps(&bad_optimistic, KIND_WRITES_ANYWAY, "eight writers lose no update"));
-    assert_true(
-        overlaps(&bad_mutex, KIND_OWNER_IS_SESSION, "clients that share a session exclude each other"));
+    assert_true(overlaps(&bad_mutex, KIND_OWNER_IS_SESSION,
+                         "clients that share a session exclude each other"));
     assert_false(overlaps(&bad_mutex, KIND_STARVES, "64 clients all get it"));
     assert_false(overlaps(&bad_mutex, KIND_OVERTAKES, "first come, first served"));
     assert_false(overlaps(&lock_bad, BAD_WAITER_SLEEPS, "a waiter gets what is freed"));
@@ -264,7 +265,8 @@ static void test_what_is_lost_on_the_way_is_caught(void **state) {
         struct lb_lock wrong = bad_redis_lock(redis_faults[i].fault);
         const char *name = redis_faults[i].check;
         trial_patience_ns = 30 * LB_S_NS;
-        if (!passes(&right, NULL, place, check_of(name))) fail_msg("'%s' failed: %s", name, result.failure);
+        if (!passes(&right, NULL, place, check_of(name)))
+            fail_msg("'%s' failed: %s", name, result.failure);
         trial_patience_ns = 4 * LB_S_NS; /* a server starts in that */
         must_fail(&wrong, NULL, place, name, (int)redis_faults[i].fault);
         /* That one left the server where it was when the check failed. */

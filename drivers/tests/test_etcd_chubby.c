@@ -1,6 +1,6 @@
-/* etcd-chubby on a real server: readers together and writers alone, sequencers as a guarded server checks
- * them, the lock-delay after a holder's expiry and none after its release, and what a lost session tells.
- */
+/* etcd-chubby on a real server: readers together and writers alone, sequencers as a guarded server
+ * checks them, the lock-delay after a holder's expiry and none after its release, and what a lost
+ * session tells. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ETCD
@@ -126,9 +126,11 @@ static void sequencers(void *arg) {
     CHECK(check(&one, expected) == LB_LOST, "one reader's for another's");
     CHECK(check(&one, sequencer_of(&guard)) == LB_OK, "the other reader's is still good");
     /* The right number in the wrong mode, or of another lock. */
-    snprintf(expected, sizeof expected, KEY ":exclusive:%llu", (unsigned long long)guard.grant.token);
+    snprintf(expected, sizeof expected, KEY ":exclusive:%llu",
+             (unsigned long long)guard.grant.token);
     CHECK(check(&one, expected) == LB_LOST);
-    snprintf(expected, sizeof expected, "ls/cell:shared:%llu", (unsigned long long)guard.grant.token);
+    snprintf(expected, sizeof expected, "ls/cell:shared:%llu",
+             (unsigned long long)guard.grant.token);
     CHECK(check(&one, expected) == LB_LOST);
     CHECK(live_release(&guard) == LB_OK, "%s", guard.session.err.text);
 
@@ -150,7 +152,8 @@ static void note_loss(struct lb_session *session) {
     losses++;
 }
 
-/* As if its machine were gone: the session is kept alive no more, and nothing else is heard of it. */
+/* As if its machine were gone: the session is kept alive no more, and nothing else is heard of
+ * it. */
 static void vanish(struct live_client *client) {
     etcd_session_of(&client->session)->keep_due_ns = LB_NEVER;
     lb_wake(etcd_session_of(&client->session)->keeper);
@@ -159,7 +162,8 @@ static void vanish(struct live_client *client) {
 /* Waits until the guard would refuse the holder. */
 static void wait_for_expiry(struct live_client *guard, const char *sequencer) {
     int64_t until_ns = lb_now() + SOON;
-    while (check(guard, sequencer) == LB_OK && lb_now() < until_ns) lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    while (check(guard, sequencer) == LB_OK && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     CHECK(check(guard, sequencer) == LB_LOST, "the session never expired");
 }
 
@@ -217,7 +221,8 @@ static void a_lost_session_is_told(void *arg) {
     holder.session.on_lost = note_loss;
     CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
     struct etcd_session *e = etcd_session_of(&holder.session);
-    CHECK(etcd_lease_drop(etcd_session_of(&other.session), e->lease) == LB_OK, "%s", other.session.err.text);
+    CHECK(etcd_lease_drop(etcd_session_of(&other.session), e->lease) == LB_OK, "%s",
+          other.session.err.text);
     int64_t until_ns = lb_now() + SOON;
     while (!losses && lb_now() < until_ns) lb_sleep_until(lb_now() + 10 * LB_MS_NS);
     CHECK(losses == 1, "told %d times", losses);
@@ -247,7 +252,8 @@ static void silence_is_jeopardy(void *arg) {
         int64_t seen_ns = lb_now();
         lb_sleep_until(seen_ns + 10 * LB_MS_NS);
         /* Never before the grace period is over: nobody else can have it until then. */
-        CHECK(!losses || lb_now() >= e->alive_until_ns + e->grace_ns, "given up within the grace period");
+        CHECK(!losses || lb_now() >= e->alive_until_ns + e->grace_ns,
+              "given up within the grace period");
     }
     CHECK(losses == 1, "told %d times", losses);
     CHECK(live_acquire(&holder, 0) == LB_BROKEN, "a session that has ended");
@@ -262,10 +268,10 @@ static void on_both(void (*body)(void *)) {
     live_run(body, &json);
 }
 
-#define TEST(body)                                                                                           \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        on_both(body);                                                                                       \
+#define TEST(body)                                                                                 \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        on_both(body);                                                                             \
     }
 TEST(readers_together_writers_alone)
 TEST(readers_queue_behind_a_writer)
@@ -276,12 +282,13 @@ TEST(silence_is_jeopardy)
 
 static int start(void **state) {
     (void)state;
-    grpc =
-        live_open("etcd-chubby", (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
-                                                       "etcd-chubby.grace=2s", NULL});
-    json = live_open("etcd-chubby",
-                     (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json",
-                                           "etcd-chubby.lock_delay=4s", "etcd-chubby.grace=2s", NULL});
+    grpc = live_open("etcd-chubby",
+                     (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
+                                           "etcd-chubby.grace=2s", NULL});
+    json =
+        live_open("etcd-chubby",
+                  (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json",
+                                        "etcd-chubby.lock_delay=4s", "etcd-chubby.grace=2s", NULL});
     return 0;
 }
 

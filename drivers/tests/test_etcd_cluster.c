@@ -1,6 +1,5 @@
-/* A cluster of three etcd servers: clients spread over the members and move on when theirs is gone; the lock
- * outlives the leader, for its holder and for those who wait.
- */
+/* A cluster of three etcd servers: clients spread over the members and move on when theirs is gone;
+ * the lock outlives the leader, for its holder and for those who wait. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ETCD
@@ -95,11 +94,11 @@ static void test_it_is_a_cluster(void **state) {
     assert_int_equal(strncmp(fact("leader"), "node", 4), 0);
 }
 
-#define TEST(body)                                                                                           \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        LIVE_NEEDS(&live);                                                                                   \
-        live_run(body, NULL);                                                                                \
+#define TEST(body)                                                                                 \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        LIVE_NEEDS(&live);                                                                         \
+        live_run(body, NULL);                                                                      \
     }
 TEST(members_are_shared_out)
 TEST(the_leader_dies)

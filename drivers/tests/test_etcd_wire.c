@@ -1,5 +1,5 @@
-/* What the etcd driver does with bytes, without a server: gRPC frames and JSON lines however they are split,
- * keys and ranges, and messages as JSON and back. */
+/* What the etcd driver does with bytes, without a server: gRPC frames and JSON lines however they
+ * are split, keys and ranges, and messages as JSON and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,8 @@ static void frames_that_are_refused(void **state) {
 
 static void lines_survive_any_split(void **state) {
     (void)state;
-    static const char text[] = "{\"a\":1}\n\n{\"b\":2}\n{\"c\":3}"; /* the last without its newline */
+    /* the last without its newline */
+    static const char text[] = "{\"a\":1}\n\n{\"b\":2}\n{\"c\":3}";
     const uint8_t *bytes = (const uint8_t *)text;
     size_t len = sizeof text - 1;
     uint8_t buffer[16];
@@ -137,7 +138,8 @@ static void keys_of_a_mutex(void **state) {
     assert_memory_equal(key, "a\xff/7", 4);
     char name[LB_KEY_MAX];
     memset(name, 'n', sizeof name);
-    assert_int_equal(etcd_lock_key(name, sizeof name, INT64_MAX, key), ETCD_KEY_MAX - ETCD_ROOT_MAX);
+    assert_int_equal(etcd_lock_key(name, sizeof name, INT64_MAX, key),
+                     ETCD_KEY_MAX - ETCD_ROOT_MAX);
 }
 
 static void ends_of_prefixes(void **state) {
@@ -172,7 +174,8 @@ static void expect_json(const ProtobufCMessage *message, const char *expected) {
     size_t len = json_of_message(message, text, sizeof text - 1);
     text[len] = '\0';
     assert_string_equal(text, expected);
-    for (size_t size = 0; size < len; size++) assert_int_equal(json_of_message(message, text, size), 0);
+    for (size_t size = 0; size < len; size++)
+        assert_int_equal(json_of_message(message, text, size), 0);
     assert_int_equal(json_of_message(message, text, len), len);
 }
 
@@ -192,7 +195,8 @@ static void a_transaction_as_json(void **state) {
     range.serializable = 1;
     range.sort_target = ETCDSERVERPB__RANGE_REQUEST__SORT_TARGET__CREATE;
     range.sort_order = ETCDSERVERPB__RANGE_REQUEST__SORT_ORDER__ASCEND;
-    Etcdserverpb__RequestOp one = ETCDSERVERPB__REQUEST_OP__INIT, two = one, *success[] = {&one, &two};
+    Etcdserverpb__RequestOp one = ETCDSERVERPB__REQUEST_OP__INIT, two = one,
+                            *success[] = {&one, &two};
     one.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
     one.request_put = &put;
     two.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
@@ -203,11 +207,12 @@ static void a_transaction_as_json(void **state) {
     txn.n_success = 2;
     txn.success = success;
     /* Zero fields are left out, but not the chosen one of a union: "create_revision":"0". */
-    expect_json(&txn.base,
-                "{\"compare\":[{\"target\":\"CREATE\",\"key\":\"Zm9vLzE=\",\"create_revision\":\"0\"}],"
-                "\"success\":[{\"request_put\":{\"key\":\"Zm9vLzE=\",\"lease\":\"7587848390119736587\"}},"
-                "{\"request_range\":{\"key\":\"Zm9vLw==\",\"range_end\":\"Zm9vMA==\",\"limit\":\"1\","
-                "\"sort_order\":\"ASCEND\",\"sort_target\":\"CREATE\",\"serializable\":true}}]}");
+    expect_json(
+        &txn.base,
+        "{\"compare\":[{\"target\":\"CREATE\",\"key\":\"Zm9vLzE=\",\"create_revision\":\"0\"}],"
+        "\"success\":[{\"request_put\":{\"key\":\"Zm9vLzE=\",\"lease\":\"7587848390119736587\"}},"
+        "{\"request_range\":{\"key\":\"Zm9vLw==\",\"range_end\":\"Zm9vMA==\",\"limit\":\"1\","
+        "\"sort_order\":\"ASCEND\",\"sort_target\":\"CREATE\",\"serializable\":true}}]}");
 }
 
 static void a_watch_as_json(void **state) {
@@ -232,12 +237,14 @@ static void strings_as_json(void **state) {
     Etcdserverpb__AuthenticateRequest request = ETCDSERVERPB__AUTHENTICATE_REQUEST__INIT;
     request.name = "quo\"te\\";
     request.password = "line\n\xc3\xa9";
-    expect_json(&request.base, "{\"name\":\"quo\\u0022te\\u005c\",\"password\":\"line\\u000a\xc3\xa9\"}");
+    expect_json(&request.base,
+                "{\"name\":\"quo\\u0022te\\u005c\",\"password\":\"line\\u000a\xc3\xa9\"}");
 }
 
 static uint8_t room[4096] __attribute__((aligned(16)));
 
-static const void *read_json(const char *text, const ProtobufCMessageDescriptor *type, size_t bytes) {
+static const void *read_json(const char *text, const ProtobufCMessageDescriptor *type,
+                             size_t bytes) {
     struct slab slab;
     slab_init(&slab, room, bytes);
     json_t *object = json_loads(text, 0, NULL);
@@ -266,10 +273,13 @@ static void an_answer_from_json(void **state) {
     assert_true(answer->succeeded);
     assert_int_equal(answer->n_responses, 2);
     for (size_t i = 0; i < 2; i++) { /* the array and what it points at are apart */
-        assert_ptr_equal(answer->responses[i]->base.descriptor, &etcdserverpb__response_op__descriptor);
+        assert_ptr_equal(answer->responses[i]->base.descriptor,
+                         &etcdserverpb__response_op__descriptor);
     }
-    assert_int_equal(answer->responses[0]->response_case, ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_PUT);
-    assert_int_equal(answer->responses[1]->response_case, ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE);
+    assert_int_equal(answer->responses[0]->response_case,
+                     ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_PUT);
+    assert_int_equal(answer->responses[1]->response_case,
+                     ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE);
     const Etcdserverpb__RangeResponse *range = answer->responses[1]->response_range;
     assert_int_equal(range->n_kvs, 1);
     assert_int_equal(range->count, 2);
@@ -279,7 +289,8 @@ static void an_answer_from_json(void **state) {
     assert_int_equal(range->kvs[0]->mod_revision, 8); /* a number is taken too */
     assert_int_equal(range->kvs[0]->lease, 7587848390119736587);
     assert_int_equal(range->kvs[0]->value.len, 0);
-    /* Too little room is no message, at every size; never a write beyond it (under AddressSanitizer). */
+    /* Too little room is no message, at every size; never a write beyond it (under
+     * AddressSanitizer). */
     for (size_t bytes = 0; bytes < 512; bytes += 16) {
         assert_null(read_json(text, &etcdserverpb__txn_response__descriptor, bytes));
     }
@@ -293,11 +304,12 @@ static void events_from_json(void **state) {
         &etcdserverpb__watch_response__descriptor, sizeof room);
     assert_non_null(answer);
     assert_int_equal(answer->n_events, 2);
-    assert_int_equal(answer->events[0]->type, ETCDSERVERPB__EVENT__EVENT_TYPE__PUT); /* zero, so left out */
+    /* zero, so left out */
+    assert_int_equal(answer->events[0]->type, ETCDSERVERPB__EVENT__EVENT_TYPE__PUT);
     assert_int_equal(answer->events[1]->type, ETCDSERVERPB__EVENT__EVENT_TYPE__DELETE);
     assert_int_equal(answer->events[1]->kv->mod_revision, 12);
-    const Etcdserverpb__LeaseKeepAliveResponse *gone =
-        read_json("{\"ID\":\"7\"}", &etcdserverpb__lease_keep_alive_response__descriptor, sizeof room);
+    const Etcdserverpb__LeaseKeepAliveResponse *gone = read_json(
+        "{\"ID\":\"7\"}", &etcdserverpb__lease_keep_alive_response__descriptor, sizeof room);
     assert_int_equal(gone->id, 7);
     assert_int_equal(gone->ttl, 0); /* how an expired lease looks */
 }
@@ -320,10 +332,12 @@ static void json_of_the_wrong_form(void **state) {
         "{\"kvs\":[null]}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const void *message = read_json(texts[i], &etcdserverpb__range_response__descriptor, sizeof room);
+        const void *message =
+            read_json(texts[i], &etcdserverpb__range_response__descriptor, sizeof room);
         if (message) fail_msg("taken: %s", texts[i]);
     }
-    assert_non_null(read_json("{\"count\":null}", &etcdserverpb__range_response__descriptor, sizeof room));
+    assert_non_null(
+        read_json("{\"count\":null}", &etcdserverpb__range_response__descriptor, sizeof room));
 }
 #endif
 

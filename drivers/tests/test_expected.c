@@ -1,6 +1,6 @@
-/* test_expected: what drivers state of their locks under faults: whether it is there, whether it agrees with
- * what the same tables claim, and whether each fault has its workload. Whether it is true, lockbench check
- * finds out. */
+/* test_expected: what drivers state of their locks under faults: whether it is there, whether it
+ * agrees with what the same tables claim, and whether each fault has its workload. Whether it is
+ * true, lockbench check finds out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,8 +53,8 @@ static void test_each_fault_has_its_workload(void **state) {
     }
 }
 
-/* A latch is made anew for each round, and who awaits it asks again by itself: that it stays shut can't be
- * seen, so it must not be stated. */
+/* A latch is made anew for each round, and who awaits it asks again by itself: that it stays shut
+ * can't be seen, so it must not be stated. */
 static bool shows_stuck(const struct lb_lock *lock) {
     return lock->primitive != LB_LATCH;
 }
@@ -86,7 +86,8 @@ static void test_what_everybody_states(void **state) {
             print_error("%s does not state %s\n", lock->name, lb_fault_name(of_all[k]));
             missing++;
         }
-        for (size_t k = 0; lock->backend->topologies && k < sizeof of_servers / sizeof *of_servers; k++) {
+        for (size_t k = 0; lock->backend->topologies && k < sizeof of_servers / sizeof *of_servers;
+             k++) {
             if (states(lock, of_servers[k])) continue;
             if (of_servers[k] == LB_FAULT_WIRE_CUT && !shows_stuck(lock)) continue;
             print_error("%s does not state %s\n", lock->name, lb_fault_name(of_servers[k]));
@@ -103,7 +104,8 @@ static void test_only_servers_have_servers_faults(void **state) {
         if (lock->backend->topologies) continue;
         for (int fault = LB_FAULT_SERVER_PAUSE; fault < LB_FAULTS; fault++) {
             if (states(lock, (enum lb_fault)fault))
-                fail_msg("%s: %s, but it has no server", lock->name, lb_fault_name((enum lb_fault)fault));
+                fail_msg("%s: %s, but it has no server", lock->name,
+                         lb_fault_name((enum lb_fault)fault));
         }
     }
 }
@@ -115,7 +117,8 @@ static void test_claims_agree(void **state) {
         if (!is_real(lock)) continue;
         if (worst(lock, LB_FAULT_NONE) != LB_EXPECT_SAFE)
             fail_msg("%s: not safe when nothing happens", lock->name);
-        if (!!(lock->claims & LB_CLAIM_SAFE_PAUSE) != (worst(lock, LB_FAULT_PAUSE) == LB_EXPECT_SAFE))
+        if (!!(lock->claims & LB_CLAIM_SAFE_PAUSE) !=
+            (worst(lock, LB_FAULT_PAUSE) == LB_EXPECT_SAFE))
             fail_msg("%s: pause, against its claim", lock->name);
         bool fails_over = worst(lock, LB_FAULT_MINORITY_LOST) == LB_EXPECT_SAFE;
         if (!!(lock->claims & LB_CLAIM_SAFE_FAILOVER) != fails_over)
@@ -123,7 +126,8 @@ static void test_claims_agree(void **state) {
         if (states(lock, LB_FAULT_LEADER_KILL) &&
             (worst(lock, LB_FAULT_LEADER_KILL) == LB_EXPECT_SAFE) != fails_over)
             fail_msg("%s: leader-kill, against its claim", lock->name);
-        if (lock->primitive == LB_OPTIMISTIC) continue; /* holds nothing, so nothing has to be freed */
+        /* holds nothing, so nothing has to be freed */
+        if (lock->primitive == LB_OPTIMISTIC) continue;
         if (!shows_stuck(lock)) continue;
         bool freed = worst(lock, LB_FAULT_HOLDER_KILL) != LB_EXPECT_STUCK;
         if (!!(lock->claims & LB_CLAIM_CRASH_RELEASE) != freed)
@@ -168,11 +172,13 @@ static void test_reasons_are_phrases(void **state) {
 
 /* A lock without a table of its own has its backend's; without either it states nothing. */
 static void test_whose_table_it_is(void **state) {
-    static const struct lb_expectation own[LB_FAULTS] = {[LB_FAULT_PAUSE] = {LB_EXPECT_STUCK, "own"}};
-    static const struct lb_expectation common[LB_FAULTS] = {[LB_FAULT_PAUSE] = {LB_EXPECT_SAFE, "common"}};
+    static const struct lb_expectation own[LB_FAULTS] = {
+        [LB_FAULT_PAUSE] = {LB_EXPECT_STUCK, "own"}};
+    static const struct lb_expectation common[LB_FAULTS] = {
+        [LB_FAULT_PAUSE] = {LB_EXPECT_SAFE, "common"}};
     const struct lb_backend with = {.expected = common}, without = {0};
-    const struct lb_lock has_own = {.backend = &with, .expected = own}, has_none = {.backend = &with},
-                         nowhere = {.backend = &without};
+    const struct lb_lock has_own = {.backend = &with, .expected = own},
+                         has_none = {.backend = &with}, nowhere = {.backend = &without};
     (void)state;
     assert_string_equal(lb_expected(&has_own, LB_FAULT_PAUSE)->why, "own");
     assert_int_equal(lb_expected(&has_own, LB_FAULT_NONE)->worst, LB_EXPECT_UNSTATED);

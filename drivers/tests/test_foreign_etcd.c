@@ -1,7 +1,6 @@
-/* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the other, both
- * ways, over both transports; what stands on the server meanwhile; and what becomes of the lock when its
- * lease or the server goes.
- */
+/* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the
+ * other, both ways, over both transports; what stands on the server meanwhile; and what becomes of
+ * the lock when its lease or the server goes. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ETCD
@@ -47,7 +46,8 @@ static long long field(const char *fields, const char *name) {
 
 /* The keys of KEY's queue as etcdctl tells them field by field, the one created last first. */
 static const char *queue_of(const struct live_place *live) {
-    return ETCDCTL(live, "get", KEY "/", "--prefix", "--sort-by=CREATE", "--order=DESCEND", "-w", "fields");
+    return ETCDCTL(live, "get", KEY "/", "--prefix", "--sort-by=CREATE", "--order=DESCEND", "-w",
+                   "fields");
 }
 
 static int keys_there(const struct live_place *live) {
@@ -75,7 +75,8 @@ static bool speaks(const struct foreign *foreign) {
 }
 
 static bool is_own_key(const char *line) {
-    return strncmp(line, KEY "/", sizeof KEY) == 0 && strspn(line + sizeof KEY, "0123456789abcdef") > 8;
+    return strncmp(line, KEY "/", sizeof KEY) == 0 &&
+           strspn(line + sizeof KEY, "0123456789abcdef") > 8;
 }
 
 /* Lets etcdctl go as Ctrl-C does, when somebody queues behind it. */
@@ -164,7 +165,8 @@ static void ours_holds(void *arg) {
 
 static void revoke_ours(const struct live_place *live, const struct live_client *ours) {
     char lease[20];
-    snprintf(lease, sizeof lease, "%llx", (unsigned long long)etcd_session_of(&ours->session)->lease);
+    snprintf(lease, sizeof lease, "%llx",
+             (unsigned long long)etcd_session_of(&ours->session)->lease);
     ETCDCTL(live, "lease", "revoke", lease);
 }
 
@@ -214,8 +216,8 @@ static void ask(void *arg) {
     asker->outcome = live_acquire(&asker->client, SOON);
 }
 
-/* The whole process stands still, as when it is stopped, until its lease is over: a yes that the server said
- * before is none any more. */
+/* The whole process stands still, as when it is stopped, until its lease is over: a yes that the
+ * server said before is none any more. */
 static void a_process_that_was_away(void *arg) {
     const struct live_place *live = arg;
     struct asker asker;
@@ -248,7 +250,8 @@ static void a_process_that_was_away(void *arg) {
     live_client_done(&asker.client);
 }
 
-/* A request whose answer does not come is neither held nor free, until it is settled on a new session. */
+/* A request whose answer does not come is neither held nor free, until it is settled on a new
+ * session. */
 static void an_attempt_is_settled(void *arg) {
     const struct live_place *live = arg;
     struct live_client ours, other;
@@ -262,13 +265,16 @@ static void an_attempt_is_settled(void *arg) {
     live_hang_up(&ours);
     topo_signal(live->place->topo, 0, SIGCONT);
     live_connect(&ours);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          ours.session.err.text);
     CHECK(keys_there(live) == 0);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "once more is harmless");
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
+          "once more is harmless");
 
     /* As if the attempt had succeeded: what it left goes, although its session lives. */
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
-    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s", other.session.err.text);
+    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          other.session.err.text);
     CHECK(keys_there(live) == 0);
     CHECK(live_release(&ours) == LB_LOST);
     live_client_done(&ours);
@@ -286,7 +292,8 @@ static void server_dies_and_returns(void *arg) {
     CHECK(topo_restart(topo, 0, &err) == 0, "%s", err.text);
 }
 
-/* Holder and waiter live through a server that dies and comes back with its data within their leases. */
+/* Holder and waiter live through a server that dies and comes back with its data within their
+ * leases. */
 static void the_server_restarts(void *arg) {
     const struct live_place *live = arg;
     struct live_client holder, waiter;
@@ -315,7 +322,8 @@ static const char *login(const struct live_place *live, const char *credentials)
     const char *urls[] = {url};
     struct lb_err err = {0};
     struct live_client ours;
-    snprintf(url, sizeof url, "etcd://%s127.0.0.1:%d", credentials, topo_port(live->place->topo, 0, 0));
+    snprintf(url, sizeof url, "etcd://%s127.0.0.1:%d", credentials,
+             topo_port(live->place->topo, 0, 0));
     wrong[0] = '\0';
     server.urls = urls;
     server.state = calloc(1, server.backend->server_bytes);
@@ -349,8 +357,8 @@ static void users_and_passwords(void *arg) {
     CHECK(!*wrong, "%s", wrong);
 }
 
-/* What a waiter is told whose lease ends in the queue, before the holder lets go. Its keeper asks far too
- * rarely to notice. */
+/* What a waiter is told whose lease ends in the queue, before the holder lets go. Its keeper asks
+ * far too rarely to notice. */
 struct dead_waiter {
     const struct live_place *live;
     struct live_client holder, waiter, third;
@@ -361,7 +369,8 @@ static void revoke_then_let_go(void *arg) {
     struct dead_waiter *dead = arg;
     char lease[20];
     CHECK(wait_for_keys(dead->live, 2), "the waiter never queued");
-    snprintf(lease, sizeof lease, "%llx", (unsigned long long)etcd_session_of(&dead->waiter.session)->lease);
+    snprintf(lease, sizeof lease, "%llx",
+             (unsigned long long)etcd_session_of(&dead->waiter.session)->lease);
     ETCDCTL(dead->live, "lease", "revoke", lease);
     CHECK(keys_there(dead->live) == 1, "the waiter's key outlived its lease");
     CHECK(live_release(&dead->holder) == LB_OK, "%s", dead->holder.session.err.text);
@@ -378,7 +387,8 @@ static void let_waiter_die(struct dead_waiter *dead) {
     struct lb_fiber *helper = lb_spawn("revoke", revoke_then_let_go, dead);
     dead->outcome = live_acquire(&dead->waiter, SOON);
     lb_join(helper);
-    CHECK(live_acquire(&dead->third, 0) == LB_OK, "the lock is free: %s", dead->third.session.err.text);
+    CHECK(live_acquire(&dead->third, 0) == LB_OK, "the lock is free: %s",
+          dead->third.session.err.text);
     CHECK(live_release(&dead->third) == LB_OK, "%s", dead->third.session.err.text);
     for (int i = 0; i < 3; i++) live_client_done(all[i]);
 }
@@ -389,7 +399,8 @@ static void the_dead_are_not_granted(void *arg) {
     CHECK(dead.outcome == LB_BROKEN, "the waiter was told %s", lb_outcome_name(dead.outcome));
 }
 
-/* Why the key is looked up: etcd 3.4 grants to the dead. A lock of the third is held at the same time. */
+/* Why the key is looked up: etcd 3.4 grants to the dead. A lock of the third is held at the same
+ * time. */
 static void the_bare_service_grants_to_the_dead(void *arg) {
     struct dead_waiter dead = {.live = arg};
     let_waiter_die(&dead);
@@ -398,7 +409,8 @@ static void the_bare_service_grants_to_the_dead(void *arg) {
         if (strcmp(dead.live->place->facts.item[i].name, "version") == 0)
             flawed = strncmp(dead.live->place->facts.item[i].value, "3.4.", 4) == 0;
     }
-    CHECK((dead.outcome == LB_OK) == flawed, "the waiter was told %s", lb_outcome_name(dead.outcome));
+    CHECK((dead.outcome == LB_OK) == flawed, "the waiter was told %s",
+          lb_outcome_name(dead.outcome));
 }
 
 /* An own lease for each grant, which goes with it. */
@@ -464,10 +476,10 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
     }
 }
 
-#define TEST(body, ...)                                                                                      \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                                       \
+#define TEST(body, ...)                                                                            \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                             \
     }
 TEST(etcdctl_holds, &grpc, &json, &service, &service_json)
 TEST(ours_holds, &grpc, &json, &service, &service_json)
@@ -488,8 +500,8 @@ static int start(void **state) {
     json = live_open("etcd-mutex",
                      (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
     service = live_open("etcd-lock", (const char *const[]){"etcd.command_timeout=3s", NULL});
-    service_json =
-        live_open("etcd-lock", (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
+    service_json = live_open(
+        "etcd-lock", (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
     bare = live_open("etcd-lock", (const char *const[]){"etcd-lock.recheck=no", NULL});
     if (!grpc.missing && system("etcdctl version >/dev/null 2>&1") != 0) {
         grpc.missing = json.missing = service.missing = service_json.missing = bare.missing =

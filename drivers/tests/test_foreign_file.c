@@ -1,7 +1,7 @@
-/* test_foreign_file: the file locks against the real programs: file-flock and flock(1), file-ofd and another
- * process's fcntl(F_SETLK), file-lockfile and dotlockfile(1): each excludes the other, on the file that the
- * documentation names; and a killed holder's lock is free. Lock files that are stale, and those that are not.
- */
+/* test_foreign_file: the file locks against the real programs: file-flock and flock(1), file-ofd
+ * and another process's fcntl(F_SETLK), file-lockfile and dotlockfile(1): each excludes the other,
+ * on the file that the documentation names; and a killed holder's lock is free. Lock files that are
+ * stale, and those that are not. */
 #include <fcntl.h>
 
 #include "drivers/tests/live_help.h"
@@ -32,7 +32,8 @@ static bool flock_gets(const struct trial_key *key) {
 
 /* flock(1) takes it and holds it until foreign_end. */
 static void hold(struct foreign *foreign, const struct trial_key *key) {
-    foreign_start(foreign, (const char *const[]){"flock", file_of(key), "sh", "-c", "echo held; cat", NULL});
+    foreign_start(foreign,
+                  (const char *const[]){"flock", file_of(key), "sh", "-c", "echo held; cat", NULL});
 }
 
 static void theirs_excludes_ours(struct trial *trial) {
@@ -79,7 +80,8 @@ static void ours_excludes_theirs(struct trial *trial) {
     MUST(trial, got, "flock(1) was not woken");
 }
 
-/* foreign_end kills: `flock` dies, but what it ran keeps the file open, as people have found out. */
+/* foreign_end kills: `flock` dies, but what it ran keeps the file open, as people have found
+ * out. */
 static void killed_holder(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -97,7 +99,8 @@ static void killed_holder(struct trial *trial) {
     MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
-/* Another process tries fcntl(F_SETLK) and says whether it got it; keeps it until it reads a byte. */
+/* Another process tries fcntl(F_SETLK) and says whether it got it; keeps it until it reads a
+ * byte. */
 struct posix_holder {
     pid_t pid;
     int to, from;
@@ -167,8 +170,8 @@ static void dotlockfile_and_ours(struct trial *trial) {
     MUST(trial, !dotlockfile_gets(path), "dotlockfile gets what ours holds");
     MUST_GIVE(ours, actor_release(ours), LB_OK);
     MUST(trial, dotlockfile_gets(path), "dotlockfile does not get what is free");
-    foreign_start(&foreign, (const char *const[]){"dotlockfile", "-l", "-p", "-r", "0", path, "sh", "-c",
-                                                  "echo held; cat", NULL});
+    foreign_start(&foreign, (const char *const[]){"dotlockfile", "-l", "-p", "-r", "0", path, "sh",
+                                                  "-c", "echo held; cat", NULL});
     bool held = strcmp(foreign_hear(&foreign), "held") == 0;
     enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
     foreign_end(&foreign); /* killed: its file stays */
@@ -178,7 +181,8 @@ static void dotlockfile_and_ours(struct trial *trial) {
     MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
-static bool leave_file(const struct trial_key *key, const char *host, long pid, unsigned long long start) {
+static bool leave_file(const struct trial_key *key, const char *host, long pid,
+                       unsigned long long start) {
     FILE *file = fopen(path_of(key, ".lockfile"), "w");
     if (!file) return false;
     fprintf(file, "%ld %s %llu\n", pid, host, start);
@@ -214,15 +218,15 @@ static void stale_files(struct trial *trial) {
     MUST(trial, leave_file(&key, "elsewhere.example", dead_pid(), 1), "can't write");
     MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
     MUST(trial, unlink(path_of(&key, ".lockfile")) == 0, "the other host's file is gone");
-    /* What a session that died left beside its lock goes when the next one sets up; the living keep theirs.
-     */
+    /* What a session that died left beside its lock goes when the next one sets up; the living keep
+     * theirs. */
     char dead[600], alive[600];
     snprintf(dead, sizeof dead, "%s/.%ld-0-%s.owner", place->dir, dead_pid(), host);
     snprintf(alive, sizeof alive, "%s/.%ld-9999-%s.owner", place->dir, (long)getpid(), host);
     MUST(trial, close(creat(dead, 0600)) == 0 && close(creat(alive, 0600)) == 0, "can't write");
     actor_do(ours, set_up_again);
-    MUST(trial, access(dead, F_OK) != 0 && access(alive, F_OK) == 0, "%s is there, or %s is not", dead,
-         alive);
+    MUST(trial, access(dead, F_OK) != 0 && access(alive, F_OK) == 0, "%s is there, or %s is not",
+         dead, alive);
     unlink(alive);
 }
 
@@ -236,7 +240,8 @@ static void hold_briefly(struct actor *client) {
     client->request.deadline_ns = trial_soon();
     client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
     if (client->outcome != LB_OK) return;
-    if (atomic_fetch_add(&inside, 1) != 0) trial_fail(client->trial, "two took a stale file's place");
+    if (atomic_fetch_add(&inside, 1) != 0)
+        trial_fail(client->trial, "two took a stale file's place");
     lb_yield();
     atomic_fetch_sub(&inside, 1);
     client->outcome = lock->release(&client->session, &client->request, &client->grant);
@@ -298,7 +303,8 @@ static void run(void **state) {
     struct lb_err err = {0};
     struct plan_lock lock;
     char command[64];
-    snprintf(command, sizeof command, "command -v %s >/dev/null", scene->needs ? scene->needs : "true");
+    snprintf(command, sizeof command, "command -v %s >/dev/null",
+             scene->needs ? scene->needs : "true");
     if (system(command) != 0) {
         if (getenv("CI")) fail_msg("%s is missing: install %s", scene->needs, scene->install);
         printf("skipped: %s is missing: install %s\n", scene->needs, scene->install);
@@ -329,6 +335,7 @@ int main(void) {
     struct CMUnitTest tests[SCENES];
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < SCENES; i++)
-        tests[i] = (struct CMUnitTest){scenes[i].name, run, NULL, NULL, (void *)(uintptr_t)&scenes[i]};
+        tests[i] =
+            (struct CMUnitTest){scenes[i].name, run, NULL, NULL, (void *)(uintptr_t)&scenes[i]};
     return _cmocka_run_group_tests("foreign file locks", tests, SCENES, NULL, tear_down);
 }

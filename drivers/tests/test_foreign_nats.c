@@ -1,6 +1,6 @@
-/* nats-kv against the real foreign client, libnats: its kv.Create and kv.Update and ours exclude each other,
- * both ways; what stands in the bucket meanwhile; and what its kv.Delete, which states no sequence, does.
- */
+/* nats-kv against the real foreign client, libnats: its kv.Create and kv.Update and ours exclude
+ * each other, both ways; what stands in the bucket meanwhile; and what its kv.Delete, which states
+ * no sequence, does. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_TEST_LIBNATS
@@ -54,7 +54,8 @@ struct letting_go {
 static void let_go(void *arg) {
     struct letting_go *going = arg;
     lb_sleep_until(lb_now() + 100 * LB_MS_NS);
-    natsStatus status = going->purge ? kvStore_Purge(going->kv, KEY, NULL) : kvStore_Delete(going->kv, KEY);
+    natsStatus status =
+        going->purge ? kvStore_Purge(going->kv, KEY, NULL) : kvStore_Delete(going->kv, KEY);
     CHECK(status == NATS_OK, "%s", natsStatus_GetText(status));
 }
 
@@ -92,7 +93,8 @@ static void ours_holds(void *arg) {
     CHECK(there(kv, mine->owner, ours.grant.token), "our entry is not what we say");
     CHECK(create(kv) == 0, "they got what we hold");
     uint64_t revision = ours.grant.token, later = 0;
-    CHECK(kvStore_UpdateString(&later, kv, KEY, "theirs", revision - 1) != NATS_OK, "an update of ours");
+    CHECK(kvStore_UpdateString(&later, kv, KEY, "theirs", revision - 1) != NATS_OK,
+          "an update of ours");
     CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
           ours.session.err.text);
     CHECK(ours.grant.token == revision, "a renewal is no new grant");
@@ -121,7 +123,8 @@ static void their_delete_frees_anybodys(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(kvStore_Delete(kv, KEY) == NATS_OK);
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST, "a lost lock");
+    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST,
+          "a lost lock");
     CHECK(live_release(&ours) == LB_LOST, "a lost lock");
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "our late release freed the other's");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
@@ -142,7 +145,8 @@ static void ours_ages_out(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     int64_t until_ns = lb_now() + SOON;
     uint64_t revision = 0;
-    while (!(revision = create(kv)) && lb_now() < until_ns) lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    while (!(revision = create(kv)) && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     CHECK(revision > ours.grant.token, "it never ended");
     CHECK(lb_now() >= ours.grant.lease_end_ns, "it ended before the lease that we were told");
     CHECK(live_release(&ours) == LB_LOST, "%s", ours.session.err.text);
@@ -164,10 +168,12 @@ static void an_attempt_is_settled(void *arg) {
     const struct lb_lock *lock = ours.session.lock;
     struct kv_grant *mine = ours.grant.data;
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
-    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s", other.session.err.text);
+    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          other.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it was deleted");
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          ours.session.err.text);
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "another's was deleted");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
 
@@ -182,7 +188,8 @@ static void an_attempt_is_settled(void *arg) {
     memset(mine, 0, sizeof *mine);
     memcpy(mine->owner, "0123456789abcdef", 16);
     mine->expected = kvEntry_Revision(entry);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          ours.session.err.text);
     CHECK(kvStore_UpdateString(&late, kv, KEY, mine->owner, mine->expected) != NATS_OK,
           "the late write made an entry");
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
@@ -216,11 +223,11 @@ static void what_is_left_is_counted(void *arg) {
     live_client_done(&asker);
 }
 
-#define TEST(body)                                                                                           \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        LIVE_NEEDS(&live);                                                                                   \
-        live_run(body, NULL);                                                                                \
+#define TEST(body)                                                                                 \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        LIVE_NEEDS(&live);                                                                         \
+        live_run(body, NULL);                                                                      \
     }
 TEST(theirs_holds)
 TEST(ours_holds)
@@ -263,7 +270,8 @@ int main(void) {
 #else
 static void absent(void **state) {
     (void)state;
-    print_message("skipped: built without libnats, NATS's own client, from the package libnats-dev\n");
+    print_message(
+        "skipped: built without libnats, NATS's own client, from the package libnats-dev\n");
     if (getenv("CI")) fail();
     skip();
 }

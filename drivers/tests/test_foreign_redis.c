@@ -1,5 +1,5 @@
-/* test_foreign_redis: redis-setnx against redis-cli, which takes the same lock by hand as redis.io tells:
- * each excludes the other, and what stands on the server is what the documentation says. */
+/* test_foreign_redis: redis-setnx against redis-cli, which takes the same lock by hand as redis.io
+ * tells: each excludes the other, and what stands on the server is what the documentation says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,13 +17,14 @@ static struct arena arena;
 static struct plan_lock lock;
 static struct place *place;
 
-/* What redis-cli prints for a command line, without the newline at its end. Blocks for some milliseconds: the
- * driver needs no care of its own meanwhile. */
+/* What redis-cli prints for a command line, without the newline at its end. Blocks for some
+ * milliseconds: the driver needs no care of its own meanwhile. */
 static const char *redis_cli(const char *format, ...) {
     static char answer[256];
     char command[512];
     va_list args;
-    int used = snprintf(command, sizeof command, "redis-cli --raw -p %d ", topo_port(place->topo, 0, 0));
+    int used =
+        snprintf(command, sizeof command, "redis-cli --raw -p %d ", topo_port(place->topo, 0, 0));
     va_start(args, format);
     vsnprintf(command + used, sizeof command - (size_t)used, format, args);
     va_end(args);
@@ -36,15 +37,15 @@ static const char *redis_cli(const char *format, ...) {
 }
 
 /* As redis.io's script: only the owner's. */
-#define DELETE_IF                                                                                            \
-    "eval \"if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 "      \
+#define DELETE_IF                                                                                       \
+    "eval \"if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 " \
     "end\" "
 
-#define MUST_SAY(trial, wanted, ...)                                                                         \
-    do {                                                                                                     \
-        const char *said = redis_cli(__VA_ARGS__);                                                           \
-        MUST((trial), strcmp(said, (wanted)) == 0, "line %d: redis-cli said '%s', not '%s'", __LINE__, said, \
-             (wanted));                                                                                      \
+#define MUST_SAY(trial, wanted, ...)                                                               \
+    do {                                                                                           \
+        const char *said = redis_cli(__VA_ARGS__);                                                 \
+        MUST((trial), strcmp(said, (wanted)) == 0, "line %d: redis-cli said '%s', not '%s'",       \
+             __LINE__, said, (wanted));                                                            \
     } while (0)
 
 static void by_hand_excludes_ours(struct trial *trial) {
@@ -79,14 +80,16 @@ static void ours_excludes_by_hand(struct trial *trial) {
     /* A string of 40 hexadecimal digits, with the lease in milliseconds as its time to live. */
     MUST_SAY(trial, "string", "type %s", key.name);
     const char *token = redis_cli("get %s", key.name);
-    MUST(trial, strlen(token) == 40 && strspn(token, "0123456789abcdef") == 40, "the value is '%s'", token);
+    MUST(trial, strlen(token) == 40 && strspn(token, "0123456789abcdef") == 40, "the value is '%s'",
+         token);
     long ttl_ms = atol(redis_cli("pttl %s", key.name));
     MUST(trial, ttl_ms > 0 && ttl_ms <= 60000, "the time to live is %ld ms", ttl_ms);
     MUST_SAY(trial, "1", "exists %s", key.name);
     /* Renewed. */
     MUST_GIVE(ours, actor_renew(ours, 120 * LB_S_NS), LB_OK);
     ttl_ms = atol(redis_cli("pttl %s", key.name));
-    MUST(trial, ttl_ms > 60000 && ttl_ms <= 120000, "the time to live is %ld ms after renewal", ttl_ms);
+    MUST(trial, ttl_ms > 60000 && ttl_ms <= 120000, "the time to live is %ld ms after renewal",
+         ttl_ms);
     MUST_GIVE(ours, actor_release(ours), LB_OK);
     MUST_SAY(trial, "0", "exists %s", key.name);
     MUST_SAY(trial, "OK", "set %s by-hand NX PX 60000", key.name);
@@ -168,7 +171,7 @@ static void run(void **state) {
 
 static void (*const scripts[])(struct trial *) = {by_hand_excludes_ours, ours_excludes_by_hand,
                                                   deleted_by_hand_is_lost, forgotten_scripts};
-#define SCRIPT(n, what)                                                                                      \
+#define SCRIPT(n, what)                                                                            \
     { what, run, NULL, NULL, (void *)(uintptr_t)&scripts[n] }
 
 int main(void) {

@@ -1,6 +1,6 @@
-/* test_foreign_redis_clients: redis-setnx and redis-redlock against the clients whose protocol they speak:
- * redis-py's Lock and node-redlock (drivers/tests/foreign), which hold and wait in processes of their own.
- * Each excludes the other, both ways, by release and by the end of a lease. */
+/* test_foreign_redis_clients: redis-setnx and redis-redlock against the clients whose protocol they
+ * speak: redis-py's Lock and node-redlock (drivers/tests/foreign), which hold and wait in processes
+ * of their own. Each excludes the other, both ways, by release and by the end of a lease. */
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/live_help.h"
@@ -29,7 +29,8 @@ static void tell(const char *line) {
     if (write(now->client.to, text, (size_t)len) != len) abort();
 }
 
-/* What it answers, of which only the first word counts if there is a blank. Blocks our loop meanwhile. */
+/* What it answers, of which only the first word counts if there is a blank. Blocks our loop
+ * meanwhile. */
 static const char *hear(void) {
     static char word[300];
     snprintf(word, sizeof word, "%s", foreign_hear(&now->client));
@@ -43,14 +44,14 @@ static bool is_silent(void) {
 }
 
 /* Tells it, with the key and a time if there are any. */
-#define MUST_ANSWER(trial, wanted, ...)                                                                      \
-    do {                                                                                                     \
-        char line_[LB_KEY_MAX + 64];                                                                         \
-        snprintf(line_, sizeof line_, __VA_ARGS__);                                                          \
-        tell(line_);                                                                                         \
-        const char *said_ = hear();                                                                          \
-        MUST((trial), strcmp(said_, (wanted)) == 0, "line %d: told '%s', it said '%s', not '%s'", __LINE__,  \
-             line_, said_, (wanted));                                                                        \
+#define MUST_ANSWER(trial, wanted, ...)                                                            \
+    do {                                                                                           \
+        char line_[LB_KEY_MAX + 64];                                                               \
+        snprintf(line_, sizeof line_, __VA_ARGS__);                                                \
+        tell(line_);                                                                               \
+        const char *said_ = hear();                                                                \
+        MUST((trial), strcmp(said_, (wanted)) == 0, "line %d: told '%s', it said '%s', not '%s'",  \
+             __LINE__, line_, said_, (wanted));                                                    \
     } while (0)
 
 /* --- the checks --- */
@@ -143,7 +144,8 @@ static const char *start_foreign(struct kind *kind) {
         snprintf(command, sizeof command, "sh '%s/node_modules.sh'", folder);
         FILE *out = popen(command, "r");
         if (out && !fgets(installed, sizeof installed, out)) installed[0] = '\0';
-        if (!out || pclose(out) != 0 || !installed[0]) return "node-redlock can't be installed: see above";
+        if (!out || pclose(out) != 0 || !installed[0])
+            return "node-redlock can't be installed: see above";
         installed[strcspn(installed, "\n")] = '\0';
         argv[0] = "node";
         snprintf(script, sizeof script, "%.500s/node_redlock.mjs", installed);
@@ -154,7 +156,8 @@ static const char *start_foreign(struct kind *kind) {
         argv[2 + i] = ports[i];
     }
     foreign_start(&kind->client, argv);
-    return strcmp(foreign_hear(&kind->client), "ready") == 0 ? NULL : "the foreign client does not start";
+    return strcmp(foreign_hear(&kind->client), "ready") == 0 ? NULL
+                                                             : "the foreign client does not start";
 }
 
 static int set_up(void **state) {
@@ -163,9 +166,11 @@ static int set_up(void **state) {
     signal(SIGPIPE, SIG_IGN);
     for (struct kind *kind = kinds; kind < kinds + KINDS; kind++) {
         static char why[KINDS][400];
-        kind->missing = conform_lacks(registry_lock(kind->lock), NULL, why[kind - kinds], sizeof why[0]);
+        kind->missing =
+            conform_lacks(registry_lock(kind->lock), NULL, why[kind - kinds], sizeof why[0]);
         if (kind->missing) continue;
-        if (conform_lock(registry_lock(kind->lock), NULL, &kind->arena, &kind->planned, &err) != 0 ||
+        if (conform_lock(registry_lock(kind->lock), NULL, &kind->arena, &kind->planned, &err) !=
+                0 ||
             !(kind->place = conform_open(&kind->planned, &err))) {
             print_error("%s\n", err.text);
             return -1;
@@ -193,29 +198,30 @@ static void play(struct kind *kind, void (*script)(struct trial *)) {
     if (trial.failure[0]) fail_msg("%s: %s", kind->name, trial.failure);
 }
 
-#define TESTS(name, kind)                                                                                    \
-    static void test_##name##_excludes_ours(void **state) {                                                  \
-        (void)state;                                                                                         \
-        play(&kinds[kind], theirs_excludes_ours);                                                            \
-    }                                                                                                        \
-    static void test_ours_excludes_##name(void **state) {                                                    \
-        (void)state;                                                                                         \
-        play(&kinds[kind], ours_excludes_theirs);                                                            \
-    }                                                                                                        \
-    static void test_leases_end_with_##name(void **state) {                                                  \
-        (void)state;                                                                                         \
-        play(&kinds[kind], leases_end);                                                                      \
+#define TESTS(name, kind)                                                                          \
+    static void test_##name##_excludes_ours(void **state) {                                        \
+        (void)state;                                                                               \
+        play(&kinds[kind], theirs_excludes_ours);                                                  \
+    }                                                                                              \
+    static void test_ours_excludes_##name(void **state) {                                          \
+        (void)state;                                                                               \
+        play(&kinds[kind], ours_excludes_theirs);                                                  \
+    }                                                                                              \
+    static void test_leases_end_with_##name(void **state) {                                        \
+        (void)state;                                                                               \
+        play(&kinds[kind], leases_end);                                                            \
     }
 
 TESTS(redis_py, REDIS_PY)
 TESTS(node_redlock_on_one, NODE_ONE)
 TESTS(node_redlock, NODE_FIVE)
 
-#define THREE(name)                                                                                          \
-    cmocka_unit_test(test_##name##_excludes_ours), cmocka_unit_test(test_ours_excludes_##name),              \
+#define THREE(name)                                                                                \
+    cmocka_unit_test(test_##name##_excludes_ours), cmocka_unit_test(test_ours_excludes_##name),    \
         cmocka_unit_test(test_leases_end_with_##name)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {THREE(redis_py), THREE(node_redlock_on_one), THREE(node_redlock)};
+    const struct CMUnitTest tests[] = {THREE(redis_py), THREE(node_redlock_on_one),
+                                       THREE(node_redlock)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

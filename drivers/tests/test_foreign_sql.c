@@ -1,6 +1,6 @@
-/* Our SQL locks against foreign clients that take the same lock by hand: psql, the mariadb shell, another
- * SQLite connection. Each excludes the other, both ways, and a waiter of ours gets the lock when the
- * foreigner lets go. */
+/* Our SQL locks against foreign clients that take the same lock by hand: psql, the mariadb shell,
+ * another SQLite connection. Each excludes the other, both ways, and a waiter of ours gets the lock
+ * when the foreigner lets go. */
 #include "drivers/tests/sql_help.h"
 
 #ifdef LB_HAVE_SQLITE
@@ -20,15 +20,15 @@ struct dialect {
     const char *waiters; /* answers how many wait for a lock */
 };
 
-static struct dialect pg = {.sql = &postgres,
-                            .lock = "SELECT pg_advisory_lock(4711)",
-                            .locked = "",
-                            .try_lock = "SELECT pg_try_advisory_lock(4711)",
-                            .unlock = "SELECT pg_advisory_unlock(4711)",
-                            .yes = "t",
-                            .no = "f",
-                            .waiters =
-                                "SELECT count(*) FROM pg_locks WHERE locktype='advisory' AND NOT granted"};
+static struct dialect pg = {
+    .sql = &postgres,
+    .lock = "SELECT pg_advisory_lock(4711)",
+    .locked = "",
+    .try_lock = "SELECT pg_try_advisory_lock(4711)",
+    .unlock = "SELECT pg_advisory_unlock(4711)",
+    .yes = "t",
+    .no = "f",
+    .waiters = "SELECT count(*) FROM pg_locks WHERE locktype='advisory' AND NOT granted"};
 
 static struct dialect my = {
     .sql = &mariadb,
@@ -132,7 +132,8 @@ static void hard_names(void *arg) {
     struct live_place *sql = arg;
     static char longest[194];
     memset(longest, 'n', 192);
-    static const char *const names[] = {"a b\tc", "'", "\\'; --", "\xc3\xa9t\xc3\xa9", "%", longest};
+    static const char *const names[] = {"a b\tc", "'",    "\\'; --", "\xc3\xa9t\xc3\xa9",
+                                        "%",      longest};
     struct live_client one, two;
     live_client_init(&one, sql, "");
     live_client_init(&two, sql, "");
@@ -213,8 +214,8 @@ static void sqlite_tokens(void *arg) {
     for (int i = 0; i < 6; i++) {
         struct live_client *client = i % 2 ? &one : &two;
         CHECK(live_acquire(client, 0) == LB_OK, "%s", client->session.err.text);
-        CHECK(client->grant.token > last, "token %llu after %llu", (unsigned long long)client->grant.token,
-              (unsigned long long)last);
+        CHECK(client->grant.token > last, "token %llu after %llu",
+              (unsigned long long)client->grant.token, (unsigned long long)last);
         last = client->grant.token;
         CHECK(live_release(client) == LB_OK, "%s", client->session.err.text);
     }
@@ -248,8 +249,8 @@ static void sqlite_fence_gives_tokens_that_grow(void **state) {
     (void)state;
     static const char *const journals[] = {"sqlite.journal=wal", "sqlite.journal=delete"};
     for (size_t i = 0; i < 2; i++) {
-        const char *const sets[] = {journals[i], "sqlite-immediate.fence=yes", "sqlite.open_databases=2",
-                                    NULL};
+        const char *const sets[] = {journals[i], "sqlite-immediate.fence=yes",
+                                    "sqlite.open_databases=2", NULL};
         struct live_place sql = live_open("sqlite-immediate", sets);
         LIVE_NEEDS(&sql);
         live_run(sqlite_tokens, &sql);

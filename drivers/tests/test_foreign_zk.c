@@ -1,7 +1,6 @@
-/* zk-lock against a foreign client that plays Curator's protocol by hand, on ZooKeeper's bare C client: each
- * excludes the other, both ways; the nodes look as Curator's InterProcessMutex makes them; and what becomes
- * of the lock when its session or the server goes.
- */
+/* zk-lock against a foreign client that plays Curator's protocol by hand, on ZooKeeper's bare C
+ * client: each excludes the other, both ways; the nodes look as Curator's InterProcessMutex makes
+ * them; and what becomes of the lock when its session or the server goes. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/socket.h>
@@ -30,8 +29,9 @@ static bool wait_for_queued(struct stranger *stranger, int count) {
 /* Queues as Curator would; the new node's path into own. */
 static void stranger_queues(struct stranger *stranger, char own[ZK_PATH_MAX]) {
     static const char base[] = PATH "/_c_6f7b8a3e-1c2d-4e5f-8a9b-0c1d2e3f4a5b-lock-";
-    int rc = ASK(stranger, zoo_acreate2(stranger->handle, base, "127.0.0.1", 9, &ZOO_OPEN_ACL_UNSAFE,
-                                        ZOO_EPHEMERAL_SEQUENTIAL, on_path, stranger));
+    int rc =
+        ASK(stranger, zoo_acreate2(stranger->handle, base, "127.0.0.1", 9, &ZOO_OPEN_ACL_UNSAFE,
+                                   ZOO_EPHEMERAL_SEQUENTIAL, on_path, stranger));
     CHECK(rc == ZOK, "%s", zerror(rc));
     snprintf(own, ZK_PATH_MAX, "%s", stranger->text[0]);
 }
@@ -52,8 +52,8 @@ static bool is_curators(const char *name) {
     return true;
 }
 
-/* Whether the server's transaction log has the creation of a container of this path; no answer of the
- * server's tells containers from other nodes. */
+/* Whether the server's transaction log has the creation of a container of this path; no answer of
+ * the server's tells containers from other nodes. */
 static bool made_as_container(const char *path) {
     char folder[600], record[4 + 4 + 200], name[900];
     size_t len = strlen(path);
@@ -92,7 +92,8 @@ static void nodes_are_curators(void *arg) {
     snprintf(path, sizeof path, "%s/%.100s", PATH, stranger.text[0]);
     CHECK(ASK(&stranger, zoo_aget(stranger.handle, path, 0, on_data, &stranger)) == ZOK);
     CHECK(strcmp(stranger.text[0], "127.0.0.1") == 0, "the data is '%s'", stranger.text[0]);
-    CHECK(stranger.stat.ephemeralOwner == zoo_client_id(zk_session_of(&ours.session)->handle)->client_id);
+    CHECK(stranger.stat.ephemeralOwner ==
+          zoo_client_id(zk_session_of(&ours.session)->handle)->client_id);
     CHECK((uint64_t)stranger.stat.czxid == ours.grant.token);
     CHECK(made_as_container(PATH), "the parent is a container");
     CHECK(made_as_container("/lockbench"), "and so is its own");
@@ -144,7 +145,8 @@ static void exclude_each_other(void *arg) {
     int before = zk_ahead_lock(names, 2, strrchr(path, '/') + 1);
     CHECK(before >= 0, "the foreigner is not second");
     snprintf(ahead, sizeof ahead, "%s/%.100s", PATH, names[before < 0 ? 0 : before]);
-    CHECK(ASK(&stranger, zoo_awget(stranger.handle, ahead, on_event, &stranger, on_data, &stranger)) == ZOK);
+    CHECK(ASK(&stranger,
+              zoo_awget(stranger.handle, ahead, on_event, &stranger, on_data, &stranger)) == ZOK);
     CHECK(!stranger.event);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     for (int64_t until_ns = lb_now() + 20 * LB_S_NS; !stranger.event && lb_now() < until_ns;) {
@@ -167,7 +169,8 @@ static void exclude_each_other(void *arg) {
     live_client_done(&ours);
 }
 
-/* Names of other recipes in the same folder: Curator's read-write lock sorts behind, and so it must here. */
+/* Names of other recipes in the same folder: Curator's read-write lock sorts behind, and so it must
+ * here. */
 static void other_recipes_nodes(void *arg) {
     (void)arg;
     struct stranger stranger;
@@ -238,7 +241,8 @@ static void a_session_ends(void *arg) {
     stranger_goes(&stranger);
 }
 
-/* A request whose answer does not come is neither held nor free, until it is settled on a new session. */
+/* A request whose answer does not come is neither held nor free, until it is settled on a new
+ * session. */
 static void an_attempt_is_settled(void *arg) {
     (void)arg;
     struct stranger stranger;
@@ -253,12 +257,14 @@ static void an_attempt_is_settled(void *arg) {
     topo_signal(zk.place->topo, 0, SIGCONT);
     stranger_comes(&zk, &stranger, NULL);
     live_connect(&ours);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+          ours.session.err.text);
     CHECK(queued(&stranger) == 0);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "once more is harmless");
+    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
+          "once more is harmless");
 
-    /* As if the attempt had succeeded: a node of a session that lives, whose client is not heard of any more.
-     */
+    /* As if the attempt had succeeded: a node of a session that lives, whose client is not heard of
+     * any more. */
     struct stranger lost;
     struct zk_place place = {0};
     char path[ZK_PATH_MAX];
@@ -274,8 +280,8 @@ static void an_attempt_is_settled(void *arg) {
     stranger_goes(&stranger);
 }
 
-/* The session outlives its connections: a request whose sending finds the connection broken goes out over the
- * next one. */
+/* The session outlives its connections: a request whose sending finds the connection broken goes
+ * out over the next one. */
 static void a_connection_breaks(void *arg) {
     (void)arg;
     struct stranger stranger;
@@ -311,8 +317,8 @@ static void release_later(void *arg) {
     CHECK(live_release(holder) == LB_OK, "%s", holder->session.err.text);
 }
 
-/* Holder and waiter live through a server that dies and comes back with its data within their sessions, and
- * the watch that was set before it died still fires. */
+/* Holder and waiter live through a server that dies and comes back with its data within their
+ * sessions, and the watch that was set before it died still fires. */
 static void the_server_restarts(void *arg) {
     (void)arg;
     struct live_client holder, waiter;
@@ -321,7 +327,8 @@ static void the_server_restarts(void *arg) {
     live_connect(&holder);
     live_connect(&waiter);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-    struct lb_fiber *killer = lb_spawn("kill", server_dies_and_returns, zk_session_of(&waiter.session));
+    struct lb_fiber *killer =
+        lb_spawn("kill", server_dies_and_returns, zk_session_of(&waiter.session));
     CHECK(live_acquire(&waiter, 4 * LB_S_NS) == LB_TIMEOUT, "%s", waiter.session.err.text);
     lb_join(killer);
     struct lb_fiber *helper = lb_spawn("release", release_later, &holder);
@@ -350,8 +357,9 @@ static void heal_when_struck(void *arg) {
     proxy_heal(proxy);
 }
 
-/* Curator's protected creation: the server has made the node, its answer is lost, the session lives on over a
- * new connection. The node must be found again, not made twice; and a deletion in doubt likewise. */
+/* Curator's protected creation: the server has made the node, its answer is lost, the session lives
+ * on over a new connection. The node must be found again, not made twice; and a deletion in doubt
+ * likewise. */
 static void answers_lost_within_a_session(void *arg) {
     (void)arg;
     struct stranger stranger;
@@ -378,7 +386,8 @@ static void answers_lost_within_a_session(void *arg) {
         char path[ZK_PATH_MAX];
         snprintf(path, sizeof path, "%s/%.100s", PATH, stranger.text[0]);
         CHECK(ASK(&stranger, zoo_aget(stranger.handle, path, 0, on_data, &stranger)) == ZOK);
-        CHECK((uint64_t)stranger.stat.czxid == ours.grant.token, "the token is that of the node found again");
+        CHECK((uint64_t)stranger.stat.czxid == ours.grant.token,
+              "the token is that of the node found again");
 
         proxy_arm(proxy, PROXY_CUT, bytes);
         healer = lb_spawn("heal", heal_when_struck, proxy);
@@ -400,7 +409,8 @@ static void a_chroot(void *arg) {
     char url[80];
     const char *urls[] = {url};
     struct lb_server server;
-    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d/team/app/", topo_port(zk.place->topo, 0, 0));
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d/team/app/",
+             topo_port(zk.place->topo, 0, 0));
     open_by(&server, urls);
     stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
@@ -410,8 +420,8 @@ static void a_chroot(void *arg) {
     live_connect(&apart);
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_acquire(&apart, 0) == LB_OK, "%s", apart.session.err.text);
-    CHECK(ASK(&stranger, zoo_aget_children(stranger.handle, "/team/app" PATH, 0, on_names, &stranger)) ==
-          ZOK);
+    CHECK(ASK(&stranger,
+              zoo_aget_children(stranger.handle, "/team/app" PATH, 0, on_names, &stranger)) == ZOK);
     CHECK(stranger.count == 1);
     CHECK(live_release(&apart) == LB_OK, "%s", apart.session.err.text);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
@@ -421,11 +431,11 @@ static void a_chroot(void *arg) {
     free(server.state);
 }
 
-#define TEST(body)                                                                                           \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        LIVE_NEEDS(&zk);                                                                                     \
-        live_run(body, NULL);                                                                                \
+#define TEST(body)                                                                                 \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        LIVE_NEEDS(&zk);                                                                           \
+        live_run(body, NULL);                                                                      \
     }
 TEST(nodes_are_curators)
 TEST(exclude_each_other)
@@ -461,7 +471,8 @@ int main(void) {
         cmocka_unit_test(test_answers_lost_within_a_session),
         cmocka_unit_test(test_a_chroot),
     };
-    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, start, stop);
+    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, start,
+                                       stop);
 }
 #else
 static void absent(void **state) {
@@ -473,6 +484,7 @@ static void absent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, NULL,
+                                       NULL);
 }
 #endif

@@ -1,4 +1,5 @@
-/* test_gate: one fiber at a time passes, first come first served; who gives up is out of the queue. */
+/* test_gate: one fiber at a time passes, first come first served; who gives up is out of the
+ * queue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,9 +90,10 @@ static void test_nobody_overtakes(void **state) {
 
 static void gives_up(void *arg) {
     struct scene *scene = arg;
-    note(scene, gate_enter(&scene->gate, scene->deadline_ns ? scene->deadline_ns : lb_now() + LB_MS_NS)
-                    ? "got"
-                    : "no,");
+    note(scene,
+         gate_enter(&scene->gate, scene->deadline_ns ? scene->deadline_ns : lb_now() + LB_MS_NS)
+             ? "got"
+             : "no,");
 }
 static void holds_long(void *arg) {
     pass(arg, "long,", 20 * LB_MS_NS);

@@ -1,6 +1,6 @@
-/* The guarded stores that backends keep for their locks' tokens, on real servers: what a smaller token may
- * not do, what an equal or greater one may, whatever comes between; and that nothing is left when it is
- * dropped. One lock of each store. */
+/* The guarded stores that backends keep for their locks' tokens, on real servers: what a smaller
+ * token may not do, what an equal or greater one may, whatever comes between; and that nothing is
+ * left when it is dropped. One lock of each store. */
 #include "drivers/store.h"
 #include "drivers/tests/live_help.h"
 
@@ -27,20 +27,22 @@ static enum lb_outcome put(struct live_client *client, uint64_t token, uint64_t 
 static uint64_t value_of(struct live_client *client) {
     uint64_t value = 777;
     client->session.err.code = 0;
-    enum lb_outcome outcome = client->session.lock->store->read(&client->session, &client->request, &value);
+    enum lb_outcome outcome =
+        client->session.lock->store->read(&client->session, &client->request, &value);
     CHECK(outcome == LB_OK, "read: %s: %s", lb_outcome_name(outcome), client->session.err.text);
     return value;
 }
 
 static void drop(struct live_client *client) {
     struct lb_err err = {0};
-    CHECK(client->session.lock->store->drop(&client->session, &client->request, &err) == 0, "%s", err.text);
+    CHECK(client->session.lock->store->drop(&client->session, &client->request, &err) == 0, "%s",
+          err.text);
 }
 
-#define GIVES(call, wanted)                                                                                  \
-    do {                                                                                                     \
-        enum lb_outcome got = (call);                                                                        \
-        CHECK(got == (wanted), #call " gives %s", lb_outcome_name(got));                                     \
+#define GIVES(call, wanted)                                                                        \
+    do {                                                                                           \
+        enum lb_outcome got = (call);                                                              \
+        CHECK(got == (wanted), #call " gives %s", lb_outcome_name(got));                           \
     } while (0)
 
 static void try_tokens(struct pair *pair) {
@@ -131,7 +133,8 @@ static void body(void *arg) {
     live_connect(&pair.newer);
     live_connect(&pair.other);
     if (lock->setup) CHECK(lock->setup(&pair.older.session, &err) == 0, "%s", err.text);
-    if (lock->store->setup) CHECK(lock->store->setup(&pair.older.session, &err) == 0, "%s", err.text);
+    if (lock->store->setup)
+        CHECK(lock->store->setup(&pair.older.session, &err) == 0, "%s", err.text);
     if (!check_failed[0]) try_tokens(&pair);
     drop(&pair.newer);
     drop(&pair.newer); /* nothing there is no error */
@@ -139,7 +142,8 @@ static void body(void *arg) {
     live_client_done(&pair.older);
     live_client_done(&pair.newer);
     if (!check_failed[0]) try_crowd(live, key);
-    CHECK(lock->residue(&pair.other.session, plain ? PLAIN : "it's", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->residue(&pair.other.session, plain ? PLAIN : "it's", &residue, &err) == 0, "%s",
+          err.text);
     CHECK(residue.count == 0, "left: %s", residue.example);
     live_client_done(&pair.other);
 }
@@ -161,7 +165,8 @@ static void test_only_locks_with_tokens(void **state) {
         if (!lock->store) continue;
         stores++;
         assert_true(lock->caps & LB_CAP_FENCE);
-        assert_true(lock->store->install && lock->store->write && lock->store->read && lock->store->drop);
+        assert_true(lock->store->install && lock->store->write && lock->store->read &&
+                    lock->store->drop);
     }
     if (stores == 0) print_message("skipped: no client library of a lock with a store is here\n");
 }
@@ -179,7 +184,8 @@ int main(void) {
         for (size_t s = 0; s < count; s++) known |= seen[s] == lock->store;
         if (known) continue;
         snprintf(names[count], sizeof names[count], "tokens are checked: %s", lock->name);
-        tests[count] = (struct CMUnitTest){names[count], test_tokens_are_checked, NULL, NULL, (void *)lock};
+        tests[count] =
+            (struct CMUnitTest){names[count], test_tokens_are_checked, NULL, NULL, (void *)lock};
         seen[count++] = lock->store;
     }
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_only_locks_with_tokens);

@@ -1,5 +1,6 @@
-/* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the nodes of a
- * cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five hang or die. */
+/* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the
+ * nodes of a cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five
+ * hang or die. */
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/live_help.h"
@@ -48,8 +49,8 @@ __attribute__((format(printf, 2, 3))) static const char *cli(int node, const cha
     static int turn;
     char command[512];
     va_list args;
-    int used =
-        snprintf(command, sizeof command, "redis-cli --raw -p %d ", topo_port(scene.place->topo, node, 0));
+    int used = snprintf(command, sizeof command, "redis-cli --raw -p %d ",
+                        topo_port(scene.place->topo, node, 0));
     turn = !turn;
     va_start(args, format);
     vsnprintf(command + used, sizeof command - (size_t)used, format, args);
@@ -79,8 +80,10 @@ static void slot_moves(struct trial *trial) {
     snprintf(from_id, sizeof from_id, "%s", cli(from, "cluster myid"));
     snprintf(to_id, sizeof to_id, "%s", cli(to, "cluster myid"));
     /* The key is not there, so the old node sends whoever asks for it to the new one. */
-    MUST(trial, strcmp(cli(to, "cluster setslot %u importing %s", slot, from_id), "OK") == 0, "importing");
-    MUST(trial, strcmp(cli(from, "cluster setslot %u migrating %s", slot, to_id), "OK") == 0, "migrating");
+    MUST(trial, strcmp(cli(to, "cluster setslot %u importing %s", slot, from_id), "OK") == 0,
+         "importing");
+    MUST(trial, strcmp(cli(from, "cluster setslot %u migrating %s", slot, to_id), "OK") == 0,
+         "migrating");
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     MUST_GIVE(waiter, actor_acquire(waiter, &key, TRIAL_TRY), LB_BUSY);
     MUST(trial, strcmp(cli(to, "cluster countkeysinslot %u", slot), "1") == 0,
@@ -111,10 +114,12 @@ static void test_slot_moves(void **state) {
 /* --- sentinels --- */
 
 /* A client's way through a failover: what breaks, the core opens anew. */
-static bool acquire_somehow(struct trial *trial, struct actor *client, const struct trial_key *key) {
+static bool acquire_somehow(struct trial *trial, struct actor *client,
+                            const struct trial_key *key) {
     int64_t until_ns = trial_soon() + 60 * LB_S_NS;
     while (lb_now() < until_ns && !trial_failed(trial)) {
-        if (actor_open(client) && actor_acquire(client, key, lb_now() + LB_S_NS) == LB_OK) return true;
+        if (actor_open(client) && actor_acquire(client, key, lb_now() + LB_S_NS) == LB_OK)
+            return true;
         actor_close(client);
         trial_sleep_until(lb_now() + 100 * LB_MS_NS);
     }
@@ -138,12 +143,14 @@ static void primary_dies(struct trial *trial) {
     int there = atoi(cli(1, "exists %s", next.name)) + atoi(cli(2, "exists %s", next.name));
     MUST(trial, there >= 1, "the lock is not on what was a replica");
     MUST_GIVE(client, actor_release(client), LB_OK);
-    /* The old primary comes back as one: sentinels make it a replica, and nobody is led to it meanwhile. */
+    /* The old primary comes back as one: sentinels make it a replica, and nobody is led to it
+     * meanwhile. */
     MUST(trial, topo_restart(scene.place->topo, 0, &err) == 0, "%s", err.text);
     for (int i = 0; i < 20; i++) {
         actor_close(client);
         if (!acquire_somehow(trial, client, &next)) return;
-        MUST(trial, atoi(cli(0, "exists %s", next.name)) == 0 || strcmp(cli(0, "role"), "slave") == 0,
+        MUST(trial,
+             atoi(cli(0, "exists %s", next.name)) == 0 || strcmp(cli(0, "role"), "slave") == 0,
              "led to the old primary");
         MUST_GIVE(client, actor_release(client), LB_OK);
         trial_sleep_until(lb_now() + 50 * LB_MS_NS);
@@ -157,8 +164,8 @@ static void test_primary_dies(void **state) {
 
 /* --- a primary and replicas, without sentinels --- */
 
-/* Somebody promotes a replica by hand: who was connected to the old primary finds the new one, whether the
- * old one is gone or has become a replica. */
+/* Somebody promotes a replica by hand: who was connected to the old primary finds the new one,
+ * whether the old one is gone or has become a replica. */
 static void replica_is_promoted(struct trial *trial) {
     struct topo *topo = scene.place->topo;
     struct trial_key key = trial_key();
@@ -174,7 +181,8 @@ static void replica_is_promoted(struct trial *trial) {
     actor_close(client);
     struct trial_key next = trial_key();
     if (!acquire_somehow(trial, client, &next)) return;
-    MUST(trial, strcmp(cli(1, "exists %s", next.name), "1") == 0, "the lock is not on the new primary");
+    MUST(trial, strcmp(cli(1, "exists %s", next.name), "1") == 0,
+         "the lock is not on the new primary");
     MUST_GIVE(client, actor_release(client), LB_OK);
 
     MUST(trial, topo_act(topo, "promote", "2", NULL, 0, &err) == 0, "%s", err.text);
@@ -255,15 +263,16 @@ static void servers_fall(struct trial *trial) {
     MUST_GIVE(client, actor_settle(client), LB_OK);
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
-    /* Those that come back are asked again; what the late one had been told to set, it was told to release.
-     */
+    /* Those that come back are asked again; what the late one had been told to set, it was told to
+     * release. */
     topo_signal(topo, 3, SIGCONT);
     MUST(trial, topo_restart(topo, 0, &err) == 0, "%s", err.text);
     int64_t until_ns = trial_soon();
     for (bool all = false; !all && lb_now() < until_ns && !trial_failed(trial);) {
         MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
         all = true;
-        for (int node = 0; node < 5; node++) all &= strcmp(cli(node, "exists %s", key.name), "1") == 0;
+        for (int node = 0; node < 5; node++)
+            all &= strcmp(cli(node, "exists %s", key.name), "1") == 0;
         MUST_GIVE(client, actor_release(client), LB_OK);
         trial_sleep_until(lb_now() + 50 * LB_MS_NS);
     }

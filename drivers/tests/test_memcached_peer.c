@@ -1,5 +1,5 @@
-/* test_memcached_peer: what memcached-add sends and what it makes of answers: flags in any order, the rule of
- * whole seconds, answers that are odd, cut or missing. */
+/* test_memcached_peer: what memcached-add sends and what it makes of answers: flags in any order,
+ * the rule of whole seconds, answers that are odd, cut or missing. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"
@@ -10,7 +10,8 @@ static struct fake_session fake_new(void) {
 
 static void test_whole_seconds(void **state) {
     (void)state;
-    /* A time-to-live of n seconds lives n-2 to n: so the lease is rounded up, and two more are asked for. */
+    /* A time-to-live of n seconds lives n-2 to n: so the lease is rounded up, and two more are
+     * asked for. */
     static const struct {
         int64_t lease_ns;
         const char *flag;
@@ -29,13 +30,15 @@ static void test_whole_seconds(void **state) {
         struct fake_session fake = fake_new();
         fake.lease_ns = cases[i].lease_ns;
         fake.renew = true;
-        char *seen = FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c1\r\n"},
-                               {.await = " C1", .say = "HD c2\r\n"}, {.await = "md ", .say = "HD\r\n"});
+        char *seen =
+            FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c1\r\n"},
+                      {.await = " C1", .say = "HD c2\r\n"}, {.await = "md ", .say = "HD\r\n"});
         assert_int_equal(fake.acquired, LB_OK);
         assert_int_equal(fake.renewed, LB_OK);
         char *second = strstr(seen, " C1");
         assert_non_null(second);
-        if (!strstr(seen, cases[i].flag)) fail_msg("lease %lld: %s", (long long)cases[i].lease_ns, seen);
+        if (!strstr(seen, cases[i].flag))
+            fail_msg("lease %lld: %s", (long long)cases[i].lease_ns, seen);
         /* Counted from before the request was sent: what the renewal, the last, promises. */
         assert_true(fake.grant.lease_end_ns >= fake.renew_sent_ns + cases[i].sure_s * LB_S_NS);
         assert_true(fake.grant.lease_end_ns <= lb_now() + cases[i].sure_s * LB_S_NS);
@@ -116,7 +119,8 @@ static void test_answers_to_release_and_renew(void **state) {
         struct fake_session fake = fake_new();
         fake.renew = true;
         free(FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c1\r\n"},
-                       {.await = " C1", .say = cases[i].answer}, {.await = "md ", .say = cases[i].answer}));
+                       {.await = " C1", .say = cases[i].answer},
+                       {.await = "md ", .say = cases[i].answer}));
         assert_int_equal(fake.acquired, LB_OK);
         assert_int_equal(fake.renewed, cases[i].outcome);
         assert_int_equal(fake.released, cases[i].outcome);
@@ -127,12 +131,13 @@ static void test_the_renewed_number_frees(void **state) {
     (void)state;
     struct fake_session fake = fake_new();
     fake.renew = true;
-    char *seen =
-        FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c41\r\n"},
-                  {.await = " C41 c\r\n", .say = "HD c42\r\n"}, {.await = "md k C42\r\n", .say = "HD\r\n"});
+    char *seen = FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c41\r\n"},
+                           {.await = " C41 c\r\n", .say = "HD c42\r\n"},
+                           {.await = "md k C42\r\n", .say = "HD\r\n"});
     assert_int_equal(fake.renewed, LB_OK);
     assert_int_equal(fake.released, LB_OK);
-    assert_int_equal(fake.grant.token, 41); /* the fencing token is the grant's, whatever is written later */
+    /* the fencing token is the grant's, whatever is written later */
+    assert_int_equal(fake.grant.token, 41);
     free(seen);
 }
 
@@ -150,13 +155,15 @@ static void test_cut_anywhere(void **state) {
 
 static void test_settling(void **state) {
     (void)state;
-    /* The fake session's owner is unknown to it, as its grant is fresh: so the value is another's. */
+    /* The fake session's owner is unknown to it, as its grant is fresh: so the value is
+     * another's. */
     struct fake_session nothing = fake_new(), anothers = fake_new(), odd = fake_new();
     nothing.settle = anothers.settle = odd.settle = true;
     free(FAKE_PLAY(&nothing, "memcached", {.await = "mg k v c\r\n", .say = "EN\r\n"}));
     assert_int_equal(nothing.settled, LB_OK);
-    char *seen = FAKE_PLAY(&anothers, "memcached",
-                           {.await = "mg k v c\r\n", .say = "VA 16 c9\r\n0123456789abcdef\r\n", .piece = 3});
+    char *seen =
+        FAKE_PLAY(&anothers, "memcached",
+                  {.await = "mg k v c\r\n", .say = "VA 16 c9\r\n0123456789abcdef\r\n", .piece = 3});
     assert_int_equal(anothers.settled, LB_OK);
     assert_null(strstr(seen, "md ")); /* left alone */
     free(seen);

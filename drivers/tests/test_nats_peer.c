@@ -1,22 +1,24 @@
-/* test_nats_peer: what nats-kv sends and what it makes of answers: cut into pieces, between PINGs, odd,
- * stale, long, or missing. */
+/* test_nats_peer: what nats-kv sends and what it makes of answers: cut into pieces, between PINGs,
+ * odd, stale, long, or missing. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"
 
-#define INFO "INFO {\"server_id\":\"x\",\"version\":\"2.9.10\",\"headers\":true,\"jetstream\":true} \r\n"
+#define INFO                                                                                       \
+    "INFO {\"server_id\":\"x\",\"version\":\"2.9.10\",\"headers\":true,\"jetstream\":true} \r\n"
 #define NOTHING "HMSG i.2 1 34 34\r\nNATS/1.0 404 Message Not Found\r\n\r\n\r\n"
-#define STORED(number, sequence) "MSG i." #number " 1 26\r\n{\"stream\":\"KV_x\",\"seq\":" #sequence "}\r\n"
-#define WRONG_SEQUENCE                                                                                       \
-    "MSG i.3 1 77\r\n"                                                                                       \
+#define STORED(number, sequence)                                                                   \
+    "MSG i." #number " 1 26\r\n{\"stream\":\"KV_x\",\"seq\":" #sequence "}\r\n"
+#define WRONG_SEQUENCE                                                                             \
+    "MSG i.3 1 77\r\n"                                                                             \
     "{\"error\":{\"code\":400,\"err_code\":10071,\"description\":\"wrong last\"},\"seq\":0}      \r\n"
 
 /* The steps of a session that stands, and has its bucket. */
-#define GREETING                                                                                             \
-    {.say = INFO}, {.await = "PING\r\n", .say = "PONG\r\n"}, {                                               \
-        .await = "STREAM.CREATE", .say = "MSG i.1 1 2\r\n{}\r\n"                                             \
+#define GREETING                                                                                   \
+    {.say = INFO}, {.await = "PING\r\n", .say = "PONG\r\n"}, {                                     \
+        .await = "STREAM.CREATE", .say = "MSG i.1 1 2\r\n{}\r\n"                                   \
     }
-#define FREE                                                                                                 \
+#define FREE                                                                                       \
     { .await = "DIRECT.GET", .say = NOTHING }
 
 static struct fake_session fake_new(void) {
@@ -60,7 +62,9 @@ static void test_pieces_and_pings(void **state) {
         struct fake_session fake = fake_new();
         char *seen = FAKE_PLAY(
             &fake, "nats", {.say = INFO, .piece = piece}, {.await = "PING\r\n", .say = "PONG\r\n"},
-            {.await = "STREAM.CREATE", .say = "PING\r\nMSG i.1 1 2\r\n{}\r\nPING\r\n", .piece = piece},
+            {.await = "STREAM.CREATE",
+             .say = "PING\r\nMSG i.1 1 2\r\n{}\r\nPING\r\n",
+             .piece = piece},
             {.await = "DIRECT.GET", .say = "+OK\r\n" NOTHING "PING\r\n", .piece = piece},
             {.await = "HPUB", .say = "INFO {}\r\n" STORED(3, 55), .piece = piece},
             {.await = "KV-Operation", .say = STORED(4, 56), .piece = piece});
@@ -89,7 +93,8 @@ static void test_what_stands_there(void **state) {
         {"HMSG i.2 1 30 30\r\nNATS/1.0\r\nnats-sequence: 9\r\n\r\n\r\n", LB_BUSY},
         {long_entry, LB_BUSY},
         /* An answer to something older first. */
-        {"MSG i.1 1 2\r\n{}\r\nHMSG i.2 1 30 31\r\nNATS/1.0\r\nNats-Sequence: 9\r\n\r\nv\r\n", LB_BUSY},
+        {"MSG i.1 1 2\r\n{}\r\nHMSG i.2 1 30 31\r\nNATS/1.0\r\nNats-Sequence: 9\r\n\r\nv\r\n",
+         LB_BUSY},
         {"HMSG i.2 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", LB_BROKEN},
         {"HMSG i.2 1 24 24\r\nNATS/1.0 408 Bad Req\r\n\r\n\r\n", LB_BROKEN},
         {"MSG i.2 1 2\r\n{}\r\n", LB_BROKEN},
@@ -102,7 +107,8 @@ static void test_what_stands_there(void **state) {
         struct fake_session fake = fake_new();
         free(FAKE_PLAY(&fake, "nats", GREETING, {.await = "DIRECT.GET", .say = cases[i].answer}));
         if (fake.acquired != cases[i].outcome)
-            fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired), fake.err.text);
+            fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired),
+                     fake.err.text);
     }
 }
 
@@ -111,12 +117,12 @@ static void test_after_a_delete_marker(void **state) {
     (void)state;
     struct fake_session fake = fake_new();
     fake.release = false;
-    char *seen =
-        FAKE_PLAY(&fake, "nats", GREETING,
-                  {.await = "DIRECT.GET",
-                   .say = "HMSG i.2 1 50 50\r\nNATS/1.0\r\nKV-Operation: DEL\r\nNats-Sequence: 41\r\n"
-                          "\r\n\r\n"},
-                  {.await = "HPUB", .say = STORED(3, 99)});
+    char *seen = FAKE_PLAY(
+        &fake, "nats", GREETING,
+        {.await = "DIRECT.GET",
+         .say = "HMSG i.2 1 50 50\r\nNATS/1.0\r\nKV-Operation: DEL\r\nNats-Sequence: 41\r\n"
+                "\r\n\r\n"},
+        {.await = "HPUB", .say = STORED(3, 99)});
     assert_int_equal(fake.acquired, LB_OK);
     assert_non_null(strstr(seen, "Nats-Expected-Last-Subject-Sequence: 41\r\n"));
     free(seen);
@@ -141,7 +147,8 @@ static void test_answers_to_a_write(void **state) {
         struct fake_session fake = fake_new();
         free(FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = cases[i].answer}));
         if (fake.acquired != cases[i].outcome)
-            fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired), fake.err.text);
+            fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired),
+                     fake.err.text);
     }
 }
 
@@ -156,15 +163,15 @@ static void test_cut_anywhere(void **state) {
     }
 }
 
-/* The connection breaks while PINGs are answered that came before the answer to a write: it may have been
- * done.
- */
+/* The connection breaks while PINGs are answered that came before the answer to a write: it may
+ * have been done. */
 static void test_cut_at_a_ping(void **state) {
     (void)state;
     static char pings[6 * 600 + 1];
     for (int i = 0; i < 600; i++) memcpy(pings + 6 * i, "PING\r\n", 6);
     struct fake_session fake = fake_new();
-    free(FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = pings, .then = PEER_RESETS}));
+    free(FAKE_PLAY(&fake, "nats", GREETING, FREE,
+                   {.await = "HPUB", .say = pings, .then = PEER_RESETS}));
     assert_int_equal(fake.acquired, LB_UNKNOWN);
 }
 
@@ -176,7 +183,8 @@ static void test_greetings(void **state) {
     } cases[] = {
         {"HTTP/1.1 400 Bad Request\r\n", "", "", "no NATS server", LB_EXIT_USAGE},
         {INFO, "-ERR 'Authorization Violation'\r\n", "", "Authorization Violation", LB_EXIT_USAGE},
-        {INFO, "PONG\r\n", "HMSG i.1 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", "JetStream", LB_EXIT_MACHINE},
+        {INFO, "PONG\r\n", "HMSG i.1 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", "JetStream",
+         LB_EXIT_MACHINE},
         {INFO, "PONG\r\n",
          "MSG i.1 1 72\r\n{\"error\":{\"code\":400,\"err_code\":10047,\"description\":\"no room left\"}}     "
          "   "
@@ -186,7 +194,8 @@ static void test_greetings(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake_session fake = fake_new();
         fake.refused = true;
-        free(FAKE_PLAY(&fake, "nats", {.say = cases[i].info}, {.await = "PING\r\n", .say = cases[i].pong},
+        free(FAKE_PLAY(&fake, "nats", {.say = cases[i].info},
+                       {.await = "PING\r\n", .say = cases[i].pong},
                        {.await = "STREAM.CREATE", .say = cases[i].bucket}));
         assert_int_equal(fake.connected, -1);
         if (!strstr(fake.err.text, cases[i].why) || fake.err.code != cases[i].code)

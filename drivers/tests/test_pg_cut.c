@@ -1,7 +1,7 @@
-/* PostgreSQL answers that are cut off: a small server of our own speaks just enough of the protocol to take a
- * session to its first pg_advisory_lock, sends the first k bytes of the answer together with the end of the
- * connection, for every k. Nothing but the whole answer may count as granted, and no wait may hang on an end
- * that gives no new edge. */
+/* PostgreSQL answers that are cut off: a small server of our own speaks just enough of the protocol
+ * to take a session to its first pg_advisory_lock, sends the first k bytes of the answer together
+ * with the end of the connection, for every k. Nothing but the whole answer may count as granted,
+ * and no wait may hang on an end that gives no new edge. */
 #include "drivers/postgres/pg_impl.h"
 
 #include <setjmp.h>
@@ -31,11 +31,12 @@ static const char hello[] = "R\0\0\0\x8\0\0\0\0" /* no password is asked */
                             "Z\0\0\0\x5I";       /* ready */
 static const char prepared[] = "1\0\0\0\x4"
                                "Z\0\0\0\x5I";
-static const char granted[] = "2\0\0\0\x4" /* bound; then a row of one column, void, in binary */
-                              "T\0\0\0\x1d\0\x1void\0\0\0\0\0\0\0\0\0\x8\xe6\0\x4\xff\xff\xff\xff\0\x1"
-                              "D\0\0\0\xa\0\x1\0\0\0\0"
-                              "C\0\0\0\xdSELECT 1\0"
-                              "Z\0\0\0\x5I";
+static const char granted[] =
+    "2\0\0\0\x4" /* bound; then a row of one column, void, in binary */
+    "T\0\0\0\x1d\0\x1void\0\0\0\0\0\0\0\0\0\x8\xe6\0\x4\xff\xff\xff\xff\0\x1"
+    "D\0\0\0\xa\0\x1\0\0\0\0"
+    "C\0\0\0\xdSELECT 1\0"
+    "Z\0\0\0\x5I";
 
 /* Reads one message of the client: its type, 0 for the first, which has none; -1 at the end. */
 static int message(int fd, bool first) {
@@ -44,7 +45,8 @@ static int message(int fd, bool first) {
     if (!first && recv(fd, &type, 1, MSG_WAITALL) != 1) return -1;
     if (recv(fd, &len, 4, MSG_WAITALL) != 4) return -1;
     len = ntohl(len) - 4;
-    if (len > sizeof body || (len > 0 && recv(fd, body, len, MSG_WAITALL) != (ssize_t)len)) return -1;
+    if (len > sizeof body || (len > 0 && recv(fd, body, len, MSG_WAITALL) != (ssize_t)len))
+        return -1;
     return type;
 }
 
@@ -103,7 +105,8 @@ static void ask_all(void *arg) {
         struct pg_session state = {0};
         struct lb_grant grant = {0};
         struct lb_err err = {0};
-        struct lb_request request = {.key = "key", .key_len = 3, .key_number = 1, .deadline_ns = LB_NEVER};
+        struct lb_request request = {
+            .key = "key", .key_len = 3, .key_number = 1, .deadline_ns = LB_NEVER};
         struct lb_session session = {
             .server = &cuts->server, .lock = &lock_pg_advisory, .traffic_fd = -1, .state = &state};
         if (pg_connect(&session, lb_now() + 10 * LB_S_NS, &err) != 0) {
@@ -119,7 +122,8 @@ static void only_a_whole_answer_is_a_grant(void **state) {
     (void)state;
     struct pg_conninfo info;
     struct pg_options options = {.answer_timeout_ns = 5 * LB_S_NS};
-    struct cuts cuts = {.server = {.backend = &backend_postgres, .state = &info, .options = &options}};
+    struct cuts cuts = {
+        .server = {.backend = &backend_postgres, .state = &info, .options = &options}};
     struct lb_err err = {0};
     char url[100];
     int port;
@@ -135,7 +139,8 @@ static void only_a_whole_answer_is_a_grant(void **state) {
     if (cuts.problem[0]) fail_msg("%s", cuts.problem);
     for (size_t keep = 0; keep < sizeof granted - 1; keep++) {
         if (cuts.outcome[keep] != LB_UNKNOWN) {
-            fail_msg("%zu of %zu bytes: %s", keep, sizeof granted - 1, lb_outcome_name(cuts.outcome[keep]));
+            fail_msg("%zu of %zu bytes: %s", keep, sizeof granted - 1,
+                     lb_outcome_name(cuts.outcome[keep]));
         }
     }
     assert_int_equal(cuts.outcome[sizeof granted - 1], LB_OK);

@@ -1,5 +1,6 @@
-/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and what a session makes of MOVED
- * and ASK, with fake peers for nodes: a real cluster moves no slot on demand in the middle of a command. */
+/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and what a session makes
+ * of MOVED and ASK, with fake peers for nodes: a real cluster moves no slot on demand in the middle
+ * of a command. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/redis/redis_impl.h"
@@ -34,7 +35,8 @@ static void test_names_fall_in_their_slot(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char one[64], other[64];
         size_t one_len = redis_tagged(one, sizeof one, "queue:", names[i], strlen(names[i]), "");
-        size_t other_len = redis_tagged(other, sizeof other, "", names[i], strlen(names[i]), ":timeout");
+        size_t other_len =
+            redis_tagged(other, sizeof other, "", names[i], strlen(names[i]), ":timeout");
         assert_int_equal(one_len, strlen(one));
         /* An empty tag, or one that ends early, is the name's own fault. */
         if (names[i][0] && names[i][0] != 'a')
@@ -116,8 +118,8 @@ static void test_bad_cluster_nodes(void **state) {
     for (int count = REDIS_NODES_MAX; count <= REDIS_NODES_MAX + 1; count++) {
         int used = 0;
         for (int i = 0; i < count; i++)
-            used += snprintf(many + used, sizeof many - (size_t)used, "id h:%d master - 0 0 1 connected %d\n",
-                             1 + i, i);
+            used += snprintf(many + used, sizeof many - (size_t)used,
+                             "id h:%d master - 0 0 1 connected %d\n", 1 + i, i);
         assert_int_equal(parse(many), count > REDIS_NODES_MAX ? -1 : 0);
     }
 }
@@ -126,7 +128,8 @@ static void test_bad_cluster_nodes(void **state) {
 
 #define KEY "orders:7"
 
-/* Two nodes: what each plays may name the other's port, since nobody comes before both scripts are whole. */
+/* Two nodes: what each plays may name the other's port, since nobody comes before both scripts are
+ * whole. */
 struct pair {
     struct peer_step here[20], there[8];
     struct fake_peer *first, *second;
@@ -144,20 +147,25 @@ static void pair_start(struct pair *pair, int here, int there) {
 /* CLUSTER NODES' answer: one primary has it all. */
 static const char *all_at(struct pair *pair, int text, int port) {
     char body[120];
-    int len = snprintf(body, sizeof body, "id 127.0.0.1:%d@1 master - 0 0 1 connected 0-16383\n", port);
+    int len =
+        snprintf(body, sizeof body, "id 127.0.0.1:%d@1 master - 0 0 1 connected 0-16383\n", port);
     snprintf(pair->text[text], sizeof pair->text[text], "$%d\r\n%s\r\n", len, body);
     return pair->text[text];
 }
 
 static const char *go_to(struct pair *pair, int text, const char *how, int port) {
-    snprintf(pair->text[text], sizeof pair->text[text], "-%s %u 127.0.0.1:%d\r\n", how, slot_of(KEY), port);
+    snprintf(pair->text[text], sizeof pair->text[text], "-%s %u 127.0.0.1:%d\r\n", how,
+             slot_of(KEY), port);
     return pair->text[text];
 }
 
-/* Acquires and releases through the first node; *ret_seen: what both have read, for the caller to free. */
+/* Acquires and releases through the first node; *ret_seen: what both have read, for the caller to
+ * free. */
 static struct fake_session pair_play(struct pair *pair, char *ret_seen[2]) {
-    struct fake_session fake = {
-        .lock = registry_lock("redis-setnx"), .key = KEY, .lease_ns = 10 * LB_S_NS, .release = true};
+    struct fake_session fake = {.lock = registry_lock("redis-setnx"),
+                                .key = KEY,
+                                .lease_ns = 10 * LB_S_NS,
+                                .release = true};
     struct lb_err err = {0};
     snprintf(fake.url, sizeof fake.url, "redis+cluster://127.0.0.1:%d", pair->first_port);
     assert_int_equal(loop_once("fake", fake_talk, &fake, &err), 0);
@@ -200,12 +208,13 @@ static void test_ask(void **state) {
     struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 4, 3);
-    memcpy(pair.here,
-           (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
-                                {.await = "NODES", .say = all_at(&pair, 0, pair.first_port)},
-                                {.await = "NX", .say = go_to(&pair, 1, "ASK", pair.second_port)},
-                                {.await = "EVALSHA", .say = go_to(&pair, 1, "ASK", pair.second_port)}},
-           4 * sizeof *pair.here);
+    memcpy(
+        pair.here,
+        (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
+                             {.await = "NODES", .say = all_at(&pair, 0, pair.first_port)},
+                             {.await = "NX", .say = go_to(&pair, 1, "ASK", pair.second_port)},
+                             {.await = "EVALSHA", .say = go_to(&pair, 1, "ASK", pair.second_port)}},
+        4 * sizeof *pair.here);
     memcpy(pair.there,
            (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
                                 {.await = "NX", .say = "+OK\r\n+OK\r\n"},
@@ -226,7 +235,8 @@ static void test_ask(void **state) {
 static void test_a_long_map(void **state) {
     (void)state;
     static char answer[9100];
-    int len = snprintf(answer, sizeof answer, "$9000\r\nid 127.0.0.1:1@1 master - 0 0 1 connected 0-16383\n");
+    int len = snprintf(answer, sizeof answer,
+                       "$9000\r\nid 127.0.0.1:1@1 master - 0 0 1 connected 0-16383\n");
     memset(answer + len, '\n', sizeof answer - 1 - (size_t)len);
     memcpy(answer + strlen("$9000\r\n") + 9000, "\r\n", 3);
     struct fake_session fake = {.lock = registry_lock("redis-setnx"), .refused = true};
@@ -245,7 +255,8 @@ static void test_moved_for_ever(void **state) {
     pair.here[0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
     pair.here[1] = (struct peer_step){.await = "NODES", .say = all_at(&pair, 0, pair.first_port)};
     for (int i = 2; i < 14; i += 2) {
-        pair.here[i] = (struct peer_step){.await = "NX", .say = go_to(&pair, 1, "MOVED", pair.first_port)};
+        pair.here[i] =
+            (struct peer_step){.await = "NX", .say = go_to(&pair, 1, "MOVED", pair.first_port)};
         pair.here[i + 1] = pair.here[1];
     }
     struct fake_session fake = pair_play(&pair, seen);
@@ -257,10 +268,10 @@ static void test_moved_for_ever(void **state) {
 
 static void test_trouble_is_not_an_answer(void **state) {
     (void)state;
-    static const char *const troubles[] = {"-CLUSTERDOWN The cluster is down\r\n",
-                                           "-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
-                                           "-MOVED x\r\n", "-MOVED 99999 127.0.0.1:1\r\n",
-                                           "-ASK 1 nowhere\r\n"};
+    static const char *const troubles[] = {
+        "-CLUSTERDOWN The cluster is down\r\n",
+        "-TRYAGAIN Multiple keys request during rehashing of slot\r\n", "-MOVED x\r\n",
+        "-MOVED 99999 127.0.0.1:1\r\n", "-ASK 1 nowhere\r\n"};
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
         struct pair pair = {.text = {""}};
         char *seen[2];
@@ -271,7 +282,8 @@ static void test_trouble_is_not_an_answer(void **state) {
                                     {.await = "NX", .say = troubles[i]}},
                3 * sizeof *pair.here);
         struct fake_session fake = pair_play(&pair, seen);
-        if (fake.acquired != LB_BROKEN) fail_msg("'%s' gave %s", troubles[i], lb_outcome_name(fake.acquired));
+        if (fake.acquired != LB_BROKEN)
+            fail_msg("'%s' gave %s", troubles[i], lb_outcome_name(fake.acquired));
         free(seen[0]);
         free(seen[1]);
     }

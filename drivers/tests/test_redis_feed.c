@@ -1,6 +1,6 @@
-/* test_redis_feed: a connection for subscriptions, where messages come unasked: many of them at once, more
- * than one read takes, and the connection's end along with the last. None may lie there until the wait's time
- * is over. */
+/* test_redis_feed: a connection for subscriptions, where messages come unasked: many of them at
+ * once, more than one read takes, and the connection's end along with the last. None may lie there
+ * until the wait's time is over. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/redis/redis_impl.h"
@@ -10,7 +10,8 @@
 #define MESSAGE "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n"
 #define MESSAGES 200 /* together more than one read takes */
 
-/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not jump. */
+/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not
+ * jump. */
 struct listener {
     int port, messages;
     bool opened;
@@ -47,9 +48,11 @@ static void test_all_at_once(void **state) {
     for (int i = 0; i < MESSAGES; i++) memcpy(burst + len * (size_t)i, MESSAGE, len + 1);
     for (int count = 1; count <= MESSAGES; count += MESSAGES - 1) {
         for (int round = 0; round < 10; round++) {
-            const struct peer_step steps[] = {
-                {.await = "PING", .say = "+PONG\r\n"},
-                {.await = "SUBSCRIBE", .say = burst, .say_len = len * (size_t)count, .then = PEER_CLOSES}};
+            const struct peer_step steps[] = {{.await = "PING", .say = "+PONG\r\n"},
+                                              {.await = "SUBSCRIBE",
+                                               .say = burst,
+                                               .say_len = len * (size_t)count,
+                                               .then = PEER_CLOSES}};
             struct fake_peer *peer = fake_peer_start(steps, 2);
             struct listener listener = {.port = fake_peer_port(peer)};
             struct lb_err err = {0};

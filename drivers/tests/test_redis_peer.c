@@ -6,7 +6,7 @@
 #ifdef LB_HAVE_HIREDIS
 
 /* What comes before a session's first SET. */
-#define LOADED                                                                                               \
+#define LOADED                                                                                     \
     { .await = "PING", .say = "+PONG\r\n" }
 
 static struct fake_session fake_new(void) {
@@ -19,8 +19,9 @@ static void test_what_is_sent(void **state) {
     fake.key = "orders:7";
     fake.lease_ns = 1500 * LB_MS_NS - 1; /* no grant outlasts its key */
     fake.renew = true;
-    char *seen = FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
-                           {.await = "EVALSHA", .say = ":1\r\n"}, {.await = "EVALSHA", .say = ":1\r\n"});
+    char *seen =
+        FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
+                  {.await = "EVALSHA", .say = ":1\r\n"}, {.await = "EVALSHA", .say = ":1\r\n"});
     assert_int_equal(fake.acquired, LB_OK);
     assert_int_equal(fake.renewed, LB_OK);
     assert_int_equal(fake.released, LB_OK);
@@ -43,8 +44,8 @@ static void test_in_pieces(void **state) {
     }
 }
 
-/* The answer's bytes and the connection's end come in one edge: the wait must end at once, not after the
- * command's time is over, which is longer than this test may take. */
+/* The answer's bytes and the connection's end come in one edge: the wait must end at once, not
+ * after the command's time is over, which is longer than this test may take. */
 static void test_cut_anywhere(void **state) {
     (void)state;
     static const char answer[] = "+OK\r\n";
@@ -74,7 +75,8 @@ static void test_error_replies(void **state) {
         {"-NOPERM this user has no permissions\r\n", LB_REFUSED},
         {"-READONLY You can't write against a read only replica.\r\n", LB_REFUSED},
         {"-ERR unknown command\r\n", LB_REFUSED},
-        {"-CROSSSLOT Keys in request don't hash to the same slot\r\n", LB_REFUSED}, /* a name's fault */
+        /* a name's fault */
+        {"-CROSSSLOT Keys in request don't hash to the same slot\r\n", LB_REFUSED},
         {"-LOADING Redis is loading the dataset in memory\r\n", LB_BROKEN},
         {"$5\r\nhello\r\n", LB_BROKEN}, /* not what SET answers */
         {":1\r\n", LB_BROKEN},

@@ -1,5 +1,5 @@
-/* test_redis_reply: hiredis' parser writing replies into the session: every type, nested, long, too many, and
- * however the bytes arrive. */
+/* test_redis_reply: hiredis' parser writing replies into the session: every type, nested, long, too
+ * many, and however the bytes arrive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +128,8 @@ static void test_more_elements_than_kept(void **state) {
     char bytes[2048];
     int used = snprintf(bytes, sizeof bytes, "*60\r\n");
     for (int i = 0; i < 60; i++)
-        used += snprintf(bytes + used, sizeof bytes - (size_t)used, i % 2 ? ":%d\r\n" : "$2\r\n%02d\r\n", i);
+        used += snprintf(bytes + used, sizeof bytes - (size_t)used,
+                         i % 2 ? ":%d\r\n" : "$2\r\n%02d\r\n", i);
     parse(bytes);
     assert_int_equal(conn.reply[0].value.integer, 60);
     assert_int_equal(conn.reply[0].count, REDIS_ELEMENTS_MAX);
@@ -187,7 +188,8 @@ static void test_no_redis_at_all(void **state) {
         void *object = NULL;
         begin();
         redisReaderFeed(reader, strange[i], strlen(strange[i]));
-        if (redisReaderGetReply(reader, &object) == REDIS_OK && object) fail_msg("took '%s'", strange[i]);
+        if (redisReaderGetReply(reader, &object) == REDIS_OK && object)
+            fail_msg("took '%s'", strange[i]);
         redisReaderFree(reader);
     }
 }

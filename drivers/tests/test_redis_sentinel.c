@@ -1,5 +1,5 @@
-/* test_redis_sentinel: finding the primary by what sentinels say, with fake peers for both: answers that real
- * ones give only in the moments of a failover. */
+/* test_redis_sentinel: finding the primary by what sentinels say, with fake peers for both: answers
+ * that real ones give only in the moments of a failover. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"
@@ -8,8 +8,8 @@
 
 #define PEERS 4
 
-/* Servers, each with its script. The scripts may name the others' ports: nobody comes before they are whole.
- */
+/* Servers, each with its script. The scripts may name the others' ports: nobody comes before they
+ * are whole. */
 struct scene {
     struct peer_step steps[PEERS][6];
     struct fake_peer *peer[PEERS];
@@ -32,11 +32,11 @@ static void scene_start(struct scene *scene) {
 static void sentinel_names(struct scene *scene, int sentinel, int primary) {
     char port[12];
     int len = snprintf(port, sizeof port, "%d", scene->port[primary]);
-    snprintf(scene->text[sentinel], sizeof scene->text[sentinel], "*2\r\n$9\r\n127.0.0.1\r\n$%d\r\n%s\r\n",
-             len, port);
+    snprintf(scene->text[sentinel], sizeof scene->text[sentinel],
+             "*2\r\n$9\r\n127.0.0.1\r\n$%d\r\n%s\r\n", len, port);
     scene->steps[sentinel][0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
-    scene->steps[sentinel][1] = (struct peer_step){.await = "get-master-addr-by-name\r\n$8\r\nmymaster",
-                                                   .say = scene->text[sentinel]};
+    scene->steps[sentinel][1] = (struct peer_step){
+        .await = "get-master-addr-by-name\r\n$8\r\nmymaster", .say = scene->text[sentinel]};
 }
 
 static void server_is(struct scene *scene, int server, const char *role, const char *to_set) {
@@ -51,11 +51,13 @@ static void server_is(struct scene *scene, int server, const char *role, const c
 
 /* Through the sentinels 0 and 1. */
 static struct fake_session scene_play(struct scene *scene, const char *name) {
-    struct fake_session fake = {
-        .lock = registry_lock("redis-setnx"), .key = "k", .lease_ns = 10 * LB_S_NS, .release = true};
+    struct fake_session fake = {.lock = registry_lock("redis-setnx"),
+                                .key = "k",
+                                .lease_ns = 10 * LB_S_NS,
+                                .release = true};
     struct lb_err err = {0};
-    snprintf(fake.url, sizeof fake.url, "redis+sentinel://127.0.0.1:%d,127.0.0.1:%d%s", scene->port[0],
-             scene->port[1], name);
+    snprintf(fake.url, sizeof fake.url, "redis+sentinel://127.0.0.1:%d,127.0.0.1:%d%s",
+             scene->port[0], scene->port[1], name);
     assert_int_equal(loop_once("fake", fake_talk, &fake, &err), 0);
     for (int i = 0; i < PEERS; i++) scene->seen[i] = fake_peer_stop(scene->peer[i]);
     return fake;

@@ -1,4 +1,5 @@
-/* test_redis_sha1: the digest against known answers (FIPS 180-4's examples, and what Redis answers). */
+/* test_redis_sha1: the digest against known answers (FIPS 180-4's examples, and what Redis
+ * answers). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,10 +30,12 @@ static void test_lengths(void **state) {
     static const struct {
         size_t len;
         const char *digest;
-    } cases[] = {
-        {55, "c1c8bbdc22796e28c0e15163d20899b65621d65a"}, {56, "c2db330f6083854c99d4b5bfb6e8f29f201be699"},
-        {63, "03f09f5b158a7a8cdad920bddc29b81c18a551f5"}, {64, "0098ba824b5c16427bd7a1122a5a442a25ec644d"},
-        {65, "11655326c708d70319be2610e8a57d9a5b959d3b"}, {1000, "291e9a6c66994949b57ba5e650361e98fc36b1ba"}};
+    } cases[] = {{55, "c1c8bbdc22796e28c0e15163d20899b65621d65a"},
+                 {56, "c2db330f6083854c99d4b5bfb6e8f29f201be699"},
+                 {63, "03f09f5b158a7a8cdad920bddc29b81c18a551f5"},
+                 {64, "0098ba824b5c16427bd7a1122a5a442a25ec644d"},
+                 {65, "11655326c708d70319be2610e8a57d9a5b959d3b"},
+                 {1000, "291e9a6c66994949b57ba5e650361e98fc36b1ba"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1001], hex[41];
         memset(text, 'a', sizeof text);
@@ -42,6 +45,7 @@ static void test_lengths(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answers), cmocka_unit_test(test_lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answers),
+                                       cmocka_unit_test(test_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_redisson: Redisson's mutexes on a real server: what each script leaves there, field by field, and
- * another client, played by hand, that holds while ours waits and waits while ours holds. */
+/* test_redisson: Redisson's mutexes on a real server: what each script leaves there, field by
+ * field, and another client, played by hand, that holds while ours waits and waits while ours
+ * holds. */
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -10,12 +11,12 @@
     "if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then "      \
     "redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; " \
     "return redis.call('pttl', KEYS[1]);"
-/* As clients before the latch have it, which may be on the same server. KEYS name, channel; ARGV message,
- * lease, holder. */
-#define THEIR_OLD_UNLOCK                                                                                     \
-    "if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil; end; "                               \
-    "local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); "                                          \
-    "if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); return 0; "                              \
+/* As clients before the latch have it, which may be on the same server. KEYS name, channel; ARGV
+ * message, lease, holder. */
+#define THEIR_OLD_UNLOCK                                                                           \
+    "if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil; end; "                     \
+    "local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); "                                \
+    "if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); return 0; "                    \
     "else redis.call('del', KEYS[1]); redis.call('publish', KEYS[2], ARGV[1]); return 1; end;"
 #define THEM "8743c9c0-0795-4907-87fd-6c719a6b4586:1"
 
@@ -81,7 +82,8 @@ static void unlock_latch(struct trial *trial) {
         MUST(trial, at, "no latch was set");
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\""), at);
         const char *id = strrchr(name, ':') + 1;
-        MUST(trial, strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32, "the latch's id is '%s'", id);
+        MUST(trial, strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32,
+             "the latch's id is '%s'", id);
         MUST(trial, strcmp(name, last) != 0, "the same latch twice");
         MUST(trial, strstr(at, "\" \"1\" \"px\" \"18000\""), "the latch was set so: %s", at);
         /* It was sent after the unlock's answer, without a wait: it is there by the next answer. */
@@ -260,7 +262,8 @@ static int ears_of(struct trial *trial, const char *command, const char *channel
     int count = 0;
     for (int i = 0; i < topo_about(trial->place->topo)->nodes; i++) {
         redisContext *node = dial(topo_port(trial->place->topo, i, 0));
-        const char *said = node && !node->err ? say_on(node, "PUBSUB %s %s", command, channel) : " 0";
+        const char *said =
+            node && !node->err ? say_on(node, "PUBSUB %s %s", command, channel) : " 0";
         const char *number = strrchr(said, ' ');
         count += number ? atoi(number) : 0;
         redisFree(node);
@@ -295,14 +298,14 @@ static void sharded_channel(struct trial *trial) {
     MUST(trial, await_ears(trial, channel, 0), "somebody still listens");
 }
 
-#define MUST_DO(trial, node, ...)                                                                            \
-    do {                                                                                                     \
-        const char *said_ = say_on((node), __VA_ARGS__);                                                     \
-        MUST((trial), strcmp(said_, "OK") == 0, "line %d: the server said '%s'", __LINE__, said_);           \
+#define MUST_DO(trial, node, ...)                                                                  \
+    do {                                                                                           \
+        const char *said_ = say_on((node), __VA_ARGS__);                                           \
+        MUST((trial), strcmp(said_, "OK") == 0, "line %d: the server said '%s'", __LINE__, said_); \
     } while (0)
 
-/* A slot that moves to another node takes its channels' subscribers away: who waits there would hear nothing
- * any more, and must learn it. */
+/* A slot that moves to another node takes its channels' subscribers away: who waits there would
+ * hear nothing any more, and must learn it. */
 static void slot_moves(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
@@ -341,7 +344,8 @@ static void not_synced(struct trial *trial) {
     MUST_GIVE(ours, actor_release(ours), LB_OK);
     int replicas = topo_about(trial->place->topo)->nodes - 1;
     for (int i = 1; i <= replicas; i++)
-        MUST(trial, topo_signal(trial->place->topo, i, SIGSTOP) == 0, "replica %d can't be stopped", i);
+        MUST(trial, topo_signal(trial->place->topo, i, SIGSTOP) == 0, "replica %d can't be stopped",
+             i);
     enum lb_outcome outcome = actor_acquire(ours, &key, TRIAL_TRY);
     for (int i = 1; i <= replicas; i++) topo_signal(trial->place->topo, i, SIGCONT);
     MUST_GIVE(ours, outcome, LB_BROKEN);
@@ -359,10 +363,13 @@ int main(void) {
         REDISSON_TEST("RFencedLock: they hold, ours waits", "redis-fenced", they_hold_ours_waits),
         REDISSON_TEST("RFencedLock: the token", "redis-fenced", fenced_token),
         REDISSON_TEST("RSpinLock: nothing is published", "redis-spin", spin_is_silent),
-        REDISSON_TEST("MultiLock of one: they hold, ours waits", "redis-multi", they_hold_ours_waits),
-        REDISSON_TEST_ON("redis-cluster", "RLock: a sharded channel", "redis-reentrant", sharded_channel),
+        REDISSON_TEST("MultiLock of one: they hold, ours waits", "redis-multi",
+                      they_hold_ours_waits),
+        REDISSON_TEST_ON("redis-cluster", "RLock: a sharded channel", "redis-reentrant",
+                         sharded_channel),
         REDISSON_TEST_ON("redis-cluster", "RLock: the slot moves", "redis-reentrant", slot_moves),
-        REDISSON_TEST_ON("redis-replicas", "RLock: no replica acknowledges", "redis-reentrant", not_synced),
+        REDISSON_TEST_ON("redis-replicas", "RLock: no replica acknowledges", "redis-reentrant",
+                         not_synced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_redisson_counts: Redisson's semaphores, latch and MultiLock on real servers: what each script leaves
- * there, field by field, with another client played by hand. */
+/* test_redisson_counts: Redisson's semaphores, latch and MultiLock on real servers: what each
+ * script leaves there, field by field, with another client played by hand. */
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -22,7 +22,7 @@ static void wait_for_ears(struct trial *trial, const char *channel, int count) {
 /* --- RSemaphore --- */
 
 /* RedissonSemaphore's release. KEYS name, channel; ARGV permits. */
-#define THEY_RELEASE                                                                                         \
+#define THEY_RELEASE                                                                               \
     "local value = redis.call('incrby', KEYS[1], ARGV[1]); redis.call('publish', KEYS[2], value);"
 
 static void semaphore(struct trial *trial) {
@@ -201,7 +201,8 @@ static void latch(struct trial *trial) {
     MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(late, actor_release(late), LB_OK);
     MUST_GIVE(late, actor_release(late), LB_OK);
-    MUST_HEAR(trial, "redisson_countdownlatch__channel__{%s}=1 redisson_countdownlatch__channel__{%s}=0",
+    MUST_HEAR(trial,
+              "redisson_countdownlatch__channel__{%s}=1 redisson_countdownlatch__channel__{%s}=0",
               key.name, key.name);
 }
 
@@ -210,19 +211,21 @@ static void latch(struct trial *trial) {
 #define SERVERS 5
 
 /* What each of the servers says. */
-static void on_all(struct trial *trial, const char *wanted, const char *format, const char *name, int line) {
+static void on_all(struct trial *trial, const char *wanted, const char *format, const char *name,
+                   int line) {
     for (int i = 0; i < SERVERS; i++) {
         redisContext *server = dial(topo_port(trial->place->topo, i, 0));
-        const char *said = server && !server->err ? say_on(server, format, name) : "(no connection)";
+        const char *said =
+            server && !server->err ? say_on(server, format, name) : "(no connection)";
         if (strcmp(said, wanted) != 0)
             trial_fail(trial, "line %d: server %d says '%s', not '%s'", line, i + 1, said, wanted);
         redisFree(server);
     }
 }
-#define ON_ALL(wanted, format, name)                                                                         \
-    do {                                                                                                     \
-        on_all(trial, wanted, format, name, __LINE__);                                                       \
-        if (trial_failed(trial)) return;                                                                     \
+#define ON_ALL(wanted, format, name)                                                               \
+    do {                                                                                           \
+        on_all(trial, wanted, format, name, __LINE__);                                             \
+        if (trial_failed(trial)) return;                                                           \
     } while (0)
 
 static void multi(struct trial *trial) {
@@ -255,7 +258,8 @@ static void multi(struct trial *trial) {
     ON_ALL("0", "EXISTS %s", keys[0].name);
     MUST_GIVE(other, actor_acquire(other, &keys[0], TRIAL_TRY), LB_OK);
     MUST_GIVE(other, actor_release(other), LB_OK);
-    /* While all are collected each has twice the time that this may take; then all get the lease. */
+    /* While all are collected each has twice the time that this may take; then all get the
+     * lease. */
     ours->request.lease_ns = 60 * LB_S_NS;
     actor_begin_take(ours, trial_soon());
     const char *channel = text_of("redisson_lock__channel:{%s}", keys[1].name);
@@ -282,10 +286,12 @@ static void multi(struct trial *trial) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         REDISSON_TEST("RSemaphore", "redis-semaphore", semaphore),
-        REDISSON_TEST("RPermitExpirableSemaphore: what is on the server", "redis-permit", permit_state),
+        REDISSON_TEST("RPermitExpirableSemaphore: what is on the server", "redis-permit",
+                      permit_state),
         REDISSON_TEST("RPermitExpirableSemaphore: permits end", "redis-permit", permit_ends),
         REDISSON_TEST("RCountDownLatch", "redis-latch", latch),
-        REDISSON_TEST_ON("redis-independents", "MultiLock: two keys on five servers", "redis-multi", multi),
+        REDISSON_TEST_ON("redis-independents", "MultiLock: two keys on five servers", "redis-multi",
+                         multi),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_redisson_fair: Redisson's fair lock and its read-write lock on a real server: queues, modes and what
- * each script leaves there, field by field, with another client played by hand. */
+/* test_redisson_fair: Redisson's fair lock and its read-write lock on a real server: queues, modes
+ * and what each script leaves there, field by field, with another client played by hand. */
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -21,33 +21,34 @@ static const char *timeouts_of(const struct trial_key *key) {
     return text_of("redisson_lock_timeout:{%s}", key->name);
 }
 
-/* RedissonFairLock's own queueing, where it can't have the lock. KEYS name, queue, timeouts; ARGV lease,
- * holder, wait, now. */
-#define THEY_QUEUE                                                                                           \
-    "local lastThreadId = redis.call('lindex', KEYS[2], -1); local ttl; "                                    \
-    "if lastThreadId ~= false and lastThreadId ~= ARGV[2] then "                                             \
-    "ttl = tonumber(redis.call('zscore', KEYS[3], lastThreadId)) - tonumber(ARGV[4]); "                      \
-    "else ttl = redis.call('pttl', KEYS[1]); end; "                                                          \
-    "local timeout = ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]); "                                          \
-    "if redis.call('zadd', KEYS[3], timeout, ARGV[2]) == 1 then redis.call('rpush', KEYS[2], ARGV[2]); "     \
-    "end; "                                                                                                  \
+/* RedissonFairLock's own queueing, where it can't have the lock. KEYS name, queue, timeouts; ARGV
+ * lease, holder, wait, now. */
+#define THEY_QUEUE                                                                                       \
+    "local lastThreadId = redis.call('lindex', KEYS[2], -1); local ttl; "                                \
+    "if lastThreadId ~= false and lastThreadId ~= ARGV[2] then "                                         \
+    "ttl = tonumber(redis.call('zscore', KEYS[3], lastThreadId)) - tonumber(ARGV[4]); "                  \
+    "else ttl = redis.call('pttl', KEYS[1]); end; "                                                      \
+    "local timeout = ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]); "                                      \
+    "if redis.call('zadd', KEYS[3], timeout, ARGV[2]) == 1 then redis.call('rpush', KEYS[2], ARGV[2]); " \
+    "end; "                                                                                              \
     "return ttl;"
 
 static void they_queue(const struct trial_key *key, long long wait_ms) {
-    SAY("EVAL %s 3 %s %s %s 30000 %s %s %s", THEY_QUEUE, key->name, queue_of(key), timeouts_of(key), THEM,
-        text_of("%lld", wait_ms), text_of("%lld", wall_ms()));
+    SAY("EVAL %s 3 %s %s %s 30000 %s %s %s", THEY_QUEUE, key->name, queue_of(key), timeouts_of(key),
+        THEM, text_of("%lld", wait_ms), text_of("%lld", wall_ms()));
 }
 
 /* Begins an acquire that will wait, and waits until it is the nth of the queue and listens. */
-static bool begin_nth(struct trial *trial, struct actor *client, const struct trial_key *key, int nth,
-                      char holder[100]) {
+static bool begin_nth(struct trial *trial, struct actor *client, const struct trial_key *key,
+                      int nth, char holder[100]) {
     actor_begin_acquire(client, key, trial_soon());
     int64_t until_ns = trial_soon();
     while (atoi(SAY("LLEN %s", queue_of(key))) < nth && lb_now() < until_ns)
         trial_sleep_until(lb_now() + LB_MS_NS);
     snprintf(holder, 100, "%s", SAY("LINDEX %s %d", queue_of(key), nth - 1));
     const char *channel = text_of("redisson_lock__channel:{%s}:%s", key->name, holder);
-    while (strcmp(SAY("PUBSUB NUMSUB %s", channel), text_of("%s 1", channel)) != 0 && lb_now() < until_ns)
+    while (strcmp(SAY("PUBSUB NUMSUB %s", channel), text_of("%s 1", channel)) != 0 &&
+           lb_now() < until_ns)
         trial_sleep_until(lb_now() + LB_MS_NS);
     if (is_holder(holder, "") && actor_is_busy(client)) return true;
     trial_fail(trial, "the %dth of the queue is '%s'", nth, holder);
@@ -74,11 +75,13 @@ static void fair_order(struct trial *trial) {
     MUST_SAY(trial, "zset", "TYPE %s", timeouts_of(&key));
     MUST_SAY(trial, text_of("%s %s %s", a, b, c), "LRANGE %s 0 -1", queue_of(&key));
     MUST_SAY(trial, text_of("%s %s %s", a, b, c), "ZRANGE %s 0 -1", timeouts_of(&key));
-    /* Each is believed alive for its wait (30 s) after the one before it, the first after the lease. */
+    /* Each is believed alive for its wait (30 s) after the one before it, the first after the
+     * lease. */
     long long now = wall_ms(), lease = 60000, wait = trial_patience_ns / LB_MS_NS;
-    MUST_LIE(trial, now + lease + wait - 20000, now + lease + wait, "ZSCORE %s %s", timeouts_of(&key), a);
-    MUST_LIE(trial, now + lease + 2 * wait - 20000, now + lease + 2 * wait, "ZSCORE %s %s", timeouts_of(&key),
-             b);
+    MUST_LIE(trial, now + lease + wait - 20000, now + lease + wait, "ZSCORE %s %s",
+             timeouts_of(&key), a);
+    MUST_LIE(trial, now + lease + 2 * wait - 20000, now + lease + 2 * wait, "ZSCORE %s %s",
+             timeouts_of(&key), b);
     long long before = atoll(SAY("ZSCORE %s %s", timeouts_of(&key), c));
     /* Only the head is told, on a channel of its own; the others' time is shortened by its wait. */
     MUST_GIVE(holder, actor_release(holder), LB_OK);
@@ -94,8 +97,8 @@ static void fair_order(struct trial *trial) {
     MUST(trial, actor_is_busy(third), "the third did not wait");
     MUST_GIVE(second, actor_release(second), LB_OK);
     MUST_GIVE(third, actor_end(third), LB_OK);
-    MUST_HEAR(trial, "redisson_lock__channel:{%s}:%s=0 redisson_lock__channel:{%s}:%s=0", key.name, b,
-              key.name, c);
+    MUST_HEAR(trial, "redisson_lock__channel:{%s}:%s=0 redisson_lock__channel:{%s}:%s=0", key.name,
+              b, key.name, c);
     MUST_GIVE(third, actor_release(third), LB_OK);
     MUST_HEAR(trial, "%s", "");
     MUST_SAY_SOON(trial, "", "KEYS *");
@@ -121,7 +124,8 @@ static void fair_behind_them(struct trial *trial) {
     SAY("ZREM %s %s", timeouts_of(&key), THEM);
     SAY("HSET %s %s 1", key.name, THEM);
     MUST_SAY(trial, "1", "DEL %s", key.name);
-    MUST_SAY(trial, "2", "PUBLISH redisson_lock__channel:{%s}:%s 0", key.name, mine); /* and our ear */
+    /* and our ear */
+    MUST_SAY(trial, "2", "PUBLISH redisson_lock__channel:{%s}:%s 0", key.name, mine);
     MUST_GIVE(ours, actor_end(ours), LB_OK);
     MUST_GIVE(ours, actor_release(ours), LB_OK);
     MUST_SAY_SOON(trial, "", "KEYS *");
@@ -157,8 +161,8 @@ static void fair_give_up(struct trial *trial) {
     MUST_SAY(trial, THEM, "LRANGE %s 0 -1", queue_of(&key));
     MUST_SAY(trial, THEM, "ZRANGE %s 0 -1", timeouts_of(&key));
     long long after = atoll(SAY("ZSCORE %s %s", timeouts_of(&key), THEM));
-    MUST(trial, before - after >= 290 && before - after <= 300, "their time went from %lld to %lld", before,
-         after);
+    MUST(trial, before - after >= 290 && before - after <= 300, "their time went from %lld to %lld",
+         before, after);
     MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
     SAY("DEL %s", queue_of(&key));
     SAY("DEL %s", timeouts_of(&key));
@@ -180,7 +184,8 @@ static void fair_cut_off(struct trial *trial) {
     MUST(trial, actor_idle_by(ours, trial_soon()), "a wait goes on although the run was cut off");
     MUST(trial, ours->outcome != LB_OK, "a waiter got ok while another holds");
     atomic_store(&trial->cutoff_ns, LB_NEVER);
-    /* On a busy machine it may have been on its way to ask once more: then that is in doubt, and settled. */
+    /* On a busy machine it may have been on its way to ask once more: then that is in doubt, and
+     * settled. */
     if (ours->outcome == LB_UNKNOWN) {
         actor_close(ours);
         MUST(trial, actor_open(ours), "can't connect again: %s", ours->err.text);
@@ -190,7 +195,8 @@ static void fair_cut_off(struct trial *trial) {
     MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
 }
 
-/* The real client is told that it freed what had expired; ours learns the truth, and tells the head too. */
+/* The real client is told that it freed what had expired; ours learns the truth, and tells the head
+ * too. */
 static void fair_expired(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -300,8 +306,8 @@ static void rw_writer(struct trial *trial) {
     MUST_HEAR(trial, "%s", "");
     /* It reads as well, and lets go of writing: the mode is read then, and nobody is told. */
     actor_begin_acquire(reader, &key, lb_now() + 400 * LB_MS_NS);
-    MUST_SAY_SOON(trial, text_of("redisson_rwlock:{%s} 1", key.name), "PUBSUB NUMSUB redisson_rwlock:{%s}",
-                  key.name);
+    MUST_SAY_SOON(trial, text_of("redisson_rwlock:{%s} 1", key.name),
+                  "PUBSUB NUMSUB redisson_rwlock:{%s}", key.name);
     ours->request.shared = true;
     ours->request.held = 0;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
@@ -322,10 +328,11 @@ static void rw_writer(struct trial *trial) {
     MUST_SAY_SOON(trial, "", "KEYS *");
 }
 
-/* As RedissonWriteLock and RedissonReadLock have them. KEYS name (, timeout keys); ARGV lease, holder. */
-#define THEY_WRITE                                                                                           \
-    "local mode = redis.call('hget', KEYS[1], 'mode'); if (mode == false) then "                             \
-    "redis.call('hset', KEYS[1], 'mode', 'write'); redis.call('hset', KEYS[1], ARGV[2], 1); "                \
+/* As RedissonWriteLock and RedissonReadLock have them. KEYS name (, timeout keys); ARGV lease,
+ * holder. */
+#define THEY_WRITE                                                                                 \
+    "local mode = redis.call('hget', KEYS[1], 'mode'); if (mode == false) then "                   \
+    "redis.call('hset', KEYS[1], 'mode', 'write'); redis.call('hset', KEYS[1], ARGV[2], 1); "      \
     "redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; return redis.call('pttl', KEYS[1]);"
 
 static void rw_they_write(struct trial *trial) {
@@ -336,8 +343,8 @@ static void rw_they_write(struct trial *trial) {
     MUST_SAY(trial, "(nil)", "EVAL %s 1 %s 60000 " THEM ":write", THEY_WRITE, key.name);
     actor_begin_acquire(one, &key, trial_soon());
     actor_begin_acquire(two, &key, trial_soon());
-    MUST_SAY_SOON(trial, text_of("redisson_rwlock:{%s} 2", key.name), "PUBSUB NUMSUB redisson_rwlock:{%s}",
-                  key.name);
+    MUST_SAY_SOON(trial, text_of("redisson_rwlock:{%s} 2", key.name),
+                  "PUBSUB NUMSUB redisson_rwlock:{%s}", key.name);
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
     MUST(trial, actor_is_busy(one) && actor_is_busy(two), "ours do not wait for them");
     MUST_SAY(trial, "1", "DEL %s", key.name);

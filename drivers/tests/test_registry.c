@@ -1,5 +1,5 @@
-/* test_registry: every lock and backend of the list has a table that is whole and in order, and the page that
- * people read says what the tables say. */
+/* test_registry: every lock and backend of the list has a table that is whole and in order, and the
+ * page that people read says what the tables say. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,8 @@ static void test_look_up(void **state) {
     assert_null(registry_lock(""));
     assert_null(registry_backend("no-such-backend"));
     for (int i = 0; registry_backends()[i]; i++) {
-        for (int j = 0; j < i; j++) assert_ptr_not_equal(registry_backends()[i], registry_backends()[j]);
+        for (int j = 0; j < i; j++)
+            assert_ptr_not_equal(registry_backends()[i], registry_backends()[j]);
     }
 }
 
@@ -50,12 +51,12 @@ static void test_locks_are_whole(void **state) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         bool here = !lock->backend->unavailable;
-        const char *bad = !is_name(lock->name)                                   ? "name"
-                          : !is_line(lock->summary)                              ? "summary"
-                          : !lock->waits                                         ? "waits"
-                          : (lock->caps & ~CAPS_ALL)                             ? "caps"
-                          : (lock->claims & ~CLAIMS_ALL)                         ? "claims"
-                          : here && (!lock->acquire || !lock->release)           ? "acquire or release"
+        const char *bad = !is_name(lock->name)                         ? "name"
+                          : !is_line(lock->summary)                    ? "summary"
+                          : !lock->waits                               ? "waits"
+                          : (lock->caps & ~CAPS_ALL)                   ? "caps"
+                          : (lock->claims & ~CLAIMS_ALL)               ? "claims"
+                          : here && (!lock->acquire || !lock->release) ? "acquire or release"
                           : here && !(lock->caps & LB_CAP_RENEW) != !lock->renew ? "renew"
                           : here && !lock->options != !lock->options_bytes       ? "options_bytes"
                                                                                  : NULL;
@@ -80,8 +81,8 @@ static void test_promises_go_together(void **state) {
         /* A lease runs out while its holder is paused, and nobody can tell it. */
         if ((caps & LB_CAP_LEASE) && (claims & LB_CLAIM_SAFE_PAUSE))
             fail_msg("%s: a lease does not outlive a pause", lock->name);
-        if (real && lock->backend->topologies && (caps & LB_CAP_LEASE) && !lock->backend->unavailable &&
-            !lock->settle)
+        if (real && lock->backend->topologies && (caps & LB_CAP_LEASE) &&
+            !lock->backend->unavailable && !lock->settle)
             fail_msg("%s: the end of its session frees nothing, and it has no settle", lock->name);
     }
 }
@@ -111,7 +112,8 @@ static void check_options(const char *name, const struct lb_option *table, size_
     if (!options_new(table, bytes, &arena, &err)) fail_msg("%s: %s", name, err.text);
     for (const struct lb_option *option = table; option && option->name; option++) {
         if (!is_line(option->help)) fail_msg("%s.%s: no help", name, option->name);
-        if (options_find(table, option->name) != option) fail_msg("%s.%s: twice", name, option->name);
+        if (options_find(table, option->name) != option)
+            fail_msg("%s.%s: twice", name, option->name);
         if (option->offset >= bytes) fail_msg("%s.%s: lies beyond its struct", name, option->name);
     }
     arena_done(&arena);
@@ -139,18 +141,20 @@ static void test_facts_are_there(void **state) {
         bool control = lock->caps & LB_CAP_CONTROL, server = lock->backend->topologies != NULL;
         bool none = control || (lock->caps & LB_CAP_BASELINE), here = !lock->backend->unavailable;
         const char *bad =
-            !about->order                                                            ? "order"
-            : !none && !about->hazards                                               ? "hazards"
-            : !control && server && !about->compatible                               ? "compatible"
-            : server && (about->acquire_requests < 1 || about->release_requests < 0) ? "acquire_requests"
-            : !(lock->caps & LB_CAP_FENCE) != !about->token && lock->primitive != LB_OPTIMISTIC ? "token"
-            : control != !!about->mistake                                                       ? "mistake"
-            : !control && about->exposed_by                                                     ? "exposed_by"
-            : none != (about->guarantee == LB_NO_GUARANTEE)                                     ? "guarantee"
-            : server && about->guarantee == LB_ON_ONE_HOST                                      ? "guarantee"
-            : server && here && !lock->residue                                                  ? "residue"
-            : (lock->claims & LB_CLAIM_CRASH_RELEASE) && about->crash == LB_CRASH_NEVER         ? "crash"
-                                                                                                : NULL;
+            !about->order                              ? "order"
+            : !none && !about->hazards                 ? "hazards"
+            : !control && server && !about->compatible ? "compatible"
+            : server && (about->acquire_requests < 1 || about->release_requests < 0)
+                ? "acquire_requests"
+            : !(lock->caps & LB_CAP_FENCE) != !about->token && lock->primitive != LB_OPTIMISTIC
+                ? "token"
+            : control != !!about->mistake                   ? "mistake"
+            : !control && about->exposed_by                 ? "exposed_by"
+            : none != (about->guarantee == LB_NO_GUARANTEE) ? "guarantee"
+            : server && about->guarantee == LB_ON_ONE_HOST  ? "guarantee"
+            : server && here && !lock->residue              ? "residue"
+            : (lock->claims & LB_CLAIM_CRASH_RELEASE) && about->crash == LB_CRASH_NEVER ? "crash"
+                                                                                        : NULL;
         if (bad) print_error("%s: .%s\n", lock->name, bad);
         count += bad != NULL;
     }

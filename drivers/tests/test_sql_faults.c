@@ -1,5 +1,5 @@
-/* The server-side SQL locks when things go wrong: sessions killed, servers killed and stopped, the run cut
- * off, wrong passwords. No call may hang; each says what it knows; a new session works. */
+/* The server-side SQL locks when things go wrong: sessions killed, servers killed and stopped, the
+ * run cut off, wrong passwords. No call may hang; each says what it knows; a new session works. */
 #include "drivers/tests/sql_help.h"
 
 #include <stdatomic.h>
@@ -11,8 +11,10 @@ struct bad_luck {
     int which; /* of the locks */
     const char *const *sets;
     struct live_place sql;
-    const char *who_to_kill; /* for the foreign shell: gives the statements that end each session of ours */
-    const char *make_user;   /* for the foreign shell: the user "stranger" with the password "s3cret" */
+    /* for the foreign shell: gives the statements that end each session of ours */
+    const char *who_to_kill;
+    const char
+        *make_user; /* for the foreign shell: the user "stranger" with the password "s3cret" */
     const char *stranger_format; /* URLs of that user: port, password before it */
 };
 
@@ -32,13 +34,15 @@ static struct bad_luck pg = {
 static struct bad_luck my = {
     .locks = "mysql-getlock,mysql-row",
     .sets = my_sets,
-    .who_to_kill = "SELECT GROUP_CONCAT('KILL ', id SEPARATOR ';') FROM information_schema.processlist "
-                   "WHERE user='root' AND id <> connection_id()",
+    .who_to_kill =
+        "SELECT GROUP_CONCAT('KILL ', id SEPARATOR ';') FROM information_schema.processlist "
+        "WHERE user='root' AND id <> connection_id()",
     .make_user = "CREATE USER stranger@'127.0.0.1' IDENTIFIED BY 's3cret'; SELECT 't'",
     .stranger_format = "mysql://stranger:%s@127.0.0.1:%d/",
 };
 
-/* The same servers, and locks of theirs that last as long as a transaction; filled when they are up. */
+/* The same servers, and locks of theirs that last as long as a transaction; filled when they are
+ * up. */
 static struct bad_luck pg_row, my_row;
 
 static bool is_end(enum lb_outcome outcome) {
@@ -113,9 +117,11 @@ static void session_killed(void *arg) {
     CHECK(is_end(outcome), "release said %s", lb_outcome_name(outcome));
     CHECK(holder.session.err.code != 0, "and did not say why");
     outcome = live_release(&holder);
-    CHECK(outcome == LB_BROKEN || outcome == LB_LOST, "on a dead session: %s", lb_outcome_name(outcome));
+    CHECK(outcome == LB_BROKEN || outcome == LB_LOST, "on a dead session: %s",
+          lb_outcome_name(outcome));
     outcome = live_acquire(&idle, LB_NEVER);
-    CHECK(outcome == LB_BROKEN || outcome == LB_UNKNOWN, "acquire said %s", lb_outcome_name(outcome));
+    CHECK(outcome == LB_BROKEN || outcome == LB_UNKNOWN, "acquire said %s",
+          lb_outcome_name(outcome));
     outcome = holder.session.server->backend->ping(&holder.session, lb_now() + LB_S_NS);
     CHECK(outcome == LB_BROKEN, "ping of a dead session: %s", lb_outcome_name(outcome));
 
@@ -226,7 +232,8 @@ static int dial_as(struct bad_luck *luck, const char *password, struct lb_err *e
     const char *urls[] = {url};
     struct lb_server server = luck->sql.place->server;
     struct live_client client;
-    snprintf(url, sizeof url, luck->stranger_format, password, topo_port(luck->sql.place->topo, 0, 0));
+    snprintf(url, sizeof url, luck->stranger_format, password,
+             topo_port(luck->sql.place->topo, 0, 0));
     server.urls = urls;
     server.url_count = 1;
     server.state = calloc(1, server.backend->server_bytes + 1);
@@ -249,7 +256,8 @@ static void wrong_password(void *arg) {
     CHECK(strcmp(said, "t") == 0, "making a user said '%s'", said);
     /* PostgreSQL reads its new rules a moment after it says so. */
     int64_t until_ns = lb_now() + 20 * LB_S_NS;
-    while (dial_as(luck, "wr0ng", &err) == 0 && lb_now() < until_ns) lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    while (dial_as(luck, "wr0ng", &err) == 0 && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     CHECK(err.code == LB_EXIT_USAGE, "code %d: %s", err.code, err.text);
     CHECK(strstr(err.text, "wr0ng") == NULL, "shows the password: %s", err.text);
     CHECK(strstr(err.text, "check the user and password") != NULL, "no hint: %s", err.text);
@@ -308,7 +316,8 @@ static void a_wrong_password_is_one_clear_line(void **state) {
 }
 
 #ifdef LB_HAVE_MARIADB
-/* A time limit may strike when the answer has begun: then the error comes where the row would have been. */
+/* A time limit may strike when the answer has begun: then the error comes where the row would have
+ * been. */
 static void late_limit(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client client;
@@ -316,9 +325,9 @@ static void late_limit(void *arg) {
     struct lb_err err = {0};
     live_client_init_as(&client, &luck->sql, luck->which, "key");
     live_connect(&client);
-    MYSQL_STMT *statement =
-        maria_prepare(&client.session, "SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(20)", NULL,
-                      &row, lb_now() + 10 * LB_S_NS, &err);
+    MYSQL_STMT *statement = maria_prepare(
+        &client.session, "SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(20)", NULL, &row,
+        lb_now() + 10 * LB_S_NS, &err);
     CHECK(statement, "%s", err.text);
     enum lb_outcome outcome = maria_run(&client.session, statement, &row, lb_now() + 15 * LB_S_NS);
     CHECK(outcome == LB_TIMEOUT && client.session.err.code == 0, "%s: %s", lb_outcome_name(outcome),
@@ -352,7 +361,7 @@ static int close_both(void **state) {
     return 0;
 }
 
-#define ON(test, luck)                                                                                       \
+#define ON(test, luck)                                                                             \
     { #test " (" #luck ")", test, NULL, NULL, &luck }
 
 int main(void) {

@@ -1,6 +1,6 @@
-/* The lock algorithms of the SQL databases over a database that answers what it is told to: what is asked in
- * which order, what is rolled back, what each answer makes of the attempt. The real databases are in
- * test_foreign_sql and the conformance suite. */
+/* The lock algorithms of the SQL databases over a database that answers what it is told to: what is
+ * asked in which order, what is rolled back, what each answer makes of the attempt. The real
+ * databases are in test_foreign_sql and the conformance suite. */
 #include "drivers/sql_lock.h"
 
 #include "drivers/tests/live_help.h"
@@ -21,7 +21,8 @@ static struct {
     char problem[300];
     struct sql_values seen[STEPS_MAX]; /* the values at each step */
     int prepared[SQL_ROLES];
-    int schema_runs, schema_fails, tables_missing; /* prepare fails until so many texts of the schema ran */
+    /* prepare fails until so many texts of the schema ran */
+    int schema_runs, schema_fails, tables_missing;
     bool ended, dead;
 } db;
 
@@ -34,15 +35,16 @@ static int fake_prepare(struct lb_session *session, enum sql_role role, int64_t 
     return 0;
 }
 
-static enum lb_outcome fake_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
-                                struct sql_answer *ret_answer) {
+static enum lb_outcome fake_run(struct lb_session *session, enum sql_role role,
+                                int64_t answer_by_ns, struct sql_answer *ret_answer) {
     struct sql_session *mine = session->lock_state;
     (void)answer_by_ns;
     int at = db.asked++;
     if (at >= db.step_count || db.steps[at].role != role) {
         if (!db.problem[0]) {
             snprintf(db.problem, sizeof db.problem, "step %d asks for %s, not for %s", at + 1,
-                     sql_role_name(role), at < db.step_count ? sql_role_name(db.steps[at].role) : "nothing");
+                     sql_role_name(role),
+                     at < db.step_count ? sql_role_name(db.steps[at].role) : "nothing");
         }
         return lb_fail(session, LB_BROKEN, "not in the script");
     }
@@ -65,7 +67,7 @@ static bool fake_ended(const struct lb_session *session) {
 
 static const struct sql_port port = {fake_prepare, fake_run, fake_answer_after, fake_ended};
 static const char *const schema[] = {"make one", "make another", NULL};
-#define SAYS                                                                                                 \
+#define SAYS                                                                                       \
     { "said", "" }
 
 static const struct sql_recipe row = {.port = &port,
@@ -78,7 +80,8 @@ static const struct sql_recipe row = {.port = &port,
                                                     [SQL_ADD] = SAYS}};
 static const struct sql_recipe poll_row = {
     .port = &port,
-    .statement = {[SQL_BEGIN] = SAYS, [SQL_LOCK_NOW] = SAYS, [SQL_COMMIT] = SAYS, [SQL_ROLLBACK] = SAYS}};
+    .statement = {
+        [SQL_BEGIN] = SAYS, [SQL_LOCK_NOW] = SAYS, [SQL_COMMIT] = SAYS, [SQL_ROLLBACK] = SAYS}};
 static const struct sql_recipe table = {
     .port = &port,
     .schema = schema,
@@ -104,11 +107,15 @@ static void fixture_init(struct fixture *f, const struct sql_recipe *recipe) {
     f->lock.name = "fake";
     f->options = (struct sql_options){.poll = {.min_ns = 1000, .max_ns = 1000, .factor = 1},
                                       .sweep_every_ns = 3600 * LB_S_NS};
-    f->session = (struct lb_session){.lock = &f->lock, .options = &f->options, .lock_state = &f->state};
+    f->session =
+        (struct lb_session){.lock = &f->lock, .options = &f->options, .lock_state = &f->state};
     rng_seed(&f->session.rng, 1, 1);
     f->grant.data = &f->mine;
-    f->request = (struct lb_request){
-        .key = "key", .key_len = 3, .key_number = 7, .deadline_ns = LB_NEVER, .lease_ns = 1500000001};
+    f->request = (struct lb_request){.key = "key",
+                                     .key_len = 3,
+                                     .key_number = 7,
+                                     .deadline_ns = LB_NEVER,
+                                     .lease_ns = 1500000001};
     CHECK(sql_begin(&f->session, recipe, LB_NEVER, &err) == 0, "%s", err.text);
 }
 
@@ -118,14 +125,15 @@ static void script(struct fixture *f, const struct step *steps, int count) {
     db.asked = 0;
     f->session.err.code = 0;
 }
-#define SCRIPT(f, ...)                                                                                       \
-    static const struct step steps[] = {__VA_ARGS__};                                                        \
+#define SCRIPT(f, ...)                                                                             \
+    static const struct step steps[] = {__VA_ARGS__};                                              \
     script(f, steps, sizeof steps / sizeof *steps)
 
 /* The script was played to its end, and nothing else was asked. */
 static void played(int line) {
     if (db.problem[0] || db.asked != db.step_count) {
-        check_note(__FILE__, line, "script", ": %s; asked %d of %d", db.problem, db.asked, db.step_count);
+        check_note(__FILE__, line, "script", ": %s; asked %d of %d", db.problem, db.asked,
+                   db.step_count);
     }
 }
 #define PLAYED() played(__LINE__)
@@ -142,7 +150,8 @@ static void transaction_plain(void *arg) {
     (void)arg;
     fixture_init(&f, &row);
     {
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
+               {SQL_COMMIT, LB_OK, 0, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(f.grant.lease_end_ns == LB_NEVER && f.grant.token == 0);
         CHECK(strcmp(db.seen[1].key, "key") == 0 && db.seen[1].number == 7);
@@ -152,7 +161,8 @@ static void transaction_plain(void *arg) {
         PLAYED(); /* asked nothing */
     }
     { /* what a session holds, and that it holds one */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_BROKEN, 0, {0}});
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
+               {SQL_COMMIT, LB_BROKEN, 0, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(tx_acquire(&f) == LB_BUSY, "it does not nest");
         f.request.key = "kez";
@@ -188,7 +198,8 @@ static void transaction_waits(void *arg) {
         CHECK(db.seen[1].wait_ms == db.seen[1].wait_us / 1000);
     }
     { /* a year is more than a server takes */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_OK, 1, {0}},
+               {SQL_COMMIT, LB_OK, 0, {0}});
         f.request.deadline_ns = lb_now() + 365 * 24 * 3600 * LB_S_NS;
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(db.seen[1].wait_ms == INT32_MAX);
@@ -196,8 +207,9 @@ static void transaction_waits(void *arg) {
         PLAYED();
     }
     { /* a deadlock's victim, and the server's own limit on what shall wait for ever: again */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
+               {SQL_LOCK, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
                {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
         f.request.deadline_ns = LB_NEVER;
         CHECK(tx_acquire(&f) == LB_OK);
@@ -207,8 +219,9 @@ static void transaction_waits(void *arg) {
     fixture_init(&f, &poll_row);
     { /* no SQL_LOCK: it polls; no SQL_ADD: no row means that somebody holds it */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {0}});
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
+               {SQL_LOCK_NOW, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         PLAYED();
     }
@@ -219,16 +232,17 @@ static void transaction_rows(void *arg) {
     (void)arg;
     fixture_init(&f, &row);
     { /* a row that is not there is made, outside the transaction that missed it */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
-               {SQL_COMMIT, LB_OK, 0, {0}});
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
+               {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(tx_release(&f) == LB_OK);
         PLAYED();
     }
     { /* what the locking statement gives is the token */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {42}}, {SQL_COMMIT, LB_OK, 0, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_REFUSED, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {42}},
+               {SQL_COMMIT, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
+               {SQL_LOCK, LB_REFUSED, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(f.grant.token == 42);
         CHECK(tx_release(&f) == LB_OK);
@@ -237,11 +251,12 @@ static void transaction_rows(void *arg) {
         CHECK(tx_release(&f) == LB_LOST);
     }
     { /* a row that comes and goes: not for ever */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
                {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
                {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}});
         CHECK(tx_acquire(&f) == LB_REFUSED);
         PLAYED();
     }
@@ -270,7 +285,8 @@ static void transaction_dies(void *arg) {
         PLAYED();
     }
     {
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_UNKNOWN, 0, {0}});
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
+               {SQL_COMMIT, LB_UNKNOWN, 0, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(tx_release(&f) == LB_UNKNOWN);
         PLAYED();
@@ -297,7 +313,8 @@ static void lease(void *arg) {
         CHECK(f.grant.token == 5);
         CHECK(f.grant.lease_end_ns >= before_ns + f.request.lease_ns &&
               f.grant.lease_end_ns <= lb_now() + f.request.lease_ns);
-        CHECK(db.seen[0].lease_us == 1500001, "%lld us: rounded up", (long long)db.seen[0].lease_us);
+        CHECK(db.seen[0].lease_us == 1500001, "%lld us: rounded up",
+              (long long)db.seen[0].lease_us);
         CHECK(strlen(db.seen[0].owner) == SQL_OWNER_CHARS);
         snprintf(first, sizeof first, "%s", db.seen[0].owner);
         CHECK(sql_lease_renew(&f.session, &f.request, &f.grant) == LB_OK);
@@ -307,15 +324,17 @@ static void lease(void *arg) {
         int64_t end_ns = f.grant.lease_end_ns;
         CHECK(sql_lease_renew(&f.session, &f.request, &f.grant) == LB_LOST);
         CHECK(f.grant.lease_end_ns == end_ns, "a refused renewal moves no end");
-        CHECK(sql_lease_settle(&f.session, &f.request, &f.grant) == LB_OK, "nothing is there: settled");
+        CHECK(sql_lease_settle(&f.session, &f.request, &f.grant) == LB_OK,
+              "nothing is there: settled");
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(strcmp(db.seen[6].owner, first) != 0, "each attempt has an owner of its own");
         PLAYED();
     }
     { /* a row that somebody held, or a deadlock: asked again; the victim of one at a release too */
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 0, {0}}, {SQL_TAKE, LB_BUSY, 0, {0}},
-               {SQL_TAKE, LB_OK, 1, {7}}, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_OK, 1, {0}},
-               {SQL_TAKE, LB_UNKNOWN, 0, {0}}, {SQL_FREE, LB_UNKNOWN, 0, {0}});
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 0, {0}},
+               {SQL_TAKE, LB_BUSY, 0, {0}}, {SQL_TAKE, LB_OK, 1, {7}}, {SQL_FREE, LB_BUSY, 0, {0}},
+               {SQL_FREE, LB_OK, 1, {0}}, {SQL_TAKE, LB_UNKNOWN, 0, {0}},
+               {SQL_FREE, LB_UNKNOWN, 0, {0}});
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
@@ -324,8 +343,9 @@ static void lease(void *arg) {
         PLAYED();
     }
     { /* a release that is never let through may have left it held */
-        SCRIPT(&f, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}},
-               {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}});
+        SCRIPT(&f, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}},
+               {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}},
+               {SQL_FREE, LB_BUSY, 0, {0}});
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
         PLAYED();
     }
@@ -336,7 +356,8 @@ static void sweeps(void *arg) {
     (void)arg;
     fixture_init(&f, &table);
     { /* a try sweeps too, else nobody might; and takes what that freed */
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 2, {0}}, {SQL_TAKE, LB_OK, 1, {0}});
+        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 2, {0}},
+               {SQL_TAKE, LB_OK, 1, {0}});
         f.request.deadline_ns = 0;
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
         PLAYED();
@@ -373,17 +394,20 @@ static void optimistic(void *arg) {
     CHECK(sql_optimistic_acquire(&f.session, &f.request, &f.grant) == LB_OK);
     CHECK(f.grant.token == 3 && f.grant.lease_end_ns == LB_NEVER);
     CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_OK);
-    CHECK(db.seen[3].version == 3 && db.seen[3].value == 91, "writes if it is the version that was read");
+    CHECK(db.seen[3].version == 3 && db.seen[3].value == 91,
+          "writes if it is the version that was read");
     CHECK(f.grant.token == 4, "the version written");
     CHECK(sql_optimistic_acquire(&f.session, &f.request, &f.grant) == LB_OK);
     CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY);
     CHECK(f.grant.token == 4, "nothing was written");
-    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY, "a serialization failure");
+    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY,
+          "a serialization failure");
     CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
     PLAYED();
 }
 
-static enum lb_outcome run_schema(struct lb_session *session, const char *text, int64_t deadline_ns) {
+static enum lb_outcome run_schema(struct lb_session *session, const char *text,
+                                  int64_t deadline_ns) {
     (void)deadline_ns;
     CHECK(text == schema[db.schema_runs], "'%s'", text);
     db.schema_runs++;
@@ -434,10 +458,10 @@ static void preparing(void *arg) {
     CHECK(strcmp(err.text, "no such table") == 0 && db.schema_runs == 1, "%s", err.text);
 }
 
-#define ON_A_FIBER(name)                                                                                     \
-    static void test_##name(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        live_run(name, NULL);                                                                                \
+#define ON_A_FIBER(name)                                                                           \
+    static void test_##name(void **state) {                                                        \
+        (void)state;                                                                               \
+        live_run(name, NULL);                                                                      \
     }
 ON_A_FIBER(transaction_plain)
 ON_A_FIBER(transaction_waits)

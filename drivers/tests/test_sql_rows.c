@@ -1,6 +1,7 @@
-/* The locks that live in rows against people who use the same rows by hand, through psql and the mariadb
- * shell: each excludes the other, both ways; the rows look as they should; a dead owner's row is swept; who
- * deadlocks with us is served. And the controls fail in the way that they are there for. */
+/* The locks that live in rows against people who use the same rows by hand, through psql and the
+ * mariadb shell: each excludes the other, both ways; the rows look as they should; a dead owner's
+ * row is swept; who deadlocks with us is served. And the controls fail in the way that they are
+ * there for. */
 #include "drivers/postgres/pg_session.h"
 #include "drivers/sql_lock.h"
 #include "drivers/tests/sql_help.h"
@@ -10,8 +11,8 @@
 
 enum { ROW, NOWAIT, TABLE, LEASE, VERSION, XACT, UNSAFE_OWNER, UNSAFE_VERSION };
 
-/* The same tests in two dialects. Every statement is about the key "it's"; those that are asked give a line.
- */
+/* The same tests in two dialects. Every statement is about the key "it's"; those that are asked
+ * give a line. */
 struct dialect {
     struct live_place sql;
     const char *locks; /* in the order above */
@@ -27,8 +28,9 @@ struct dialect {
 };
 
 static struct dialect pg = {
-    .locks = "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-advisory-xact,unsafe-sql-owner-is-host,"
-             "unsafe-sql-version-compares-itself",
+    .locks =
+        "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-advisory-xact,unsafe-sql-owner-is-host,"
+        "unsafe-sql-version-compares-itself",
     .home = "SELECT 1",
     .last_error = "\\echo :SQLSTATE",
     .is_locked = "55P03",
@@ -38,12 +40,15 @@ static struct dialect pg = {
     .waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted",
     .row = "SELECT count(*) FROM lockbench_row WHERE name = 'it''s'",
     .version = "SELECT version || '/' || value FROM lockbench_version WHERE name = 'it''s'",
-    .table = "SELECT coalesce(max(owner || '/' || CASE WHEN expire_at > now() AND expire_at <= now() + "
-             "interval '10 s' THEN 'held' ELSE 'odd' END), 'none') FROM lockbench_table WHERE name = 'it''s'",
+    .table =
+        "SELECT coalesce(max(owner || '/' || CASE WHEN expire_at > now() AND expire_at <= now() + "
+        "interval '10 s' THEN 'held' ELSE 'odd' END), 'none') FROM lockbench_table WHERE name = 'it''s'",
     .insert = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', now() + interval '1 h')",
-    .insert_dead = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', now() - interval '1 s')",
-    .lease = "SELECT owner || '/' || fence || '/' || CASE WHEN expire_at > now() THEN 'held' ELSE 'free' END "
-             "FROM lockbench_lease WHERE name = 'it''s'",
+    .insert_dead =
+        "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', now() - interval '1 s')",
+    .lease =
+        "SELECT owner || '/' || fence || '/' || CASE WHEN expire_at > now() THEN 'held' ELSE 'free' END "
+        "FROM lockbench_lease WHERE name = 'it''s'",
     .take_over =
         "WITH taken AS (UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
         "now() + interval '1 h' WHERE name = 'it''s' AND expire_at <= now() RETURNING 1) "
@@ -61,17 +66,21 @@ static struct dialect my = {
     .waiters = "SELECT COUNT(*) FROM information_schema.innodb_lock_waits",
     .row = "SELECT COUNT(*) FROM lockbench_row WHERE name = 'it''s'",
     .version = "SELECT CONCAT(version, '/', value) FROM lockbench_version WHERE name = 'it''s'",
-    .table = "SELECT COALESCE(MAX(CONCAT(owner, '/', IF(expire_at > UTC_TIMESTAMP(6) AND expire_at <= "
-             "UTC_TIMESTAMP(6) + INTERVAL 10 SECOND, 'held', 'odd'))), 'none') FROM lockbench_table "
-             "WHERE name = 'it''s'",
-    .insert = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)",
+    .table =
+        "SELECT COALESCE(MAX(CONCAT(owner, '/', IF(expire_at > UTC_TIMESTAMP(6) AND expire_at <= "
+        "UTC_TIMESTAMP(6) + INTERVAL 10 SECOND, 'held', 'odd'))), 'none') FROM lockbench_table "
+        "WHERE name = 'it''s'",
+    .insert =
+        "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)",
     .insert_dead =
         "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', UTC_TIMESTAMP(6) - INTERVAL 1 SECOND)",
-    .lease = "SELECT CONCAT(owner, '/', fence, '/', IF(expire_at > UTC_TIMESTAMP(6), 'held', 'free')) "
-             "FROM lockbench_lease WHERE name = 'it''s'",
-    .take_over = "UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
-                 "UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE name = 'it''s' AND expire_at <= UTC_TIMESTAMP(6); "
-                 "SELECT ROW_COUNT()",
+    .lease =
+        "SELECT CONCAT(owner, '/', fence, '/', IF(expire_at > UTC_TIMESTAMP(6), 'held', 'free')) "
+        "FROM lockbench_lease WHERE name = 'it''s'",
+    .take_over =
+        "UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
+        "UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE name = 'it''s' AND expire_at <= UTC_TIMESTAMP(6); "
+        "SELECT ROW_COUNT()",
 };
 
 static bool begins(const char *text, const char *with) {
@@ -88,10 +97,10 @@ static void stranger_comes(struct foreign *foreign, const struct dialect *words)
     CHECK(strcmp(foreign_ask(foreign, words->home), "1") == 0);
 }
 
-#define SAYS(foreign, statement, wanted)                                                                     \
-    do {                                                                                                     \
-        const char *said_ = foreign_ask((foreign), (statement));                                             \
-        CHECK(begins(said_, (wanted)), "said '%s', not '%s'", said_, (wanted));                              \
+#define SAYS(foreign, statement, wanted)                                                           \
+    do {                                                                                           \
+        const char *said_ = foreign_ask((foreign), (statement));                                   \
+        CHECK(begins(said_, (wanted)), "said '%s', not '%s'", said_, (wanted));                    \
     } while (0)
 
 struct handover {
@@ -104,7 +113,8 @@ static void commit_when_waited_for(void *arg) {
     const struct handover *handover = arg;
     int64_t until_ns = lb_now() + 20 * LB_S_NS;
     do lb_sleep_until(lb_now() + LOOK_NS);
-    while (strcmp(foreign_ask(handover->foreign, handover->words->waiters), handover->waiters) != 0 &&
+    while (strcmp(foreign_ask(handover->foreign, handover->words->waiters), handover->waiters) !=
+               0 &&
            lb_now() < until_ns);
     CHECK(lb_now() < until_ns, "ours never waited");
     foreign_say(handover->foreign, "COMMIT");
@@ -204,7 +214,8 @@ static void table(void *arg) {
     CHECK(live_release(&ours) == LB_LOST);
 
     /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
-    struct sql_options patient = *(const struct sql_options *)ours.session.options, diligent = patient;
+    struct sql_options patient = *(const struct sql_options *)ours.session.options,
+                       diligent = patient;
     patient.sweep = SQL_SWEEP_NOBODY;
     diligent.sweep_every_ns = 0;
     foreign_say(&foreign, words->insert_dead);
@@ -247,7 +258,8 @@ static void lease(void *arg) {
     CHECK(live_release(&ours) == LB_LOST);
     SAYS(&foreign, words->lease, "stranger/2/held");
     /* It dies, that is: nobody renews. */
-    foreign_say(&foreign, "UPDATE lockbench_lease SET expire_at = '2001-01-01' WHERE name = 'it''s'");
+    foreign_say(&foreign,
+                "UPDATE lockbench_lease SET expire_at = '2001-01-01' WHERE name = 'it''s'");
     SAYS(&foreign, words->lease, "stranger/2/free");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(ours.grant.token == 3, "token %llu, on top of the stranger's",
@@ -319,9 +331,9 @@ static void query(struct live_client *ours, const char *sql) {
     PQclear(result);
 }
 
-/* A holds "mine", the stranger holds "it's" and waits for "mine"; A asks for "it's". The server finds the
- * circle and ends A's attempt, since the stranger looks for none; A's transaction goes, with "mine" in it, so
- * that the stranger comes to its end, and then A to its turn. */
+/* A holds "mine", the stranger holds "it's" and waits for "mine"; A asks for "it's". The server
+ * finds the circle and ends A's attempt, since the stranger looks for none; A's transaction goes,
+ * with "mine" in it, so that the stranger comes to its end, and then A to its turn. */
 static void deadlock(void *arg) {
     struct foreign foreign, watcher;
     struct live_client ours;
@@ -373,9 +385,9 @@ static void insert(void *arg) {
     }
 }
 
-/* Two inserters that wait for a row which is then rolled back: each has a shared lock on its place, each
- * wants to insert there. InnoDB ends one with error 1213. Both must get the lock in the end, one after the
- * other. */
+/* Two inserters that wait for a row which is then rolled back: each has a shared lock on its place,
+ * each wants to insert there. InnoDB ends one with error 1213. Both must get the lock in the end,
+ * one after the other. */
 static void insert_deadlock(void *arg) {
     static const char count[] =
         "SELECT variable_value FROM information_schema.global_status WHERE variable_name='Innodb_deadlocks'";
@@ -399,8 +411,10 @@ static void insert_deadlock(void *arg) {
     foreign_say(&foreign, "ROLLBACK");
     lb_join(first);
     lb_join(second);
-    CHECK(one.outcome == LB_OK, "%s: %s", lb_outcome_name(one.outcome), one.client.session.err.text);
-    CHECK(two.outcome == LB_OK, "%s: %s", lb_outcome_name(two.outcome), two.client.session.err.text);
+    CHECK(one.outcome == LB_OK, "%s: %s", lb_outcome_name(one.outcome),
+          one.client.session.err.text);
+    CHECK(two.outcome == LB_OK, "%s: %s", lb_outcome_name(two.outcome),
+          two.client.session.err.text);
     int deadlocks = atoi(foreign_ask(&foreign, count)) - before;
     CHECK(deadlocks > 0, "there was no deadlock: this test shows nothing");
     foreign_end(&foreign);
@@ -449,10 +463,10 @@ static void run(struct dialect *words, void (*body)(void *)) {
     live_run(body, words);
 }
 
-#define ON(words, body)                                                                                      \
-    static void words##_##body(void **state) {                                                               \
-        (void)state;                                                                                         \
-        run(&words, body);                                                                                   \
+#define ON(words, body)                                                                            \
+    static void words##_##body(void **state) {                                                     \
+        (void)state;                                                                               \
+        run(&words, body);                                                                         \
     }
 ON(pg, rows)
 ON(pg, table)
@@ -487,13 +501,15 @@ static int stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pg_rows),     cmocka_unit_test(pg_table),    cmocka_unit_test(pg_lease),
-        cmocka_unit_test(pg_versions), cmocka_unit_test(pg_advisory),
+        cmocka_unit_test(pg_rows),     cmocka_unit_test(pg_table),
+        cmocka_unit_test(pg_lease),    cmocka_unit_test(pg_versions),
+        cmocka_unit_test(pg_advisory),
 #ifdef LB_HAVE_PQ
         cmocka_unit_test(pg_deadlock),
 #endif
-        cmocka_unit_test(pg_controls), cmocka_unit_test(my_rows),     cmocka_unit_test(my_table),
-        cmocka_unit_test(my_lease),    cmocka_unit_test(my_versions), cmocka_unit_test(my_insert_deadlock),
+        cmocka_unit_test(pg_controls), cmocka_unit_test(my_rows),
+        cmocka_unit_test(my_table),    cmocka_unit_test(my_lease),
+        cmocka_unit_test(my_versions), cmocka_unit_test(my_insert_deadlock),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

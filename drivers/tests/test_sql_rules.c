@@ -81,22 +81,27 @@ static void pg_errors_have_outcomes(void **state) {
 static void pg_connection_messages_are_one_line(void **state) {
     (void)state;
     char sqlstate[6], line[200];
-    pg_connect_message("connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password "
-                       "authentication failed for user \"x\"\nLOCATION:  auth_failed, auth.c:335\n",
-                       sqlstate, line, sizeof line);
+    pg_connect_message(
+        "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password "
+        "authentication failed for user \"x\"\nLOCATION:  auth_failed, auth.c:335\n",
+        sqlstate, line, sizeof line);
     assert_string_equal(sqlstate, "28P01");
-    assert_string_equal(line, "connection to server at \"127.0.0.1\", port 5432 failed: FATAL: password "
-                              "authentication failed for user \"x\"");
+    assert_string_equal(line,
+                        "connection to server at \"127.0.0.1\", port 5432 failed: FATAL: password "
+                        "authentication failed for user \"x\"");
 
-    /* The first address refuses, the second answers: the answer tells more. Severity words are translated. */
+    /* The first address refuses, the second answers: the answer tells more. Severity words are
+     * translated. */
     pg_connect_message(
         "connection to server at \"::1\", port 1 failed: refused\n\tIs it running?\n"
         "connection to server at \"127.0.0.1\", port 1 failed: FATALE:  53300: troppi clienti\n",
         sqlstate, line, sizeof line);
     assert_string_equal(sqlstate, "53300");
-    assert_string_equal(line, "connection to server at \"127.0.0.1\", port 1 failed: FATALE: troppi clienti");
+    assert_string_equal(
+        line, "connection to server at \"127.0.0.1\", port 1 failed: FATALE: troppi clienti");
 
-    pg_connect_message("failed: Connection refused\n\tIs the server running?\n", sqlstate, line, sizeof line);
+    pg_connect_message("failed: Connection refused\n\tIs the server running?\n", sqlstate, line,
+                       sizeof line);
     assert_string_equal(sqlstate, "");
     assert_string_equal(line, "failed: Connection refused");
     pg_connect_message("", sqlstate, line, sizeof line);
@@ -138,10 +143,11 @@ static void maria_errors_have_outcomes(void **state) {
         unsigned number;
         enum lb_outcome outcome;
     } cases[] = {
-        {1205, LB_TIMEOUT}, {1317, LB_TIMEOUT}, {1969, LB_TIMEOUT}, {1213, LB_BUSY},    {3058, LB_BUSY},
-        {1927, LB_BROKEN},  {1053, LB_BROKEN},  {2006, LB_BROKEN},  {2013, LB_UNKNOWN}, {2027, LB_UNKNOWN},
-        {1062, LB_BUSY},    {3572, LB_TIMEOUT}, {1059, LB_REFUSED}, {1064, LB_REFUSED}, {1142, LB_REFUSED},
-        {1461, LB_REFUSED}, {1300, LB_REFUSED},
+        {1205, LB_TIMEOUT}, {1317, LB_TIMEOUT}, {1969, LB_TIMEOUT}, {1213, LB_BUSY},
+        {3058, LB_BUSY},    {1927, LB_BROKEN},  {1053, LB_BROKEN},  {2006, LB_BROKEN},
+        {2013, LB_UNKNOWN}, {2027, LB_UNKNOWN}, {1062, LB_BUSY},    {3572, LB_TIMEOUT},
+        {1059, LB_REFUSED}, {1064, LB_REFUSED}, {1142, LB_REFUSED}, {1461, LB_REFUSED},
+        {1300, LB_REFUSED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(maria_outcome(cases[i].number), cases[i].outcome);
@@ -162,7 +168,8 @@ static void getlock_names_have_limits(void **state) {
     assert_non_null(getlock_name_problem(name, 0, true));
     assert_null(getlock_name_problem(name, 64, false));
     assert_non_null(getlock_name_problem(name, 65, false));
-    for (size_t i = 0; i < 128; i += 2) memcpy(name + i, "\xc3\xa9", 2); /* 64 characters in 128 bytes */
+    /* 64 characters in 128 bytes */
+    for (size_t i = 0; i < 128; i += 2) memcpy(name + i, "\xc3\xa9", 2);
     assert_null(getlock_name_problem(name, 128, false));
     assert_non_null(getlock_name_problem(name, 129, false));
 }
@@ -173,7 +180,8 @@ static void getlock_seconds_never_wait_too_long(void **state) {
     assert_true(getlock_seconds(LB_NEVER, now, true) == 31536000);
     assert_true(getlock_seconds(now + 3000000000 * LB_S_NS, now, true) == 31536000);
     assert_true(getlock_seconds(now, now, true) == 0);
-    assert_true(getlock_seconds(0, now, true) == 0); /* never negative: that is an error, or for ever */
+    /* never negative: that is an error, or for ever */
+    assert_true(getlock_seconds(0, now, true) == 0);
     assert_true(getlock_seconds(now + 50 * LB_MS_NS, now, true) == 0.05);
     assert_true(getlock_seconds(now + 1999, now, true) == 0.000001); /* down to the microsecond */
     assert_true(getlock_seconds(now + 1, now, false) == 1);          /* MySQL: whole seconds, up */
@@ -199,17 +207,21 @@ static void sqlite_delays_are_sqlites(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #ifdef LB_HAVE_PQ
-        cmocka_unit_test(pg_url_becomes_keywords),    cmocka_unit_test(pg_url_refusals_show_no_password),
-        cmocka_unit_test(pg_errors_have_outcomes),    cmocka_unit_test(pg_connection_messages_are_one_line),
+        cmocka_unit_test(pg_url_becomes_keywords),
+        cmocka_unit_test(pg_url_refusals_show_no_password),
+        cmocka_unit_test(pg_errors_have_outcomes),
+        cmocka_unit_test(pg_connection_messages_are_one_line),
 #endif
 #ifdef LB_HAVE_MARIADB
-        cmocka_unit_test(maria_url_is_resolved),      cmocka_unit_test(maria_url_refusals_show_no_password),
+        cmocka_unit_test(maria_url_is_resolved),
+        cmocka_unit_test(maria_url_refusals_show_no_password),
         cmocka_unit_test(maria_errors_have_outcomes),
 #endif
 #ifdef LB_HAVE_SQLITE
         cmocka_unit_test(sqlite_delays_are_sqlites),
 #endif
-        cmocka_unit_test(getlock_names_have_limits),  cmocka_unit_test(getlock_seconds_never_wait_too_long),
+        cmocka_unit_test(getlock_names_have_limits),
+        cmocka_unit_test(getlock_seconds_never_wait_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

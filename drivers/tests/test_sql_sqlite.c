@@ -1,5 +1,5 @@
-/* The SQLite locks that live in rows, against another connection to the same file that uses the rows by hand.
- */
+/* The SQLite locks that live in rows, against another connection to the same file that uses the
+ * rows by hand. */
 #include "drivers/sql_lock.h"
 #include "drivers/tests/live_help.h"
 
@@ -22,7 +22,8 @@ static const char *sqlite_ask(sqlite3 *foreign, const char *sql) {
     static char text[200];
     sqlite3_stmt *statement = NULL;
     text[0] = '\0';
-    CHECK(sqlite3_prepare_v2(foreign, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(foreign));
+    CHECK(sqlite3_prepare_v2(foreign, sql, -1, &statement, NULL) == SQLITE_OK, "%s",
+          sqlite3_errmsg(foreign));
     if (sqlite3_step(statement) == SQLITE_ROW)
         snprintf(text, sizeof text, "%s", (const char *)sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
@@ -33,16 +34,18 @@ static int sqlite_say(sqlite3 *foreign, const char *sql) {
     return sqlite3_exec(foreign, sql, NULL, NULL, NULL);
 }
 
-#define SAYS(foreign, sql, wanted)                                                                           \
-    do {                                                                                                     \
-        const char *said_ = sqlite_ask((foreign), (sql));                                                    \
-        CHECK(strcmp(said_, (wanted)) == 0, "said '%s', not '%s'", said_, (wanted));                         \
+#define SAYS(foreign, sql, wanted)                                                                 \
+    do {                                                                                           \
+        const char *said_ = sqlite_ask((foreign), (sql));                                          \
+        CHECK(strcmp(said_, (wanted)) == 0, "said '%s', not '%s'", said_, (wanted));               \
     } while (0)
 
 #define NOW_MS "CAST(strftime('%s', 'now') AS INTEGER) * 1000"
-static const char row[] = "SELECT owner || '/' || CASE WHEN expire_at BETWEEN " NOW_MS " AND " NOW_MS
-                          " + 11000 THEN 'held' ELSE 'odd' END FROM lockbench_table WHERE name = 'it''s'";
-static const char insert[] = "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', " NOW_MS " + 3600000)";
+static const char row[] =
+    "SELECT owner || '/' || CASE WHEN expire_at BETWEEN " NOW_MS " AND " NOW_MS
+    " + 11000 THEN 'held' ELSE 'odd' END FROM lockbench_table WHERE name = 'it''s'";
+static const char insert[] =
+    "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', " NOW_MS " + 3600000)";
 static const char insert_dead[] =
     "INSERT INTO lockbench_table VALUES ('it''s', 'stranger', " NOW_MS " - 1000)";
 
@@ -81,7 +84,8 @@ static void table(void *arg) {
     CHECK(sqlite_say(foreign, "DELETE FROM lockbench_table") == SQLITE_OK);
 
     /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
-    struct sql_options patient = *(const struct sql_options *)ours.session.options, diligent = patient;
+    struct sql_options patient = *(const struct sql_options *)ours.session.options,
+                       diligent = patient;
     patient.sweep = SQL_SWEEP_NOBODY;
     diligent.sweep_every_ns = 0;
     CHECK(sqlite_say(foreign, insert_dead) == SQLITE_OK, "%s", sqlite3_errmsg(foreign));

@@ -13,7 +13,8 @@
 #include "drivers/tests/fake_peer.h"
 #include "drivers/wait.h"
 
-/* What happened on the fiber, to be looked at outside of it: cmocka must not jump away from there. */
+/* What happened on the fiber, to be looked at outside of it: cmocka must not jump away from
+ * there. */
 struct talk {
     int port;
     const char *host;
@@ -42,8 +43,8 @@ static void talk(void *arg) {
                                   lb_now() + 20 * LB_S_NS, &t->err);
     if (t->connected == 0) {
         char *big = t->big_bytes ? calloc(1, t->big_bytes) : NULL;
-        t->sent = stream_send(&t->stream, &t->session, big ? big : "hello\r\n", big ? t->big_bytes : 7,
-                              lb_now() + t->patience_ns);
+        t->sent = stream_send(&t->stream, &t->session, big ? big : "hello\r\n",
+                              big ? t->big_bytes : 7, lb_now() + t->patience_ns);
         free(big);
         for (int i = 0; i < t->lines; i++) {
             char *line = NULL;
@@ -74,8 +75,8 @@ static char *play(struct talk *t, const struct peer_step *steps, int count) {
     run(t);
     return fake_peer_stop(peer);
 }
-#define PLAY(t, ...)                                                                                         \
-    free(play((t), (const struct peer_step[]){__VA_ARGS__},                                                  \
+#define PLAY(t, ...)                                                                               \
+    free(play((t), (const struct peer_step[]){__VA_ARGS__},                                        \
               (int)(sizeof(const struct peer_step[]){__VA_ARGS__} / sizeof(struct peer_step))))
 
 static void test_lines_however_split(void **state) {
@@ -150,7 +151,8 @@ static void test_a_line_longer_than_the_buffer(void **state) {
     text[STREAM_BUFFER_BYTES - 2] = '\r';
     text[STREAM_BUFFER_BYTES - 1] = '\n';
     struct talk fits = {.lines = 2};
-    PLAY(&fits, {.await = "hello", .say = text, .say_len = STREAM_BUFFER_BYTES}, {.say = "next\r\n"});
+    PLAY(&fits, {.await = "hello", .say = text, .say_len = STREAM_BUFFER_BYTES},
+         {.say = "next\r\n"});
     assert_int_equal(fits.outcome[0], LB_OK);
     assert_int_equal(fits.outcome[1], LB_OK);
     assert_string_equal(fits.line[1], "next");

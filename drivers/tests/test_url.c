@@ -33,7 +33,8 @@ static void test_all_parts(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct url url;
         struct lb_err err = {0};
-        if (url_parse(&url, cases[i].text, 6379, &err) != 0) fail_msg("%s: %s", cases[i].text, err.text);
+        if (url_parse(&url, cases[i].text, 6379, &err) != 0)
+            fail_msg("%s: %s", cases[i].text, err.text);
         assert_string_equal(url.scheme, cases[i].scheme);
         assert_string_equal(url.user, cases[i].user);
         assert_string_equal(url.password, cases[i].password);
@@ -122,7 +123,8 @@ static void test_what_is_too_long_is_refused(void **state) {
             memset(text + used, 'x', len);
             snprintf(text + used + len, sizeof text - (size_t)used - len, "%s", parts[i].after);
             int failed = url_parse(&url, text, 1, &err) != 0;
-            if (failed != (len > parts[i].fits)) fail_msg("%s with %zu bytes", parts[i].before, len);
+            if (failed != (len > parts[i].fits))
+                fail_msg("%s with %zu bytes", parts[i].before, len);
         }
     }
 }

@@ -1,10 +1,9 @@
-/* The ZooKeeper locks against the real clients whose protocols they speak, both ways: Curator's recipes and
- * the WriteLock of ZooKeeper's own (ZkForeign.java), kazoo's Lock (zk_kazoo.py). One holds, the other one
- * waits and then gets it; a third connection looks at the nodes.
+/* The ZooKeeper locks against the real clients whose protocols they speak, both ways: Curator's
+ * recipes and the WriteLock of ZooKeeper's own (ZkForeign.java), kazoo's Lock (zk_kazoo.py). One
+ * holds, the other one waits and then gets it; a third connection looks at the nodes.
  *
- * Each foreign program is started once. Without Curator and a Java compiler, or without kazoo, its tests are
- * skipped and say so; with CI set that is a failure.
- */
+ * Each foreign program is started once. Without Curator and a Java compiler, or without kazoo, its
+ * tests are skipped and say so; with CI set that is a failure. */
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
@@ -29,8 +28,8 @@ static void ours_comes(struct live_client *client, const char *lock, const char 
     while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
     if (!place->plan) {
         home_path("workloads", workloads, sizeof workloads, &err);
-        place->plan =
-            plan_load(&(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
+        place->plan = plan_load(
+            &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
         if (!place->plan) {
             fprintf(stderr, "%s\n", err.text);
             abort();
@@ -70,8 +69,8 @@ static void check_gave(enum lb_outcome got, enum lb_outcome wanted, const char *
     if (got != wanted) check_note(__FILE__, line, call, ": %s", lb_outcome_name(got));
 }
 
-__attribute__((format(printf, 2, 3))) static void tell(const struct foreign *foreign, const char *format,
-                                                       ...) {
+__attribute__((format(printf, 2, 3))) static void tell(const struct foreign *foreign,
+                                                       const char *format, ...) {
     char line[600];
     va_list args;
     va_start(args, format);
@@ -90,19 +89,21 @@ static const char *hear(const struct foreign *foreign) {
 }
 
 /* It must be this one. */
-#define HEARS(foreign, wanted)                                                                               \
-    do {                                                                                                     \
-        const char *line_ = hear(foreign);                                                                   \
-        CHECK(strcmp(line_, (wanted)) == 0, "heard '%s', not '%s'", line_, (wanted));                        \
+#define HEARS(foreign, wanted)                                                                     \
+    do {                                                                                           \
+        const char *line_ = hear(foreign);                                                         \
+        CHECK(strcmp(line_, (wanted)) == 0, "heard '%s', not '%s'", line_, (wanted));              \
     } while (0)
 
-/* A node's name begins so, goes on with a UUID if it is Curator's, and ends with that and ten digits. */
+/* A node's name begins so, goes on with a UUID if it is Curator's, and ends with that and ten
+ * digits. */
 static bool looks_like(const char *name, const char *end) {
     static const char uuid[] = "_c_xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-";
     size_t head = sizeof uuid - 1, middle = strlen(end);
     if (strlen(name) != head + middle + 10) return false;
     for (size_t i = 0; i < head; i++) {
-        if (uuid[i] == 'x' ? !strchr("0123456789abcdef", name[i]) : name[i] != uuid[i]) return false;
+        if (uuid[i] == 'x' ? !strchr("0123456789abcdef", name[i]) : name[i] != uuid[i])
+            return false;
     }
     if (strncmp(name + head, end, middle) != 0) return false;
     return strspn(name + head + middle, "0123456789") == 10;
@@ -110,9 +111,11 @@ static bool looks_like(const char *name, const char *end) {
 
 /* That many nodes are there, and all look so. */
 static void nodes_look(struct stranger *stranger, const char *path, int count, const char *end) {
-    CHECK(stranger_counts(stranger, path) == count, "%d nodes in %s, not %d", stranger->count, path, count);
+    CHECK(stranger_counts(stranger, path) == count, "%d nodes in %s, not %d", stranger->count, path,
+          count);
     for (int i = 0; i < stranger->count && i < 16; i++) {
-        CHECK(looks_like(stranger->text[i], end), "a node '%s' among those '%s'", stranger->text[i], end);
+        CHECK(looks_like(stranger->text[i], end), "a node '%s' among those '%s'", stranger->text[i],
+              end);
     }
 }
 
@@ -238,7 +241,8 @@ static void readers_and_writers_both_ways(void *arg) {
     HEARS(&java, "R released");
     ours_has(&writing);
     CHECK(stranger_counts(&third, path) == 2);
-    bool write_node = looks_like(third.text[0], "__WRIT__") || looks_like(third.text[1], "__WRIT__");
+    bool write_node =
+        looks_like(third.text[0], "__WRIT__") || looks_like(third.text[1], "__WRIT__");
     CHECK(write_node, "our writer's node is none of Curator's: '%s'", third.text[0]);
     OURS_GIVES(live_release(&writer), LB_OK);
     HEARS(&java, "L acquired");
@@ -264,7 +268,8 @@ static void readers_and_writers_both_ways(void *arg) {
     stranger_goes(&third);
 }
 
-/* A writer of ours reads as well and stops writing: Curator's readers come in, its writers do not. */
+/* A writer of ours reads as well and stops writing: Curator's readers come in, its writers do
+ * not. */
 static void a_writer_becomes_a_reader(void *arg) {
     (void)arg;
     static const char path[] = "/lockbench/down";
@@ -364,7 +369,8 @@ static void semaphore_both_ways(void *arg) {
 
 static void several_keys_both_ways(void *arg) {
     (void)arg;
-    static const struct lb_key keys[] = {{.name = "m1", .len = 2}, {.name = "m2", .len = 2, .index = 1}};
+    static const struct lb_key keys[] = {{.name = "m1", .len = 2},
+                                         {.name = "m2", .len = 2, .index = 1}};
     static const char one[] = "/lockbench/m1", two[] = "/lockbench/m2";
     struct stranger third;
     struct live_client ours;
@@ -409,14 +415,15 @@ static void several_keys_both_ways(void *arg) {
     stranger_goes(&third);
 }
 
-/* Waits until somebody watches the node: a WriteLock whose predecessor goes between its list and its watch
- * sleeps for ever, and that is no matter of ours. */
+/* Waits until somebody watches the node: a WriteLock whose predecessor goes between its list and
+ * its watch sleeps for ever, and that is no matter of ours. */
 static bool is_watched(const char *path) {
     const struct zk_server *server = zk.place->server.state;
     static char answer[65536];
     int64_t until_ns = lb_now() + SOON;
     while (lb_now() < until_ns) {
-        if (zk_ask(&server->host[0], server->host_len[0], "wchp", answer, sizeof answer, until_ns) > 0 &&
+        if (zk_ask(&server->host[0], server->host_len[0], "wchp", answer, sizeof answer, until_ns) >
+                0 &&
             strstr(answer, path))
             return true;
         lb_sleep_until(lb_now() + 5 * LB_MS_NS);
@@ -424,7 +431,8 @@ static bool is_watched(const char *path) {
     return false;
 }
 
-/* ZooKeeper's own WriteLock: the Java form of the C recipe, which writes its session in decimals. */
+/* ZooKeeper's own WriteLock: the Java form of the C recipe, which writes its session in
+ * decimals. */
 static void recipe_both_ways(void *arg) {
     (void)arg;
     static const char path[] = "/lockbench/recipe";
@@ -437,8 +445,8 @@ static void recipe_both_ways(void *arg) {
     OURS_GIVES(live_acquire(&ours, SOON), LB_OK);
     zk_recipe_base(zoo_client_id(zk_session_of(&ours.session)->handle)->client_id, base);
     CHECK(stranger_counts(&third, path) == 1);
-    CHECK(strlen(base) == 19 && strncmp(third.text[0], base, 19) == 0, "'%s' is not '%s...'", third.text[0],
-          base);
+    CHECK(strlen(base) == 19 && strncmp(third.text[0], base, 19) == 0, "'%s' is not '%s...'",
+          third.text[0], base);
     CHECK(strspn(third.text[0] + 19, "0123456789") == 10 && strlen(third.text[0]) == 29);
     tell(&java, "A acquire recipe %s 300", path);
     HEARS(&java, "A busy");
@@ -461,8 +469,8 @@ static void recipe_both_ways(void *arg) {
     stranger_goes(&third);
 }
 
-/* kazoo's own node names are none of Curator's: given Curator's as a pattern it respects Curator's clients,
- * and they do not see it. With Curator's node name in its place it is one of them. */
+/* kazoo's own node names are none of Curator's: given Curator's as a pattern it respects Curator's
+ * clients, and they do not see it. With Curator's node name in its place it is one of them. */
 static void kazoo_as_far_as_it_goes(void *arg) {
     (void)arg;
     static const char path[] = "/lockbench/kazoo";
@@ -513,11 +521,11 @@ static void needs(const struct foreign *foreign, const char *what) {
 
 #define NEED_JAVA needs(&java, "libcurator-recipes-java and default-jdk-headless")
 #define NEED_KAZOO needs(&kazoo, "python3-kazoo")
-#define TEST(body, need, arg)                                                                                \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        need;                                                                                                \
-        live_run(body, (void *)(uintptr_t)(arg));                                                            \
+#define TEST(body, need, arg)                                                                      \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        need;                                                                                      \
+        live_run(body, (void *)(uintptr_t)(arg));                                                  \
     }
 TEST(mutex_both_ways, NEED_JAVA, "zk-lock")
 TEST(reentry_is_local, NEED_JAVA, NULL)
@@ -546,14 +554,17 @@ static int start(void **state) {
     zk = live_open("zk-lock", (const char *const[]){NULL});
     if (zk.missing) return 0;
     snprintf(server, sizeof server, "127.0.0.1:%d", topo_port(zk.place->topo, 0, 0));
-    assert_int_equal(home_path("drivers/tests/ZkForeign.java", java_file, sizeof java_file, &err), 0);
-    assert_int_equal(home_path("drivers/tests/zk_kazoo.py", python_file, sizeof python_file, &err), 0);
+    assert_int_equal(home_path("drivers/tests/ZkForeign.java", java_file, sizeof java_file, &err),
+                     0);
+    assert_int_equal(home_path("drivers/tests/zk_kazoo.py", python_file, sizeof python_file, &err),
+                     0);
     if (access(CURATOR, R_OK) == 0 && system("command -v javac >/dev/null") == 0) {
-        static const char jars[] = CURATOR
-            ":" JARS "curator-framework.jar:" JARS "curator-client.jar:" JARS "guava.jar:" JARS
-            "zookeeper.jar:" JARS "zookeeper-recipes-lock.jar:" JARS "slf4j-api.jar:" JARS "slf4j-nop.jar";
-        foreign_comes(
-            &java, (const char *const[]){"java", "-XX:-UsePerfData", "-cp", jars, java_file, server, NULL});
+        static const char jars[] =
+            CURATOR ":" JARS "curator-framework.jar:" JARS "curator-client.jar:" JARS
+                    "guava.jar:" JARS "zookeeper.jar:" JARS "zookeeper-recipes-lock.jar:" JARS
+                    "slf4j-api.jar:" JARS "slf4j-nop.jar";
+        foreign_comes(&java, (const char *const[]){"java", "-XX:-UsePerfData", "-cp", jars,
+                                                   java_file, server, NULL});
     }
     if (access(KAZOO, R_OK) == 0)
         foreign_comes(&kazoo, (const char *const[]){PYTHON, python_file, server, NULL});

@@ -1,6 +1,5 @@
-/* Three ZooKeeper servers: what they say of themselves; a lock outlives the leader's death and the server
- * that its session talks to; and without a majority nobody is let in.
- */
+/* Three ZooKeeper servers: what they say of themselves; a lock outlives the leader's death and the
+ * server that its session talks to; and without a majority nobody is let in. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -22,8 +21,8 @@ static struct live_place open_ensemble(void) {
     if (live.missing) return live;
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    live.plan =
-        plan_load(&(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = "zk-lock"}, &err);
+    live.plan = plan_load(
+        &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = "zk-lock"}, &err);
     if (!live.plan) fail_msg("%s", err.text);
     live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
                                                 .topology = "zookeeper-3",
@@ -80,15 +79,17 @@ static const char *fact(const char *name) {
 static void says_what_it_is(void *arg) {
     (void)arg;
     CHECK(strcmp(fact("ensemble"), "3") == 0, "an ensemble of '%s'", fact("ensemble"));
-    CHECK(strcmp(fact("mode"), "leader") == 0 || strcmp(fact("mode"), "follower") == 0, "'%s'", fact("mode"));
+    CHECK(strcmp(fact("mode"), "leader") == 0 || strcmp(fact("mode"), "follower") == 0, "'%s'",
+          fact("mode"));
     CHECK(strcmp(fact("tick_ms"), "2000") == 0, "ticks of '%s'", fact("tick_ms"));
-    CHECK(strncmp(fact("session_timeout_ms"), "10000 ", 6) == 0, "'%s'", fact("session_timeout_ms"));
+    CHECK(strncmp(fact("session_timeout_ms"), "10000 ", 6) == 0, "'%s'",
+          fact("session_timeout_ms"));
     CHECK(strncmp(fact("connected_to"), "127.0.0.1:", 10) == 0, "'%s'", fact("connected_to"));
     CHECK(fact("version")[0] != '\0');
 }
 
-/* Asks once, as often as it takes to be heard: an ensemble that has just lost a server may hang up on a
- * client that it had let in a moment before. */
+/* Asks once, as often as it takes to be heard: an ensemble that has just lost a server may hang up
+ * on a client that it had let in a moment before. */
 static enum lb_outcome asks(struct live_client *client, int64_t wait_ns) {
     int64_t until_ns = lb_now() + SOON;
     for (;;) {
@@ -152,8 +153,8 @@ static void note_loss(struct lb_session *session) {
     told = session;
 }
 
-/* Two of three are gone: no grant; the holder hears that by its clock its session is over. They come back,
- * and so does the service. */
+/* Two of three are gone: no grant; the holder hears that by its clock its session is over. They
+ * come back, and so does the service. */
 static void no_majority_no_lock(void *arg) {
     (void)arg;
     struct live_client holder, other;
@@ -187,11 +188,11 @@ static void no_majority_no_lock(void *arg) {
     live_client_done(&holder);
 }
 
-#define TEST(body)                                                                                           \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        LIVE_NEEDS(&zk);                                                                                     \
-        live_run(body, NULL);                                                                                \
+#define TEST(body)                                                                                 \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        LIVE_NEEDS(&zk);                                                                           \
+        live_run(body, NULL);                                                                      \
     }
 TEST(says_what_it_is)
 TEST(the_leaders_death)

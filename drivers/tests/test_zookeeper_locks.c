@@ -1,6 +1,5 @@
-/* What the ZooKeeper locks do by themselves on a real server: who is woken by a release, order, bounds,
- * several clients on one session, a session that is over, and what is left behind.
- */
+/* What the ZooKeeper locks do by themselves on a real server: who is woken by a release, order,
+ * bounds, several clients on one session, a session that is over, and what is left behind. */
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
@@ -23,8 +22,8 @@ static const struct live_place *place_of(const char *lock) {
     while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
     if (place->plan) return place;
     home_path("workloads", workloads, sizeof workloads, &err);
-    place->plan =
-        plan_load(&(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
+    place->plan = plan_load(
+        &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
     if (!place->plan) {
         fprintf(stderr, "%s\n", err.text);
         abort();
@@ -86,16 +85,16 @@ static int crowd(struct live_client *hosts, int host_count, int company, int *or
     }
     for (int i = 0; i < CROWD; i++) {
         lb_join(fibers[i]);
-        CHECK(guests[i].acquired == LB_OK && guests[i].released == LB_OK, "client %d: %s, %s: %s", i,
-              lb_outcome_name(guests[i].acquired), lb_outcome_name(guests[i].released),
+        CHECK(guests[i].acquired == LB_OK && guests[i].released == LB_OK, "client %d: %s, %s: %s",
+              i, lb_outcome_name(guests[i].acquired), lb_outcome_name(guests[i].released),
               guests[i].host->session.err.text);
         free(guests[i].grant.data);
     }
     return most;
 }
 
-/* All clients of a program on one handle, as programs do it: they exclude each other, and come in the order
- * in which their nodes were made where the lock is fair. */
+/* All clients of a program on one handle, as programs do it: they exclude each other, and come in
+ * the order in which their nodes were made where the lock is fair. */
 static void one_session_for_all(void *arg) {
     static const char *const locks[] = {"zk-lock",  "zk-reentrant", "zk-rwlock",
                                         "zk-multi", "zk-recipe",    "zk-herd"};
@@ -169,7 +168,8 @@ static uint64_t wakeups_of_a_release(const char *lock) {
         waiters[i].fiber = lb_spawn("waiter", wait_for_it, &waiters[i]);
         const struct zk_session *z = zk_session_of(&waiters[i].client.session);
         /* In its place, with its watch set. */
-        for (int64_t until_ns = lb_now() + SOON; (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
+        for (int64_t until_ns = lb_now() + SOON;
+             (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
             lb_sleep_until(lb_now() + LB_MS_NS);
         before += waiters[i].client.session.wakeups;
     }
@@ -182,8 +182,9 @@ static uint64_t wakeups_of_a_release(const char *lock) {
     /* All that this release sets off has happened when every watch is set again. */
     for (int i = 0; i < CROWD; i++) {
         const struct zk_session *z = zk_session_of(&waiters[i].client.session);
-        for (int64_t until_ns = lb_now() + SOON;
-             waiters[i].outcome != LB_OK && (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
+        for (int64_t until_ns = lb_now() + SOON; waiters[i].outcome != LB_OK &&
+                                                 (!z->idlers || !z->idlers->fiber) &&
+                                                 lb_now() < until_ns;)
             lb_sleep_until(lb_now() + LB_MS_NS);
     }
     lb_sleep_until(lb_now() + 100 * LB_MS_NS); /* a late one would be one too many */
@@ -191,7 +192,8 @@ static uint64_t wakeups_of_a_release(const char *lock) {
     for (int done = 0; done < CROWD;) {
         for (int i = 0; i < CROWD; i++) {
             if (waiters[i].outcome != LB_OK) continue;
-            CHECK(live_release(&waiters[i].client) == LB_OK, "%s", waiters[i].client.session.err.text);
+            CHECK(live_release(&waiters[i].client) == LB_OK, "%s",
+                  waiters[i].client.session.err.text);
             waiters[i].outcome = LB_LOST; /* has been */
             done++;
         }
@@ -259,8 +261,8 @@ static void a_holder_hears_of_its_loss(void *arg) {
     }
 }
 
-/* A server that is not heard of for as long as a session lasts: by our clock the lock is lost, whatever it
- * thinks. The control goes on. */
+/* A server that is not heard of for as long as a session lasts: by our clock the lock is lost,
+ * whatever it thinks. The control goes on. */
 static void a_silent_server_is_a_loss(void *arg) {
     (void)arg;
     struct live_client holder, deaf;
@@ -297,8 +299,9 @@ static void hold_for_a_while(void *arg) {
     sleeper->told_first = told == &sleeper->client->session;
 }
 
-/* The whole process stands still for longer than its sessions last, as when it is stopped: a holder hears of
- * its loss before its sleep is over, and a yes that the server said before is none any more. */
+/* The whole process stands still for longer than its sessions last, as when it is stopped: a holder
+ * hears of its loss before its sleep is over, and a yes that the server said before is none any
+ * more. */
 static void a_process_that_was_away(void *arg) {
     (void)arg;
     struct live_client holder, asker, other;
@@ -353,8 +356,10 @@ static void a_process_that_was_away(void *arg) {
 static uint64_t left(struct live_client *looker, const char *prefix, const char *example) {
     struct lb_residue residue = {0};
     struct lb_err err = {0};
-    CHECK(looker->session.lock->residue(&looker->session, prefix, &residue, &err) == 0, "%s", err.text);
-    if (residue.count) CHECK(strstr(residue.example, example), "'%s' has no '%s'", residue.example, example);
+    CHECK(looker->session.lock->residue(&looker->session, prefix, &residue, &err) == 0, "%s",
+          err.text);
+    if (residue.count)
+        CHECK(strstr(residue.example, example), "'%s' has no '%s'", residue.example, example);
     return residue.count;
 }
 
@@ -376,11 +381,12 @@ static void what_is_left_is_found(void *arg) {
         CHECK(left(&looker, "left ", "znode /lockbench/left%20") == 1, "%s", locks[i]);
         CHECK(left(&looker, "leftover", "") == 0, "what has another beginning");
         CHECK(left(&looker, "", "znode /lockbench/") >= 1, "any");
-        /* A waiter has a node, or two, or none; and a watch, which the server does not tell of if it is one
-         * on children. */
+        /* A waiter has a node, or two, or none; and a watch, which the server does not tell of if
+         * it is one on children. */
         waiter.fiber = lb_spawn("waiter", wait_for_it, &waiter);
         const struct zk_session *z = zk_session_of(&waiter.client.session);
-        for (int64_t until_ns = lb_now() + SOON; (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
+        for (int64_t until_ns = lb_now() + SOON;
+             (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
             lb_sleep_until(lb_now() + LB_MS_NS);
         bool herd = strcmp(locks[i], "zk-herd") == 0;
         uint64_t count = left(&looker, "left ", " /lockbench/left%20");
@@ -396,8 +402,8 @@ static void what_is_left_is_found(void *arg) {
     }
 }
 
-/* The C recipe's clients of one session: one that is in doubt whether its node was made takes none of
- * another's. */
+/* The C recipe's clients of one session: one that is in doubt whether its node was made takes none
+ * of another's. */
 static void clients_of_a_session_know_their_nodes(void *arg) {
     (void)arg;
     struct stranger third;
@@ -419,7 +425,8 @@ static void clients_of_a_session_know_their_nodes(void *arg) {
     char made[ZK_NAME_MAX], full[ZK_PATH_MAX];
     zk_recipe_base(place->session.client_id, made);
     snprintf(full, sizeof full, "%s/%s", path, made);
-    int rc = zk_create(zk_session_of(&host.session), full, NULL, ZOO_EPHEMERAL_SEQUENTIAL, NULL, NULL);
+    int rc =
+        zk_create(zk_session_of(&host.session), full, NULL, ZOO_EPHEMERAL_SEQUENTIAL, NULL, NULL);
     CHECK(rc == ZOK && stranger_counts(&third, path) == 2);
     place->session = *zoo_client_id(zk_session_of(&host.session)->handle);
     CHECK(host.session.lock->settle(&host.session, &doubter.request, &doubter.grant) == LB_OK);
@@ -432,11 +439,11 @@ static void clients_of_a_session_know_their_nodes(void *arg) {
     stranger_goes(&third);
 }
 
-#define TEST(body)                                                                                           \
-    static void test_##body(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        LIVE_NEEDS(&zk);                                                                                     \
-        live_run(body, NULL);                                                                                \
+#define TEST(body)                                                                                 \
+    static void test_##body(void **state) {                                                        \
+        (void)state;                                                                               \
+        LIVE_NEEDS(&zk);                                                                           \
+        live_run(body, NULL);                                                                      \
     }
 TEST(one_session_for_all)
 TEST(readers_share_a_session)

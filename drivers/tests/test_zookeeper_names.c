@@ -32,7 +32,8 @@ static void keys_become_paths(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[ZK_PARENT_MAX];
-        assert_int_equal(zk_path_of("/lockbench", cases[i].key, strlen(cases[i].key), path, sizeof path), 0);
+        assert_int_equal(
+            zk_path_of("/lockbench", cases[i].key, strlen(cases[i].key), path, sizeof path), 0);
         assert_string_equal(path, cases[i].path);
     }
 }
@@ -85,10 +86,12 @@ static void uuids_look_like_javas(void **state) {
 static void orders(void **state) {
     (void)state;
     assert_string_equal(zk_order_lock("_c_uuid-lock-0000000007"), "0000000007");
-    assert_string_equal(zk_order_lock("lock-lock-0000000007"), "0000000007"); /* the last one counts */
+    /* the last one counts */
+    assert_string_equal(zk_order_lock("lock-lock-0000000007"), "0000000007");
     assert_string_equal(zk_order_lock("lock-"), "");
     assert_string_equal(zk_order_lock("_c_uuid-__READ__0000000003"), "_c_uuid-__READ__0000000003");
-    assert_string_equal(zk_order_lock("_c_uuid-lock--000000003"), "-000000003"); /* counter overflow */
+    /* counter overflow */
+    assert_string_equal(zk_order_lock("_c_uuid-lock--000000003"), "-000000003");
     assert_string_equal(zk_order_read_write("_c_uuid-__READ__0000000003"), "0000000003");
     assert_string_equal(zk_order_read_write("_c_uuid-__WRIT__0000000004"), "0000000004");
     assert_string_equal(zk_order_read_write("_c_uuid-lock-0000000004"), "_c_uuid-lock-0000000004");
@@ -154,23 +157,25 @@ static void predecessors(void **state) {
 
 static void readers_wait_for_the_first_writer(void **state) {
     (void)state;
-    char *names[] = {"_c_f-__READ__0000000005", "_c_a-__READ__0000000001", "_c_d-__WRIT__0000000004",
-                     "_c_b-__WRIT__0000000002", "_c_c-__READ__0000000003", "_c_b-__READ__0000000002"};
+    char *names[] = {"_c_f-__READ__0000000005", "_c_a-__READ__0000000001",
+                     "_c_d-__WRIT__0000000004", "_c_b-__WRIT__0000000002",
+                     "_c_c-__READ__0000000003", "_c_b-__READ__0000000002"};
     assert_int_equal(zk_ahead_read(names, 6, names[0]), 3); /* the first, not the last before it */
     assert_int_equal(zk_ahead_read(names, 6, names[4]), 3);
     assert_int_equal(zk_ahead_read(names, 6, names[1]), ZK_FIRST);
     assert_int_equal(zk_ahead_read(names, 6, "_c_x-__READ__0000000009"), ZK_ABSENT);
     assert_int_equal(zk_ahead_write(names, 6, names[3]), 1);
     assert_int_equal(zk_ahead_write(names, 6, names[2]), 4);
-    /* A writer that also reads has a reader's node of its own number: in front of the next writer. */
+    /* A writer that also reads has a reader's node of its own number: in front of the next
+     * writer. */
     char *downgraded[] = {"_c_d-__WRIT__0000000004", "_c_b-__READ__0000000002"};
     assert_int_equal(zk_ahead_write(downgraded, 2, downgraded[0]), 1);
 }
 
 static void those_ahead_are_those_of_a_stable_sort(void **state) {
     (void)state;
-    static const char *const shapes[] = {"_c_%d-lock-%010u", "_c_%d-__READ__%010u", "_c_%d-__WRIT__%010u",
-                                         "x-%016x-%010u"};
+    static const char *const shapes[] = {"_c_%d-lock-%010u", "_c_%d-__READ__%010u",
+                                         "_c_%d-__WRIT__%010u", "x-%016x-%010u"};
     struct lb_rng rng;
     rng_seed(&rng, 11, 0);
     for (int round = 0; round < 2000; round++) {

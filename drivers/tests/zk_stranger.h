@@ -1,6 +1,7 @@
-/* zk_stranger: a foreign client on ZooKeeper's bare C library, for tests: it plays other clients by hand, and
- * is the third connection that looks at the nodes. One request at a time, pumped by poll(2) while it waits;
- * it blocks the loop meanwhile. Header only, since each test is one program. */
+/* zk_stranger: a foreign client on ZooKeeper's bare C library, for tests: it plays other clients by
+ * hand, and is the third connection that looks at the nodes. One request at a time, pumped by
+ * poll(2) while it waits; it blocks the loop meanwhile. Header only, since each test is one
+ * program. */
 #ifndef DRIVERS_TESTS_ZK_STRANGER_H
 #define DRIVERS_TESTS_ZK_STRANGER_H
 
@@ -22,14 +23,15 @@ static inline void pump_once(struct stranger *stranger, int wait_ms) {
     struct timeval tv = {0, 0};
     int interest = 0;
     if (zookeeper_interest(stranger->handle, &ready.fd, &interest, &tv) != ZOK) return;
-    ready.events =
-        (short)(((interest & ZOOKEEPER_READ) ? POLLIN : 0) | ((interest & ZOOKEEPER_WRITE) ? POLLOUT : 0));
+    ready.events = (short)(((interest & ZOOKEEPER_READ) ? POLLIN : 0) |
+                           ((interest & ZOOKEEPER_WRITE) ? POLLOUT : 0));
     if (poll(&ready, ready.fd >= 0, wait_ms) <= 0) return;
     zookeeper_process(stranger->handle, ((ready.revents & ~POLLOUT) ? ZOOKEEPER_READ : 0) |
                                             ((ready.revents & POLLOUT) ? ZOOKEEPER_WRITE : 0));
 }
 
-static inline void on_event(zhandle_t *handle, int type, int state, const char *path, void *context) {
+static inline void on_event(zhandle_t *handle, int type, int state, const char *path,
+                            void *context) {
     (void)handle;
     (void)state;
     (void)path;
@@ -54,7 +56,8 @@ static inline void on_void(int rc, const void *data) {
     stranger_of(data)->answered = true;
 }
 
-static inline void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
+static inline void on_data(int rc, const char *value, int len, const struct Stat *stat,
+                           const void *data) {
     struct stranger *stranger = stranger_of(data);
     if (rc == ZOK) snprintf(stranger->text[0], sizeof stranger->text[0], "%.*s", len, value);
     if (rc == ZOK) stranger->stat = *stat;

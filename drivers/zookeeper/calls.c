@@ -31,8 +31,10 @@ static struct zk_slot *begin(struct zk_session *z) {
     if (slot) {
         z->free = slot->next;
     } else {
-        /* As many as are ever on their way at once: allocated for the first requests, then used again. */
-        if (z->slots == ZK_SLOTS_MAX) return NULL; /* all owed an answer: this server has stopped talking */
+        /* As many as are ever on their way at once: allocated for the first requests, then used
+         * again. */
+        /* all owed an answer: this server has stopped talking */
+        if (z->slots == ZK_SLOTS_MAX) return NULL;
         slot = malloc(sizeof *slot);
         if (!slot) return NULL;
         z->slots++;
@@ -51,8 +53,9 @@ static void put_back(struct zk_slot *slot) {
     z->free = slot;
 }
 
-/* Waits for the answer to a request that the library took (rc ZOK) or did not. The library writes it at once;
- * requests are small, so that they fit into the socket's buffer (or go out when the pump turns again). */
+/* Waits for the answer to a request that the library took (rc ZOK) or did not. The library writes
+ * it at once; requests are small, so that they fit into the socket's buffer (or go out when the
+ * pump turns again). */
 static int finish(struct zk_slot *slot, int rc) {
     struct zk_session *z = slot->session;
     if (rc != ZOK) {
@@ -112,7 +115,8 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
 static void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
     struct zk_slot *slot = slot_of(data);
     if (rc == ZOK && !slot->abandoned) {
-        if (slot->data) snprintf(slot->data, ZK_DATA_MAX, "%.*s", len > 0 ? len : 0, value ? value : "");
+        if (slot->data)
+            snprintf(slot->data, ZK_DATA_MAX, "%.*s", len > 0 ? len : 0, value ? value : "");
         if (slot->stat) *slot->stat = *stat;
     }
     answered(slot, rc);
@@ -129,14 +133,15 @@ static void on_children(int rc, const struct String_vector *names, const void *d
     answered(slot, rc);
 }
 
-/* The library knows one watcher, the session, for each path: it calls this once, for all fibers that wait for
- * the path. One that fires after its fiber has given up finds nobody, or somebody who then looks again. */
+/* The library knows one watcher, the session, for each path: it calls this once, for all fibers
+ * that wait for the path. One that fires after its fiber has given up finds nobody, or somebody who
+ * then looks again. */
 static void on_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)handle;
     (void)state;
     struct zk_session *z = context;
-    /* The library keeps watches over a reconnection by itself, so changes of the session's state are no event
-     * here. */
+    /* The library keeps watches over a reconnection by itself, so changes of the session's state
+     * are no event here. */
     if (type == ZOO_SESSION_EVENT) return;
     for (struct zk_idler *at = z->idlers; at; at = at->next) {
         if (!at->path || strcmp(at->path, path) != 0) continue;
@@ -232,7 +237,8 @@ int zk_watch_children(struct zk_session *z, const char *path,
     if (!slot) return ZK_DOWN;
     slot->visit = visit;
     slot->arg = arg;
-    return finish_watch(slot, watch, zoo_awget_children(z->handle, path, on_watch, z, on_children, slot));
+    return finish_watch(slot, watch,
+                        zoo_awget_children(z->handle, path, on_watch, z, on_children, slot));
 }
 
 static int64_t sooner(int64_t a, int64_t b) {
@@ -248,10 +254,11 @@ int zk_watch_wait(struct zk_session *z, struct zk_watch *watch, int64_t deadline
     while (rc == ZOK && !watch->idler.fired) {
         if (z->expired) {
             rc = ZK_ENDED;
-        } else if (!z->running ||
-                   /* While connected, only the caller's deadline counts; a lost connection wakes us to look
-                    * again. */
-                   !zk_session_idle(z, &watch->idler, sooner(deadline_ns, zk_session_end_ns(z)))) {
+        } else if (
+            !z->running ||
+            /* While connected, only the caller's deadline counts; a lost connection wakes us to
+             * look again. */
+            !zk_session_idle(z, &watch->idler, sooner(deadline_ns, zk_session_end_ns(z)))) {
             rc = z->expired ? ZK_ENDED : watch->idler.fired ? ZOK : ZK_LATE;
         }
     }
@@ -276,9 +283,9 @@ int zk_connected(struct zk_session *z, int64_t deadline_ns) {
 int zk_make_parents(struct zk_session *z, const char *path, int mode) {
     char part[ZK_PATH_MAX];
     size_t len = strlen(path), cut = len;
-    /* Tries the whole path first and goes up while the parent is missing, then down again: one request where
-     * only the last is missing, and no right is needed above what is there. Containers may vanish meanwhile
-     * (the server reaps empty ones), so the tries are bounded. */
+    /* Tries the whole path first and goes up while the parent is missing, then down again: one
+     * request where only the last is missing, and no right is needed above what is there.
+     * Containers may vanish meanwhile (the server reaps empty ones), so the tries are bounded. */
     for (int tries = 0; tries < 64; tries++) {
         memcpy(part, path, cut);
         part[cut] = '\0';
@@ -303,12 +310,13 @@ enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, c
     case ZK_DOWN:
         return lb_fail(session, LB_BROKEN, "zookeeper: %s %s: not connected", doing, path);
     case ZK_CUT:
-        return lb_fail(session, LB_UNKNOWN, "zookeeper: %s %s: the connection broke before the answer", doing,
-                       path);
+        return lb_fail(session, LB_UNKNOWN,
+                       "zookeeper: %s %s: the connection broke before the answer", doing, path);
     case ZK_LATE:
         return lb_fail(session, LB_UNKNOWN, "zookeeper: %s %s: no answer in time", doing, path);
     case ZK_ENDED:
-        return lb_fail(session, LB_BROKEN, "zookeeper: %s %s: the session has expired", doing, path);
+        return lb_fail(session, LB_BROKEN, "zookeeper: %s %s: the session has expired", doing,
+                       path);
     case ZNOAUTH:
     case ZAUTHFAILED:
     case ZINVALIDACL:
@@ -316,7 +324,8 @@ enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, c
     case ZNOTREADONLY:
     case ZNOCHILDRENFOREPHEMERALS:
     case ZEPHEMERALONLOCALSESSION:
-        return lb_fail(session, LB_REFUSED, "zookeeper refuses to %s %s: %s", doing, path, zerror(rc));
+        return lb_fail(session, LB_REFUSED, "zookeeper refuses to %s %s: %s", doing, path,
+                       zerror(rc));
     default:
         return lb_fail(session, LB_BROKEN, "zookeeper: %s %s: %s", doing, path, zerror(rc));
     }

@@ -1,10 +1,10 @@
-/* calls: one ZooKeeper request and its answer, as straight-line code on the client's fiber. Several fibers
- * may call on one session at the same time.
+/* calls: one ZooKeeper request and its answer, as straight-line code on the client's fiber. Several
+ * fibers may call on one session at the same time.
  *
- * Each call sends one request (counted in session->commands) and waits for the answer, at most the backend's
- * command_timeout. It retries nothing: what a lost answer means is the algorithm's business. Results are the
- * library's codes (ZOK, ZNONODE, ...), with the many forms of trouble folded into these:
- */
+ * Each call sends one request (counted in session->commands) and waits for the answer, at most the
+ * backend's command_timeout. It retries nothing: what a lost answer means is the algorithm's
+ * business. Results are the library's codes (ZOK, ZNONODE, ...), with the many forms of trouble
+ * folded into these: */
 #ifndef DRIVERS_ZOOKEEPER_CALLS_H
 #define DRIVERS_ZOOKEEPER_CALLS_H
 
@@ -21,9 +21,9 @@ enum {
 
 #define ZK_DATA_MAX 128 /* what zk_read takes of a node's data, with a NUL */
 
-/* Creates a node, open to everybody as Curator's and the C recipe's are. data: text, or NULL = none. mode:
- * ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the name with its sequence;
- * ret_path and ret_stat may be NULL. */
+/* Creates a node, open to everybody as Curator's and the C recipe's are. data: text, or NULL =
+ * none. mode: ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the
+ * name with its sequence; ret_path and ret_stat may be NULL. */
 int zk_create(struct zk_session *z, const char *path, const char *data, int mode, char *ret_path,
               struct Stat *ret_stat);
 int zk_delete(struct zk_session *z, const char *path);
@@ -32,20 +32,22 @@ int zk_exists(struct zk_session *z, const char *path, struct Stat *ret_stat);
 int zk_read(struct zk_session *z, const char *path, char *ret_data, struct Stat *ret_stat);
 /* Writes the node's data if its version is still this one, else ZBADVERSION. */
 int zk_write(struct zk_session *z, const char *path, const char *data, int version);
-/* Calls visit(arg, names, count) with the children's names before it returns ZOK; visit must not wait. */
+/* Calls visit(arg, names, count) with the children's names before it returns ZOK; visit must not
+ * wait. */
 int zk_children(struct zk_session *z, const char *path,
                 void (*visit)(void *arg, char *const *names, int count), void *arg);
 /* Lets the server that we are connected to catch up with the leader. */
 int zk_sync(struct zk_session *z, const char *path);
 
-/* The same with a watch, each by the request whose watch it is. After ZOK the watch lies in the session's
- * list, with path borrowed, until zk_watch_wait or zk_watch_drop; otherwise nothing is left. (What the server
- * and the library keep of a dropped one ends when it fires, or with the session.) */
+/* The same with a watch, each by the request whose watch it is. After ZOK the watch lies in the
+ * session's list, with path borrowed, until zk_watch_wait or zk_watch_drop; otherwise nothing is
+ * left. (What the server and the library keep of a dropped one ends when it fires, or with the
+ * session.) */
 struct zk_watch {
     struct zk_idler idler;
 };
-/* Fires when the node goes or changes. It is for the sake of its watch that the data is read: none is left
- * where there is no node. */
+/* Fires when the node goes or changes. It is for the sake of its watch that the data is read: none
+ * is left where there is no node. */
 int zk_watch_data(struct zk_session *z, const char *path, struct zk_watch *watch);
 /* Leaves a watch also where there is no node; then ZNONODE, and it is dropped here. */
 int zk_watch_exists(struct zk_session *z, const char *path, struct zk_watch *watch);
@@ -54,17 +56,18 @@ int zk_watch_children(struct zk_session *z, const char *path,
                       void (*visit)(void *arg, char *const *names, int count), void *arg,
                       struct zk_watch *watch);
 
-/* Waits until the watch fires, and drops it. ZOK (counted in session->wakeups), ZK_ENDED, or ZK_LATE at the
- * deadline, at the cut-off, and when the connection has been down for longer than the session may live. */
+/* Waits until the watch fires, and drops it. ZOK (counted in session->wakeups), ZK_ENDED, or
+ * ZK_LATE at the deadline, at the cut-off, and when the connection has been down for longer than
+ * the session may live. */
 int zk_watch_wait(struct zk_session *z, struct zk_watch *watch, int64_t deadline_ns);
 void zk_watch_drop(struct zk_session *z, struct zk_watch *watch);
 
-/* Waits until the session is connected. ZOK, ZK_ENDED, or ZK_DOWN at the deadline, at the cut-off, after
- * command_timeout, and when the session may have expired by our clock. */
+/* Waits until the session is connected. ZOK, ZK_ENDED, or ZK_DOWN at the deadline, at the cut-off,
+ * after command_timeout, and when the session may have expired by our clock. */
 int zk_connected(struct zk_session *z, int64_t deadline_ns);
 
-/* Creates the nodes that lead to path, path itself included, as far as they are missing. mode: ZOO_CONTAINER
- * or ZOO_PERSISTENT. */
+/* Creates the nodes that lead to path, path itself included, as far as they are missing. mode:
+ * ZOO_CONTAINER or ZOO_PERSISTENT. */
 int zk_make_parents(struct zk_session *z, const char *path, int mode);
 
 /* Fails an operation that got rc: LB_REFUSED (rights, bad name), LB_UNKNOWN (ZK_CUT, ZK_LATE), else

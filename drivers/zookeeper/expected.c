@@ -9,8 +9,11 @@ const struct lb_expectation zk_expected[LB_FAULTS] = {
 
 const struct lb_expectation zk_ignores_loss_expected[LB_FAULTS] = {
     [LB_FAULT_NONE] = SAFE("no session ends"),
-    [LB_FAULT_PAUSE] = VIOLATED("who does not listen for its session's end works on beside the next one"),
+    [LB_FAULT_PAUSE] =
+        VIOLATED("who does not listen for its session's end works on beside the next one"),
     [LB_FAULT_HOLDER_KILL] = SAFE("a dead holder's session ends by itself"),
-    [LB_FAULT_SERVER_RESTART] = SAFE("keys and sessions are on disk; sessions get their full time again"),
-    [LB_FAULT_WIRE_CUT] = VIOLATED("who does not listen for its session's end works on beside the next one"),
+    [LB_FAULT_SERVER_RESTART] =
+        SAFE("keys and sessions are on disk; sessions get their full time again"),
+    [LB_FAULT_WIRE_CUT] =
+        VIOLATED("who does not listen for its session's end works on beside the next one"),
 };

@@ -1,6 +1,6 @@
-/* facts: what a ZooKeeper server says of itself, by its four-letter words. A server may forbid them (only
- * srvr is allowed by default): then the fact is missing, which is no error. They are asked of the server that
- * the session is connected to, over a connection of their own. */
+/* facts: what a ZooKeeper server says of itself, by its four-letter words. A server may forbid them
+ * (only srvr is allowed by default): then the fact is missing, which is no error. They are asked of
+ * the server that the session is connected to, over a connection of their own. */
 #include "drivers/zookeeper/session.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -57,7 +57,8 @@ static void take(struct lb_facts *facts, const char *answer, const char *label, 
 /* How many servers vote and watch, as "conf" lists them ("server.1=..."); 1 where it lists none. */
 static int ensemble(const char *conf) {
     int count = 0;
-    for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++) count++;
+    for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++)
+        count++;
     return count ? count : 1;
 }
 
@@ -78,7 +79,8 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
         take(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
         take(facts, answer, "Mode: ", "\r\n", "mode");
     }
-    if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0 && strstr(answer, "tickTime=")) {
+    if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0 &&
+        strstr(answer, "tickTime=")) {
         take(facts, answer, "tickTime=", "\r\n", "tick_ms");
         take(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
         take(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");

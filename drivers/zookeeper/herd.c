@@ -1,10 +1,11 @@
-/* zk-herd: the lock as it is first thought of: whoever creates the ephemeral node holds, the others watch it
- * and all try again when it goes. 1 + 1 round trips uncontended, fewer than any queue; but each release wakes
- * every waiter, to a creation and a watch each of which one succeeds: for contrast with zk-lock.
+/* zk-herd: the lock as it is first thought of: whoever creates the ephemeral node holds, the others
+ * watch it and all try again when it goes. 1 + 1 round trips uncontended, fewer than any queue; but
+ * each release wakes every waiter, to a creation and a watch each of which one succeeds: for
+ * contrast with zk-lock.
  *
- * Nobody has published this one as a recipe (the documentation warns of it), so its data is ours: "<address>
- * <uuid>", to know the node again after an answer was lost, also among the clients of one session.
- */
+ * Nobody has published this one as a recipe (the documentation warns of it), so its data is ours:
+ * "<address> <uuid>", to know the node again after an answer was lost, also among the clients of
+ * one session. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -21,9 +22,10 @@ struct zk_herd {
     uint64_t czxid;
 };
 
-/* After a lost answer: whether the node is there and is ours: ZOK, ZNODEEXISTS (another's), ZNONODE, or a
- * failure. The server that we are connected to now may lag behind the one that took the request: it catches
- * up first, or we would wait for our own node, or delete the next holder's. */
+/* After a lost answer: whether the node is there and is ours: ZOK, ZNODEEXISTS (another's),
+ * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that
+ * took the request: it catches up first, or we would wait for our own node, or delete the next
+ * holder's. */
 static int look(struct zk_session *z, struct zk_herd *mine) {
     char data[ZK_DATA_MAX] = "";
     struct Stat stat;
@@ -75,13 +77,14 @@ static enum lb_outcome free_node(struct lb_session *session, struct zk_herd *min
     bool sent = false;
     for (;;) {
         int rc = zk_connected(z, LB_NEVER);
-        /* The name is everybody's: after a lost answer it may be another's by now. While our session
-         * lives and nothing was sent, it is surely ours. */
+        /* The name is everybody's: after a lost answer it may be another's by now. While our
+         * session lives and nothing was sent, it is surely ours. */
         if (rc == ZOK && sent) rc = look(z, mine);
         if (rc == ZOK) rc = zk_delete(z, mine->path);
         if (rc == ZOK || (sent && (rc == ZNONODE || rc == ZNODEEXISTS))) return LB_OK;
         if (rc == ZNONODE || rc == ZNODEEXISTS || rc == ZK_ENDED)
-            return lb_fail(session, LB_LOST, "zookeeper: %s was gone before its release", mine->path);
+            return lb_fail(session, LB_LOST, "zookeeper: %s was gone before its release",
+                           mine->path);
         if (rc == ZK_CUT) {
             sent = true;
             continue;
@@ -100,9 +103,11 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
     bool once = request->deadline_ns <= lb_now();
     mine->held = false;
     mine->session.client_id = 0;
-    if (zk_path_of(server->prefix, request->key, request->key_len, mine->path, sizeof mine->path) != 0)
+    if (zk_path_of(server->prefix, request->key, request->key_len, mine->path, sizeof mine->path) !=
+        0)
         return lb_fail(session, LB_REFUSED,
-                       "zookeeper: the key '%.64s' makes no path: it is empty or too long", request->key);
+                       "zookeeper: the key '%.64s' makes no path: it is empty or too long",
+                       request->key);
     zk_uuid(&session->rng, uuid);
     snprintf(mine->data, sizeof mine->data, "%s %s", z->address, uuid);
     for (;;) {
@@ -128,7 +133,8 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
         if (rc == ZOK) continue;
         if (rc == ZK_ENDED) return zk_fail(session, rc, "wait for", mine->path);
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
-        return lb_fail(session, LB_BROKEN, "zookeeper: lost touch while waiting for %s", mine->path);
+        return lb_fail(session, LB_BROKEN, "zookeeper: lost touch while waiting for %s",
+                       mine->path);
     }
 }
 
@@ -179,9 +185,9 @@ const struct lb_lock lock_zk_herd = {
     .about = {.compatible = "whoever creates the same ephemeral node",
               .order = "none",
               .token = ZK_TOKEN,
-              .hazards =
-                  ZK_HAZARDS "; each release wakes every waiter, N requests for one grant; waiters may "
-                             "starve",
+              .hazards = ZK_HAZARDS
+              "; each release wakes every waiter, N requests for one grant; waiters may "
+              "starve",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

@@ -1,8 +1,8 @@
-/* unsafe-zk-ignores-session-loss: zk-lock in the hands of a program that does not listen to its session: the
- * disconnection and the expiry are events, and who registers no listener hears of neither. It works on with a
- * lock that the server has given to the next one, and its release reports no trouble. As in the Curator issue
- * of the two holders (CURATOR-206): acquire() and release() alone do not tell.
- */
+/* unsafe-zk-ignores-session-loss: zk-lock in the hands of a program that does not listen to its
+ * session: the disconnection and the expiry are events, and who registers no listener hears of
+ * neither. It works on with a lock that the server has given to the next one, and its release
+ * reports no trouble. As in the Curator issue of the two holders (CURATOR-206): acquire() and
+ * release() alone do not tell. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -31,18 +31,20 @@ const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
     .caps = (ZK_CAPS & ~(unsigned)LB_CAP_SHARE) | LB_CAP_CONTROL,
     .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
-    .about = {.compatible = "Curator's InterProcessMutex, used without a ConnectionStateListener",
-              .order = ZK_ORDER,
-              .hazards = "two holders after a pause or a disconnection longer than the session",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = ZK_CRASH_SLACK_NS,
-              .mistake = "Curator's acquire and release without a listener (CURATOR-206): the expiry of the "
-                         "session goes unheard, and the holder works on beside the next one",
-              .exposed_by = "pause",
-              .exposed_as = LB_EXPOSED_VIOLATED},
+    .about =
+        {.compatible = "Curator's InterProcessMutex, used without a ConnectionStateListener",
+         .order = ZK_ORDER,
+         .hazards = "two holders after a pause or a disconnection longer than the session",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_SESSION,
+         .crash_slack_ns = ZK_CRASH_SLACK_NS,
+         .mistake =
+             "Curator's acquire and release without a listener (CURATOR-206): the expiry of the "
+             "session goes unheard, and the holder works on beside the next one",
+         .exposed_by = "pause",
+         .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = zk_ignores_loss_expected,
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .prepare = stop_listening,
                     .acquire = zk_mutex_acquire, .release = deaf_release, .settle = zk_mutex_settle,

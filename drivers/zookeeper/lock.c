@@ -1,10 +1,10 @@
-/* zk-lock: Curator's InterProcessMutex on the server, node for node: an ephemeral sequential node per
- * contender below the lock's path, the first one holds, each other one watches the node right before it.
- * First come, first served; a release wakes one waiter. 2 + 1 round trips uncontended, at least 4 and an
- * event contended. The token is the transaction that made the node (czxid), not the sequence number:
- * Curator's parents are containers, which the server removes when they are empty, and then the sequence
- * starts anew. It is not re-entrant: Curator's re-entry is a counter in the client, see zk-reentrant.
- */
+/* zk-lock: Curator's InterProcessMutex on the server, node for node: an ephemeral sequential node
+ * per contender below the lock's path, the first one holds, each other one watches the node right
+ * before it. First come, first served; a release wakes one waiter. 2 + 1 round trips uncontended,
+ * at least 4 and an event contended. The token is the transaction that made the node (czxid), not
+ * the sequence number: Curator's parents are containers, which the server removes when they are
+ * empty, and then the sequence starts anew. It is not re-entrant: Curator's re-entry is a counter
+ * in the client, see zk-reentrant. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -44,12 +44,13 @@ const struct lb_lock lock_zk_lock = {
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
-    .about = {.compatible = "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
+    .about = {.compatible =
+                  "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
               .order = ZK_ORDER,
               .token = ZK_TOKEN,
-              .hazards =
-                  ZK_HAZARDS "; kazoo's Lock with extra_lock_patterns waits for Curator's clients, but they "
-                             "do not wait for it",
+              .hazards = ZK_HAZARDS
+              "; kazoo's Lock with extra_lock_patterns waits for Curator's clients, but they "
+              "do not wait for it",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

@@ -1,8 +1,7 @@
-/* zk-multi: Curator's InterProcessMultiLock: a zk-lock on each key, taken in the order that they come in,
- * released in reverse. All or none: what it has is given back when one is not to be had. Whoever takes the
- * same keys in another order may deadlock with it, until somebody's wait ends: the order is the callers'
- * business, here as there. The token is that of the first key.
- */
+/* zk-multi: Curator's InterProcessMultiLock: a zk-lock on each key, taken in the order that they
+ * come in, released in reverse. All or none: what it has is given back when one is not to be had.
+ * Whoever takes the same keys in another order may deadlock with it, until somebody's wait ends:
+ * the order is the callers' business, here as there. The token is that of the first key. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -12,8 +11,8 @@ struct zk_multi {
     struct zk_place place[LB_KEYS_MAX];
 };
 
-/* Gives back the places from the last to the first. The worst of it: LB_UNKNOWN or LB_BROKEN (one may still
- * be there), LB_LOST (one was not there any more), LB_OK. */
+/* Gives back the places from the last to the first. The worst of it: LB_UNKNOWN or LB_BROKEN (one
+ * may still be there), LB_LOST (one was not there any more), LB_OK. */
 static enum lb_outcome leave_all(struct lb_session *session, struct zk_multi *mine) {
     enum lb_outcome worst = LB_OK;
     for (int i = mine->count - 1; i >= 0; i--) {
@@ -24,8 +23,8 @@ static enum lb_outcome leave_all(struct lb_session *session, struct zk_multi *mi
     return worst;
 }
 
-static enum lb_outcome zk_multi_acquire(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome zk_multi_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct zk_multi *mine = grant->data;
     const struct lb_key own = {.name = request->key, .len = request->key_len};
     const struct lb_key *keys = request->keys ? request->keys : &own;
@@ -35,12 +34,14 @@ static enum lb_outcome zk_multi_acquire(struct lb_session *session, const struct
     for (int i = 0; i < wanted; i++) {
         struct zk_place *place = &mine->place[i];
         enum lb_outcome outcome = zk_place_at(session, place, keys[i].name, keys[i].len, NULL);
-        if (outcome == LB_OK) outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
+        if (outcome == LB_OK)
+            outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
         if (outcome == LB_OK) {
             mine->count = i + 1;
             continue;
         }
-        if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT; /* the keys before it took the time */
+        /* the keys before it took the time */
+        if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT;
         struct lb_err why = session->err;
         session->err.code = 0;
         enum lb_outcome left = leave_all(session, mine);
@@ -54,11 +55,12 @@ static enum lb_outcome zk_multi_acquire(struct lb_session *session, const struct
     return LB_OK;
 }
 
-static enum lb_outcome zk_multi_release(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome zk_multi_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     (void)request;
     struct zk_multi *mine = grant->data;
-    if (mine->count == 0) return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+    if (mine->count == 0)
+        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
     return leave_all(session, mine);
 }
 
@@ -87,8 +89,9 @@ const struct lb_lock lock_zk_multi = {
     .about = {.compatible = "Curator's InterProcessMultiLock and, on each key, InterProcessMutex",
               .order = "first come, first served on each key",
               .token = ZK_TOKEN " of the first key",
-              .hazards = ZK_HAZARDS "; a waiter holds the keys before the one it waits for; callers must "
-                                    "agree on the order of keys",
+              .hazards =
+                  ZK_HAZARDS "; a waiter holds the keys before the one it waits for; callers must "
+                             "agree on the order of keys",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

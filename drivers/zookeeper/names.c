@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Strict on purpose: ZooKeeper takes most of Unicode, but not all of it, and we need not know which. */
+/* Strict on purpose: ZooKeeper takes most of Unicode, but not all of it, and we need not know
+ * which. */
 static bool plain(char c) {
     return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.';
 }
@@ -107,7 +108,8 @@ int zk_ahead_read(char *const *names, int count, const char *own) {
     if (mine == ZK_ABSENT) return ZK_ABSENT;
     int first = ZK_FIRST;
     for (int i = 0; i < count; i++) {
-        if (!strstr(names[i], "__WRIT__") || !sorts_before(names, i, mine, zk_order_read_write)) continue;
+        if (!strstr(names[i], "__WRIT__") || !sorts_before(names, i, mine, zk_order_read_write))
+            continue;
         if (first == ZK_FIRST || sorts_before(names, i, first, zk_order_read_write)) first = i;
     }
     return first;
@@ -115,7 +117,8 @@ int zk_ahead_read(char *const *names, int count, const char *own) {
 
 int zk_protected(char *const *names, int count, const char *uuid) {
     for (int i = 0; i < count; i++) {
-        if (strncmp(names[i], "_c_", 3) == 0 && strncmp(names[i] + 3, uuid, ZK_UUID_CHARS) == 0) return i;
+        if (strncmp(names[i], "_c_", 3) == 0 && strncmp(names[i] + 3, uuid, ZK_UUID_CHARS) == 0)
+            return i;
     }
     return ZK_ABSENT;
 }

@@ -1,10 +1,10 @@
-/* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes. They talk to
- * nobody and allocate nothing.
+/* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes.
+ * They talk to nobody and allocate nothing.
  *
- * Below the lock's path each contender has one node, its name ending with a sequence that the server adds:
- * ten digits. Curator: "_c_<uuid>-lock-<sequence>" for a mutex, "-__READ__" and "-__WRIT__" for a read-write
- * lock, "-lease-" for a semaphore. ZooKeeper's C recipe: "x-<session, 16 hex digits>-<sequence>".
- */
+ * Below the lock's path each contender has one node, its name ending with a sequence that the
+ * server adds: ten digits. Curator: "_c_<uuid>-lock-<sequence>" for a mutex, "-__READ__" and
+ * "-__WRIT__" for a read-write lock, "-lease-" for a semaphore. ZooKeeper's C recipe: "x-<session,
+ * 16 hex digits>-<sequence>". */
 #ifndef DRIVERS_ZOOKEEPER_NAMES_H
 #define DRIVERS_ZOOKEEPER_NAMES_H
 
@@ -20,24 +20,25 @@
 #define ZK_NAME_MAX 128                                        /* a node's own name */
 #define ZK_PATH_MAX (ZK_PARENT_MAX + 1 + ZK_NAME_MAX)
 
-/* "prefix/key" into out, size bytes. Bytes of the key that a path cannot have, and '/' and '%', become %XX;
- * so does the first dot of the names "." and "..". 0, or -1 when the key is empty or the path does not fit.
- */
+/* "prefix/key" into out, size bytes. Bytes of the key that a path cannot have, and '/' and '%',
+ * become %XX; so does the first dot of the names "." and "..". 0, or -1 when the key is empty or
+ * the path does not fit. */
 int zk_path_of(const char *prefix, const char *key, size_t key_len, char *out, size_t size);
 
 /* A random (version 4) UUID in lower-case hex, as Java prints it. */
 void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]);
 
-/* What a recipe sorts a node by. Curator's mutex: the text after the last "lock-", or all of the name if it
- * has none; its read-write lock: the same with "__READ__", then "__WRIT__". The C recipe: after the last '-'.
- */
+/* What a recipe sorts a node by. Curator's mutex: the text after the last "lock-", or all of the
+ * name if it has none; its read-write lock: the same with "__READ__", then "__WRIT__". The C
+ * recipe: after the last '-'. */
 typedef const char *zk_order_fn(const char *name);
 zk_order_fn zk_order_lock, zk_order_read_write, zk_order_recipe;
 
-/* Where in names[count] the one stands that must go before `own` may have its turn, and is watched till then:
- * ZK_FIRST if there is none, ZK_ABSENT if own is not among them. For all but a reader it is the one right
- * before own in that order (a stable sort, as Java's); for Curator's reader it is the first writer of all, if
- * that comes before own: the readers behind it wake together. O(count), sorts nothing. */
+/* Where in names[count] the one stands that must go before `own` may have its turn, and is watched
+ * till then: ZK_FIRST if there is none, ZK_ABSENT if own is not among them. For all but a reader it
+ * is the one right before own in that order (a stable sort, as Java's); for Curator's reader it is
+ * the first writer of all, if that comes before own: the readers behind it wake together. O(count),
+ * sorts nothing. */
 enum { ZK_FIRST = -1, ZK_ABSENT = -2 };
 typedef int zk_ahead_fn(char *const *names, int count, const char *own);
 zk_ahead_fn zk_ahead_lock, zk_ahead_write, zk_ahead_read, zk_ahead_recipe;

@@ -10,8 +10,8 @@
 
 const struct zk_queue zk_queue_lock = {.base = "lock-", .ahead = zk_ahead_lock};
 
-/* The recipe's places of this session, so that an unknown node with the session's name is known from those of
- * its other clients. lock_state is common to them. */
+/* The recipe's places of this session, so that an unknown node with the session's name is known
+ * from those of its other clients. lock_state is common to them. */
 static struct zk_place **mates_of(const struct lb_session *session) {
     return session->lock_state;
 }
@@ -47,8 +47,8 @@ static int unclaimed(const struct search *search, char *const *names, int count)
     for (int i = 0; i < count; i++) {
         if (strncmp(names[i], base, strlen(base)) != 0) continue;
         const struct zk_place *mate = *mates_of(search->session);
-        while (mate &&
-               (strcmp(mate->name, names[i]) != 0 || strcmp(mate->parent, search->place->parent) != 0))
+        while (mate && (strcmp(mate->name, names[i]) != 0 ||
+                        strcmp(mate->parent, search->place->parent) != 0))
             mate = mate->next;
         if (!mate) return i;
     }
@@ -72,10 +72,12 @@ static void path_below(const struct zk_place *place, const char *name, char *pat
     snprintf(path, ZK_PATH_MAX, "%s/%s", place->parent, name);
 }
 
-/* After a creation whose answer was lost: did it happen? ZOK with the place filled, ZNONODE, or a failure.
- * The server that we are connected to now may lag behind the one that took the creation: it catches up first,
- * or the node would not be seen, made twice, and wait for itself (as Curator's may: CURATOR-264). */
-static int find_again(struct lb_session *session, const struct zk_queue *queue, struct zk_place *place) {
+/* After a creation whose answer was lost: did it happen? ZOK with the place filled, ZNONODE, or a
+ * failure. The server that we are connected to now may lag behind the one that took the creation:
+ * it catches up first, or the node would not be seen, made twice, and wait for itself (as Curator's
+ * may: CURATOR-264). */
+static int find_again(struct lb_session *session, const struct zk_queue *queue,
+                      struct zk_place *place) {
     struct zk_session *z = zk_session_of(session);
     char name[ZK_NAME_MAX] = "", path[ZK_PATH_MAX];
     struct search search = {
@@ -100,7 +102,8 @@ static int create(struct zk_session *z, const struct zk_queue *queue, struct zk_
     struct Stat stat;
     int mode = sequence ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL;
     if (queue->base) {
-        snprintf(base, sizeof base, "_c_%s-%s%s", place->uuid, queue->base, sequence ? sequence : "");
+        snprintf(base, sizeof base, "_c_%s-%s%s", place->uuid, queue->base,
+                 sequence ? sequence : "");
     } else {
         zk_recipe_base(place->session.client_id, base);
     }
@@ -150,7 +153,8 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
             rc = create(z, queue, place, sequence);
             if (rc == ZOK) return LB_OK;
             if (rc == ZNONODE) {
-                rc = zk_make_parents(z, place->parent, queue->base ? ZOO_CONTAINER : ZOO_PERSISTENT);
+                rc =
+                    zk_make_parents(z, place->parent, queue->base ? ZOO_CONTAINER : ZOO_PERSISTENT);
                 if (rc == ZOK) continue;
                 if (rc == ZK_CUT || rc == ZK_LATE) rc = ZK_DOWN;
                 return zk_fail(session, rc, "create", place->parent);
@@ -159,14 +163,15 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
         }
         if (rc == ZK_CUT) continue;
         /* The session's end takes the node along; anything else leaves a sent creation in doubt. */
-        return zk_fail(session, sent && rc != ZK_ENDED ? ZK_CUT : rc, "create a node in", place->parent);
+        return zk_fail(session, sent && rc != ZK_ENDED ? ZK_CUT : rc, "create a node in",
+                       place->parent);
     }
 }
 
-/* Who must go before us, into ret_path (ZK_PATH_MAX bytes): "" if nobody. ZOK, ZNONODE when our own node is
- * not there any more, or any failure of a call. */
-static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue, const struct zk_place *place,
-                        char *ret_path) {
+/* Who must go before us, into ret_path (ZK_PATH_MAX bytes): "" if nobody. ZOK, ZNONODE when our own
+ * node is not there any more, or any failure of a call. */
+static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue,
+                        const struct zk_place *place, char *ret_path) {
     char name[ZK_NAME_MAX] = "";
     struct search search = {.queue = queue, .place = place, .name = name, .found = ZK_ABSENT};
     int rc = zk_children(z, place->parent, find_ahead, &search);
@@ -177,7 +182,8 @@ static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue, cons
     return ZOK;
 }
 
-/* With the call that each client uses: Curator reads the node, the C recipe asks whether it exists. */
+/* With the call that each client uses: Curator reads the node, the C recipe asks whether it
+ * exists. */
 static int watch(struct zk_session *z, const struct zk_queue *queue, const char *path,
                  struct zk_watch *ret_watch) {
     return queue->base ? zk_watch_data(z, path, ret_watch) : zk_watch_exists(z, path, ret_watch);
@@ -185,7 +191,8 @@ static int watch(struct zk_session *z, const struct zk_queue *queue, const char 
 
 enum lb_outcome zk_granted(struct lb_session *session) {
     if (!zk_session_over(zk_session_of(session))) return LB_OK;
-    return lb_fail(session, LB_BROKEN, "zookeeper: the answer came when the session was over by our clock");
+    return lb_fail(session, LB_BROKEN,
+                   "zookeeper: the answer came when the session was over by our clock");
 }
 
 enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
@@ -200,7 +207,8 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         int rc = who_is_ahead(z, queue, place, ahead);
         if (rc == ZOK && ahead[0] == '\0') {
             outcome = zk_granted(session);
-            if (outcome != LB_OK) zk_place_leave(session, place); /* if the server thinks otherwise */
+            /* if the server thinks otherwise */
+            if (outcome != LB_OK) zk_place_leave(session, place);
             return outcome;
         }
         if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
@@ -216,9 +224,11 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         if (rc == ZK_CUT || rc == ZK_DOWN) rc = zk_connected(z, deadline_ns);
         if (rc == ZOK) continue;
         if (rc == ZK_ENDED) return zk_fail(session, rc, "wait in", place->parent);
-        if (lb_now() >= deadline_ns) return zk_place_give_up(session, place, once ? LB_BUSY : LB_TIMEOUT);
+        if (lb_now() >= deadline_ns)
+            return zk_place_give_up(session, place, once ? LB_BUSY : LB_TIMEOUT);
         /* The server does not answer, or the cut-off came: our node may stay in the queue. */
-        outcome = lb_fail(session, LB_UNKNOWN, "zookeeper: lost touch while waiting in %s", place->parent);
+        outcome = lb_fail(session, LB_UNKNOWN, "zookeeper: lost touch while waiting in %s",
+                          place->parent);
         zk_place_leave(session, place);
         return outcome;
     }
@@ -232,12 +242,14 @@ static enum lb_outcome leave(struct lb_session *session, const struct zk_place *
     for (;;) {
         int rc = zk_connected(z, LB_NEVER);
         if (rc == ZOK) rc = zk_delete(z, path);
-        /* Nobody deletes another's node while its session lives, so after a lost answer it was we who did. */
+        /* Nobody deletes another's node while its session lives, so after a lost answer it was we
+         * who did. */
         if (rc == ZOK || (rc == ZNONODE && sent)) return LB_OK;
         if (rc == ZNONODE)
             return lb_fail(session, LB_LOST, "zookeeper: %s was gone before its release", path);
         if (rc == ZK_ENDED)
-            return lb_fail(session, LB_LOST, "zookeeper: the session expired, and %s with it", path);
+            return lb_fail(session, LB_LOST, "zookeeper: the session expired, and %s with it",
+                           path);
         if (rc == ZK_CUT) {
             sent = true;
             continue;
@@ -250,12 +262,14 @@ static enum lb_outcome leave(struct lb_session *session, const struct zk_place *
 
 bool zk_place_held(const struct lb_session *session, const struct zk_place *place) {
     const struct zk_session *z = zk_session_of(session);
-    return place->name[0] && !z->expired && place->session.client_id == zoo_client_id(z->handle)->client_id;
+    return place->name[0] && !z->expired &&
+           place->session.client_id == zoo_client_id(z->handle)->client_id;
 }
 
 enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *place) {
     const struct zk_session *z = zk_session_of(session);
-    if (!place->name[0]) return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+    if (!place->name[0])
+        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
     enum lb_outcome outcome =
         place->session.client_id == zoo_client_id(z->handle)->client_id
             ? leave(session, place)
@@ -287,7 +301,9 @@ enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *pre
     session->commands += shadow.commands - commands; /* others may have called on it meanwhile */
     free(old);
     if (opened != 0) return LB_BROKEN;
-    return ended ? LB_OK : lb_fail(session, LB_UNKNOWN, "zookeeper: the old session's end was not confirmed");
+    return ended
+               ? LB_OK
+               : lb_fail(session, LB_UNKNOWN, "zookeeper: the old session's end was not confirmed");
 }
 
 enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
@@ -302,8 +318,8 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
         place->session.client_id = 0;
         return LB_OK;
     }
-    /* What it sent over an earlier connection has been done or is lost, since the server takes the requests
-     * of a session from one connection at a time. */
+    /* What it sent over an earlier connection has been done or is lost, since the server takes the
+     * requests of a session from one connection at a time. */
     int rc = zk_connected(z, LB_NEVER);
     if (rc == ZOK && !place->name[0]) rc = find_again(session, queue, place);
     if (rc == ZNONODE || rc == ZK_ENDED) {

@@ -1,12 +1,12 @@
-/* zk-rwlock: Curator's InterProcessReadWriteLock: readers' nodes "__READ__", writers' "__WRIT__", in one
- * queue. A writer watches the node right before it, as in zk-lock. A reader waits for the first writer of the
- * queue, if that stands before it, and so a writer that goes wakes all readers behind it, also those behind a
- * second writer, who then wait for that one. First come, first served: a reader that comes after a waiting
- * writer waits, and so neither starves. Re-entry is counted in the client. A writer may read as well: its
- * reader's node gets the writer's own sequence, so that it stays in front when the writer goes (Curator up
- * to 5.4 puts it at the end, where the next writer overtakes it). The other way round is refused: Curator
- * would wait for ever for itself.
- */
+/* zk-rwlock: Curator's InterProcessReadWriteLock: readers' nodes "__READ__", writers' "__WRIT__",
+ * in one queue. A writer watches the node right before it, as in zk-lock. A reader waits for the
+ * first writer of the queue, if that stands before it, and so a writer that goes wakes all readers
+ * behind it, also those behind a second writer, who then wait for that one. First come, first
+ * served: a reader that comes after a waiting writer waits, and so neither starves. Re-entry is
+ * counted in the client. A writer may read as well: its reader's node gets the writer's own
+ * sequence, so that it stays in front when the writer goes (Curator up to 5.4 puts it at the end,
+ * where the next writer overtakes it). The other way round is refused: Curator would wait for ever
+ * for itself. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -30,7 +30,8 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
         const char *sequence = zk_order_read_write(mine->write.name);
         return zk_place_join(session, &readers, place, sequence, request->deadline_ns);
     }
-    return zk_place_take(session, request->shared ? &readers : &writers, place, request->deadline_ns);
+    return zk_place_take(session, request->shared ? &readers : &writers, place,
+                         request->deadline_ns);
 }
 
 static enum lb_outcome zk_rw_acquire(struct lb_session *session, const struct lb_request *request,
@@ -81,7 +82,8 @@ static enum lb_outcome zk_rw_settle(struct lb_session *session, const struct lb_
 
 const struct lb_lock lock_zk_rwlock = {
     .name = "zk-rwlock",
-    .summary = "readers and writers in one queue of ephemeral nodes (Curator's InterProcessReadWriteLock)",
+    .summary =
+        "readers and writers in one queue of ephemeral nodes (Curator's InterProcessReadWriteLock)",
     .backend = &backend_zookeeper,
     .primitive = LB_RWLOCK,
     .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SHARED | LB_CAP_REENTRANT,
@@ -89,9 +91,11 @@ const struct lb_lock lock_zk_rwlock = {
     .waits = "writers watch predecessor, readers the first writer",
     .keeps = ZK_KEEPS_CONTAINERS,
     .about = {.compatible = "Curator's InterProcessReadWriteLock",
-              .order = "first come, first served, readers together; neither readers nor writers starve",
+              .order =
+                  "first come, first served, readers together; neither readers nor writers starve",
               .token = ZK_TOKEN "; a reader's lies between its writers'",
-              .hazards = ZK_HAZARDS "; a reader can't become a writer; a writer that goes wakes all readers",
+              .hazards = ZK_HAZARDS
+              "; a reader can't become a writer; a writer that goes wakes all readers",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

@@ -1,19 +1,19 @@
-/* zk-recipe: the lock of ZooKeeper's own C recipe (zkr_lock, which Debian does not ship), by its node names:
- * "x-<session>-<sequence>" below the lock's path, watched with exists. Without its defects: zkr_lock_lock
- * returned success whatever happened; it gave its place up and queued anew when the node before it went
- * between its list and its watch; and it took any node of its session for its own, so that two locks of one
- * handle held together. Here a failure is told, a place is kept, and each attempt has a node of its own: the
- * clients of a session know their nodes from each other's. 2 + 1 round trips; the original asks for the
- * parent and for its own node first, 4 + 1. Not a word of the protocol on the server differs by that.
- */
+/* zk-recipe: the lock of ZooKeeper's own C recipe (zkr_lock, which Debian does not ship), by its
+ * node names: "x-<session>-<sequence>" below the lock's path, watched with exists. Without its
+ * defects: zkr_lock_lock returned success whatever happened; it gave its place up and queued anew
+ * when the node before it went between its list and its watch; and it took any node of its session
+ * for its own, so that two locks of one handle held together. Here a failure is told, a place is
+ * kept, and each attempt has a node of its own: the clients of a session know their nodes from each
+ * other's. 2 + 1 round trips; the original asks for the parent and for its own node first, 4 + 1.
+ * Not a word of the protocol on the server differs by that. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
 
 static const struct zk_queue queue = {.base = NULL, .ahead = zk_ahead_recipe};
 
-static enum lb_outcome zk_recipe_acquire(struct lb_session *session, const struct lb_request *request,
-                                         struct lb_grant *grant) {
+static enum lb_outcome zk_recipe_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
     struct zk_place *place = grant->data;
     enum lb_outcome outcome = zk_place_at(session, place, request->key, request->key_len, NULL);
     if (outcome != LB_OK) return outcome;
@@ -24,8 +24,8 @@ static enum lb_outcome zk_recipe_acquire(struct lb_session *session, const struc
     return LB_OK;
 }
 
-static enum lb_outcome zk_recipe_settle(struct lb_session *session, const struct lb_request *request,
-                                        struct lb_grant *grant) {
+static enum lb_outcome zk_recipe_settle(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     (void)request;
     return zk_place_settle(session, &queue, grant->data);
 }
@@ -44,13 +44,15 @@ const struct lb_lock lock_zk_recipe = {
     .about = {.compatible = "zkr_lock of ZooKeeper's C recipes, and their Java WriteLock",
               .order = ZK_ORDER,
               .token = ZK_TOKEN,
-              .hazards = ZK_HAZARDS "; real zkr_locks on one handle share a node, and so the lock; a real "
-                                    "WriteLock may sleep for ever when the node before it goes as it looks",
+              .hazards = ZK_HAZARDS
+              "; real zkr_locks on one handle share a node, and so the lock; a real "
+              "WriteLock may sleep for ever when the node before it goes as it looks",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .session_bytes = sizeof(struct zk_place *),
-                    .acquire = zk_recipe_acquire, .release = zk_mutex_release, .settle = zk_recipe_settle,
-                    .residue = zk_residue, .store = &zk_store.store, )};
+    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place),
+                    .session_bytes = sizeof(struct zk_place *), .acquire = zk_recipe_acquire,
+                    .release = zk_mutex_release, .settle = zk_recipe_settle, .residue = zk_residue,
+                    .store = &zk_store.store, )};

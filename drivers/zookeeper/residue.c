@@ -1,7 +1,7 @@
-/* residue: what is left of the locks below our prefix: ephemeral nodes (in containers of any depth: a
- * semaphore has two), and watches on such paths, which the servers list where they are allowed to (wchp; not
- * those on children). Containers and persistent parents are what real clients leave too, and are no residue.
- */
+/* residue: what is left of the locks below our prefix: ephemeral nodes (in containers of any depth:
+ * a semaphore has two), and watches on such paths, which the servers list where they are allowed to
+ * (wchp; not those on children). Containers and persistent parents are what real clients leave too,
+ * and are no residue. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -41,7 +41,8 @@ static void free_names(struct names *names) {
 
 static void found(struct lb_residue *residue, const char *what, const char *path, int len) {
     if (residue->count++ == 0)
-        snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140, path);
+        snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140,
+                 path);
 }
 
 /* The nodes below a path, those with this beginning. ZOK, or a failure. */
@@ -57,7 +58,8 @@ static int walk(const struct walk *walking, const char *path, const char *begin,
         rc = zk_exists(walking->z, below, &stat);
         if (rc == ZOK && stat.ephemeralOwner != 0)
             found(walking->residue, "znode", below, (int)strlen(below));
-        if (rc == ZOK && stat.numChildren > 0 && depth > 0) rc = walk(walking, below, "", depth - 1);
+        if (rc == ZOK && stat.numChildren > 0 && depth > 0)
+            rc = walk(walking, below, "", depth - 1);
         if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
     }
     free_names(&names);
@@ -84,7 +86,8 @@ int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue
         snprintf(begin, sizeof begin, "%s/", server->prefix);
     }
     int rc = zk_sync(walking.z, server->prefix);
-    if (rc == ZOK) rc = walk(&walking, server->prefix, begin + strlen(server->prefix) + 1, DEPTH_MAX);
+    if (rc == ZOK)
+        rc = walk(&walking, server->prefix, begin + strlen(server->prefix) + 1, DEPTH_MAX);
     if (rc != ZOK) {
         zk_fail(session, rc, "look below", server->prefix);
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
@@ -93,7 +96,8 @@ int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue
     if (!answer) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     for (int i = 0; i < server->host_count && i < ZK_HOSTS_MAX; i++) {
-        if (zk_ask(&server->host[i], server->host_len[i], "wchp", answer, WATCHES_BYTES, deadline_ns) > 0)
+        if (zk_ask(&server->host[i], server->host_len[i], "wchp", answer, WATCHES_BYTES,
+                   deadline_ns) > 0)
             count_watches(answer, begin, &residue);
     }
     free(answer);

@@ -1,12 +1,11 @@
-/* zk-semaphore: Curator's InterProcessSemaphoreV2: a zk-lock at <path>/locks, and a node for each permit that
- * is out at <path>/leases. Whoever holds the lock adds its node and waits, still holding it, until there are
- * no more than the bound: so waiters queue at the lock, first come first served, and one of them watches the
- * leases. 5 round trips for a permit, 1 to give it back; several permits are taken one after the other, as
- * Curator's acquire(n) does, n times 5.
+/* zk-semaphore: Curator's InterProcessSemaphoreV2: a zk-lock at <path>/locks, and a node for each
+ * permit that is out at <path>/leases. Whoever holds the lock adds its node and waits, still
+ * holding it, until there are no more than the bound: so waiters queue at the lock, first come
+ * first served, and one of them watches the leases. 5 round trips for a permit, 1 to give it back;
+ * several permits are taken one after the other, as Curator's acquire(n) does, n times 5.
  *
- * The bound is a convention of the clients, which the server does not know. Two that take several permits
- * each may wait for each other, each with a part.
- */
+ * The bound is a convention of the clients, which the server does not know. Two that take several
+ * permits each may wait for each other, each with a part. */
 #include "drivers/zookeeper/mutex.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -37,13 +36,14 @@ static void count_leases(void *arg, char *const *names, int count) {
     struct census *census = arg;
     census->count = count;
     census->there = false;
-    for (int i = 0; i < count && !census->there; i++) census->there = strcmp(names[i], census->own) == 0;
+    for (int i = 0; i < count && !census->there; i++)
+        census->there = strcmp(names[i], census->own) == 0;
 }
 
-/* With our node among the leases: waits until they are no more than the bound. Looks before it watches:
- * Curator watches at once, and then has a watch to remove where there was room. */
-static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semaphore *mine, int bound,
-                                     int64_t deadline_ns, bool once) {
+/* With our node among the leases: waits until they are no more than the bound. Looks before it
+ * watches: Curator watches at once, and then has a watch to remove where there was room. */
+static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semaphore *mine,
+                                     int bound, int64_t deadline_ns, bool once) {
     struct zk_session *z = zk_session_of(session);
     const char *parent = mine->lease.parent;
     bool watching = false;
@@ -72,10 +72,12 @@ static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semap
 static enum lb_outcome take_one(struct lb_session *session, const struct lb_request *request,
                                 struct zk_semaphore *mine, int bound, bool once) {
     int64_t deadline_ns = request->deadline_ns;
-    enum lb_outcome outcome = zk_place_at(session, &mine->lock, request->key, request->key_len, "locks");
+    enum lb_outcome outcome =
+        zk_place_at(session, &mine->lock, request->key, request->key_len, "locks");
     if (outcome == LB_OK)
         outcome = zk_place_at(session, &mine->lease, request->key, request->key_len, "leases");
-    if (outcome == LB_OK) outcome = zk_place_take(session, &zk_queue_lock, &mine->lock, deadline_ns);
+    if (outcome == LB_OK)
+        outcome = zk_place_take(session, &zk_queue_lock, &mine->lock, deadline_ns);
     if (outcome != LB_OK) return outcome == LB_BUSY && !once ? LB_TIMEOUT : outcome;
     outcome = zk_place_join(session, &leases, &mine->lease, NULL, deadline_ns);
     if (outcome == LB_OK) {
@@ -92,7 +94,8 @@ static enum lb_outcome take_one(struct lb_session *session, const struct lb_requ
     if (unlocked != LB_OK) return LB_UNKNOWN;
     if (outcome == LB_OK) mine->session = mine->lease.session;
     if (outcome == LB_OK)
-        snprintf(mine->held[mine->count++], LEASE_NAME_MAX, "%.*s", LEASE_NAME_MAX - 1, mine->lease.name);
+        snprintf(mine->held[mine->count++], LEASE_NAME_MAX, "%.*s", LEASE_NAME_MAX - 1,
+                 mine->lease.name);
     return outcome;
 }
 
@@ -110,7 +113,8 @@ static enum lb_outcome give_back(struct lb_session *session, struct zk_semaphore
     return worst;
 }
 
-static enum lb_outcome zk_semaphore_acquire(struct lb_session *session, const struct lb_request *request,
+static enum lb_outcome zk_semaphore_acquire(struct lb_session *session,
+                                            const struct lb_request *request,
                                             struct lb_grant *grant) {
     struct zk_semaphore *mine = grant->data;
     uint32_t wanted = request->permits ? request->permits : 1;
@@ -118,8 +122,8 @@ static enum lb_outcome zk_semaphore_acquire(struct lb_session *session, const st
     bool once = request->deadline_ns <= lb_now();
     mine->count = 0;
     if (wanted > bound || wanted > PERMITS_MAX)
-        return lb_fail(session, LB_REFUSED, "zookeeper: %u permits of %u, at most %d at once", wanted, bound,
-                       PERMITS_MAX);
+        return lb_fail(session, LB_REFUSED, "zookeeper: %u permits of %u, at most %d at once",
+                       wanted, bound, PERMITS_MAX);
     while (mine->count < wanted) {
         enum lb_outcome outcome = take_one(session, request, mine, (int)bound, once);
         if (outcome == LB_OK) continue;
@@ -135,15 +139,18 @@ static enum lb_outcome zk_semaphore_acquire(struct lb_session *session, const st
     return zk_granted(session);
 }
 
-static enum lb_outcome zk_semaphore_release(struct lb_session *session, const struct lb_request *request,
+static enum lb_outcome zk_semaphore_release(struct lb_session *session,
+                                            const struct lb_request *request,
                                             struct lb_grant *grant) {
     (void)request;
     struct zk_semaphore *mine = grant->data;
-    if (mine->count == 0) return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+    if (mine->count == 0)
+        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
     return give_back(session, mine);
 }
 
-static enum lb_outcome zk_semaphore_settle(struct lb_session *session, const struct lb_request *request,
+static enum lb_outcome zk_semaphore_settle(struct lb_session *session,
+                                           const struct lb_request *request,
                                            struct lb_grant *grant) {
     (void)request;
     struct zk_semaphore *mine = grant->data;
@@ -162,15 +169,18 @@ const struct lb_lock lock_zk_semaphore = {
     .caps = ZK_CAPS | LB_CAP_FAIR | LB_CAP_PERMITS,
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor, the first of them the permits",
-    .keeps = "three container nodes a key, as Curator does; the server removes those that stay empty",
+    .keeps =
+        "three container nodes a key, as Curator does; the server removes those that stay empty",
     .about = {.compatible = "Curator's InterProcessSemaphoreV2",
               .order = ZK_ORDER,
-              .hazards = ZK_HAZARDS "; a try is turned away while another is just acquiring; two that take "
-                                    "several permits each may wait for each other",
+              .hazards = ZK_HAZARDS
+              "; a try is turned away while another is just acquiring; two that take "
+              "several permits each may wait for each other",
               .acquire_requests = 5,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
     LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_semaphore), .acquire = zk_semaphore_acquire,
-                    .release = zk_semaphore_release, .settle = zk_semaphore_settle, .residue = zk_residue, )};
+                    .release = zk_semaphore_release, .settle = zk_semaphore_settle,
+                    .residue = zk_residue, )};

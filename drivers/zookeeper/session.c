@@ -62,8 +62,8 @@ bool zk_session_over(const struct zk_session *z) {
     return z->expired || z->lost || lb_now() >= z->heard_ns + z->timeout_ms * LB_MS_NS;
 }
 
-/* A holder must learn it before it writes again: after a pause this runs as soon as the closed connection is
- * seen, which the loop looks at before it wakes who has slept. */
+/* A holder must learn it before it writes again: after a pause this runs as soon as the closed
+ * connection is seen, which the loop looks at before it wakes who has slept. */
 static void tell_if_over(struct zk_session *z) {
     if (!z->stood || z->lost || !zk_session_over(z)) return;
     z->lost = true;
@@ -75,8 +75,9 @@ static void learn_address(struct zk_session *z) {
     struct sockaddr_storage own = {0};
     socklen_t len = sizeof own;
     if (getsockname(z->fd, (struct sockaddr *)&own, &len) != 0) return;
-    const void *bytes = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr
-                                                  : (const void *)&((struct sockaddr_in *)&own)->sin_addr;
+    const void *bytes = own.ss_family == AF_INET6
+                            ? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr
+                            : (const void *)&((struct sockaddr_in *)&own)->sin_addr;
     inet_ntop(own.ss_family, bytes, z->address, sizeof z->address);
 }
 
@@ -86,8 +87,8 @@ static void hear(struct zk_session *z, int64_t at_ns) {
     lb_session_renewed(z->owner, at_ns + z->timeout_ms * LB_MS_NS);
 }
 
-/* The library calls this from zookeeper_process and zookeeper_interest, so on the pump's fiber: no waiting.
- */
+/* The library calls this from zookeeper_process and zookeeper_interest, so on the pump's fiber: no
+ * waiting. */
 static void on_state(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)path;
     struct zk_session *z = context;
@@ -105,8 +106,8 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     wake_idlers(z);
 }
 
-/* Notes the socket that the library uses now. It closes sockets without telling, so a changed or closed one
- * is forgotten here, before another of the same number can be opened on this thread. */
+/* Notes the socket that the library uses now. It closes sockets without telling, so a changed or
+ * closed one is forgotten here, before another of the same number can be opened on this thread. */
 static void note_socket(struct zk_session *z, int fd) {
     if (fd == z->fd) return;
     if (z->fd >= 0) lb_fd_forget(z->fd);
@@ -142,10 +143,13 @@ static void pump(void *arg) {
         struct lb_poll poll = {.fd = fd,
                                .events = ((interest & ZOOKEEPER_READ) ? LB_READABLE : 0) |
                                          ((interest & ZOOKEEPER_WRITE) ? LB_WRITABLE : 0)};
-        /* What is read below may have come right after this moment, and we may be paused meanwhile. */
+        /* What is read below may have come right after this moment, and we may be paused
+         * meanwhile. */
         int64_t before_ns = lb_now();
-        int64_t until_ns = before_ns + (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
-        if (!z->lost && z->stood && zk_session_end_ns(z) < until_ns) until_ns = zk_session_end_ns(z);
+        int64_t until_ns =
+            before_ns + (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
+        if (!z->lost && z->stood && zk_session_end_ns(z) < until_ns)
+            until_ns = zk_session_end_ns(z);
         int ready = lb_wait_any(&poll, fd >= 0, until_ns);
         if (z->stop) break;
         tell_if_over(z); /* before anything that came meanwhile is read */
@@ -181,15 +185,18 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
     z->timeout_ms = milliseconds(owner->lease_ns > 0 ? owner->lease_ns : 10 * LB_S_NS);
     z->down = true;
     z->heard_ns = lb_now();
-    z->handle = zookeeper_init(server->hosts, on_state, z->timeout_ms, previous, z, ZOO_NO_LOG_CLIENTENV);
+    z->handle =
+        zookeeper_init(server->hosts, on_state, z->timeout_ms, previous, z, ZOO_NO_LOG_CLIENTENV);
     if (!z->handle) {
         return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, strerror(errno));
     }
-    /* The library would look up its servers' names anew at each zookeeper_interest, with a netlink dump and a
-     * read of /dev/urandom, which took half of the processor time of a request. Ours are numbers. */
+    /* The library would look up its servers' names anew at each zookeeper_interest, with a netlink
+     * dump and a read of /dev/urandom, which took half of the processor time of a request. Ours are
+     * numbers. */
     zoo_set_servers_resolution_delay(z->handle, -1);
-    if (server->credentials[0] && zoo_add_auth(z->handle, "digest", server->credentials,
-                                               (int)strlen(server->credentials), NULL, NULL) != ZOK) {
+    if (server->credentials[0] &&
+        zoo_add_auth(z->handle, "digest", server->credentials, (int)strlen(server->credentials),
+                     NULL, NULL) != ZOK) {
         return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: cannot use the user and password",
                        server->shown);
     }
@@ -204,8 +211,8 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
             *ret_gone = true;
             return 0;
         }
-        /* Once each address has refused, there is nothing to wait for. A server that hangs up may be
-         * starting, electing, or have too many new connections at once. */
+        /* Once each address has refused, there is nothing to wait for. A server that hangs up may
+         * be starting, electing, or have too many new connections at once. */
         bool hopeless = z->expired || z->refusals >= server->host_count;
         if (hopeless || (!zk_session_idle(z, NULL, deadline_ns) && !zk_session_connected(z))) {
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s", server->shown,
@@ -216,13 +223,15 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
     return 0;
 }
 
-/* Asks the server to end the session and waits for it without blocking the thread. zookeeper_close would send
- * the same request and then block for up to 1.5 s for the answer, at each client's end; so the request is
- * written here, and the library is shown the end of the connection, after which it closes at once.
- * Whether the server confirmed. */
+/* Asks the server to end the session and waits for it without blocking the thread. zookeeper_close
+ * would send the same request and then block for up to 1.5 s for the answer, at each client's end;
+ * so the request is written here, and the library is shown the end of the connection, after which
+ * it closes at once. Whether the server confirmed. */
 static bool say_goodbye(struct zk_session *z) {
-    /* Length; an xid that the library does not reach; operation -11, close. The answer: length, xid, ... */
-    static const unsigned char request[] = {0, 0, 0, 8, 0x7f, 0xff, 0xff, 0xfe, 0xff, 0xff, 0xff, 0xf5};
+    /* Length; an xid that the library does not reach; operation -11, close. The answer: length,
+     * xid, ... */
+    static const unsigned char request[] = {0,    0,    0,    8,    0x7f, 0xff,
+                                            0xff, 0xfe, 0xff, 0xff, 0xff, 0xf5};
     static const unsigned char answer[] = {0, 0, 0, 16, 0x7f, 0xff, 0xff, 0xfe};
     if (z->fd < 0 || zoo_state(z->handle) != ZOO_CONNECTED_STATE) return false;
     bool confirmed = false;

@@ -1,10 +1,9 @@
 /* session: one ZooKeeper session: its handle of the C client, and the helper fiber that pumps it.
  *
- * The single-threaded client (libzookeeper_st) only does something when it is called, so a helper fiber keeps
- * it reading, pinging and reconnecting while the client's own fiber holds, waits or sleeps. Everything here
- * runs on the session's thread. The calls that algorithms use are in calls.h; this is for the backend's own
- * files.
- */
+ * The single-threaded client (libzookeeper_st) only does something when it is called, so a helper
+ * fiber keeps it reading, pinging and reconnecting while the client's own fiber holds, waits or
+ * sleeps. Everything here runs on the session's thread. The calls that algorithms use are in
+ * calls.h; this is for the backend's own files. */
 #ifndef DRIVERS_ZOOKEEPER_SESSION_H
 #define DRIVERS_ZOOKEEPER_SESSION_H
 
@@ -28,8 +27,8 @@ struct zk_options {
 #define ZK_HOSTS_MAX 32
 
 struct zk_server {
-    char hosts[1024];                           /* numeric "address:port,..." as the client wants them */
-    int host_count;                             /* addresses in it, ... */
+    char hosts[1024]; /* numeric "address:port,..." as the client wants them */
+    int host_count;   /* addresses in it, ... */
     struct sockaddr_storage host[ZK_HOSTS_MAX]; /* ... and they once more */
     socklen_t host_len[ZK_HOSTS_MAX];
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
@@ -37,22 +36,24 @@ struct zk_server {
     char shown[256];            /* the URL without its password, for messages */
 };
 
-/* One request on its way. It lives with the session, not on the caller's stack: an answer may come after its
- * caller has given up. */
+/* One request on its way. It lives with the session, not on the caller's stack: an answer may come
+ * after its caller has given up. */
 struct zk_slot {
     struct zk_session *session;
     struct zk_slot *next; /* among the free ones, or among those on their way */
     bool done, abandoned;
     int rc;
     struct lb_fiber *fiber; /* to be woken */
-    char *path;             /* create: where the node's path goes, ZK_PATH_MAX bytes; the caller's */
-    struct Stat *stat;      /* create, exists, read: the caller's */
-    char *data;             /* read: ZK_DATA_MAX bytes; the caller's */
+    /* create: where the node's path goes, ZK_PATH_MAX bytes; the caller's */
+    char *path;
+    struct Stat *stat; /* create, exists, read: the caller's */
+    char *data;        /* read: ZK_DATA_MAX bytes; the caller's */
     void (*visit)(void *arg, char *const *names, int count); /* children */
     void *arg;
 };
 
-/* A fiber that waits for the session's state or for a watch; on its own stack, in the session's list. */
+/* A fiber that waits for the session's state or for a watch; on its own stack, in the session's
+ * list. */
 struct zk_idler {
     struct zk_idler *next;
     struct lb_fiber *fiber; /* NULL while it does something else */
@@ -86,41 +87,43 @@ static inline struct zk_session *zk_session_of(const struct lb_session *session)
     return session->state;
 }
 
-/* Starts a session (previous NULL) or takes one up again, and waits until it stands. 0, -1 with err.
- * *ret_gone, if not NULL, is set when `previous` has expired: no error then. Clean up with zk_session_close
- * either way. */
+/* Starts a session (previous NULL) or takes one up again, and waits until it stands. 0, -1 with
+ * err. *ret_gone, if not NULL, is set when `previous` has expired: no error then. Clean up with
+ * zk_session_close either way. */
 int zk_session_open(struct zk_session *z, struct lb_session *owner, const clientid_t *previous,
                     int64_t deadline_ns, bool *ret_gone, struct lb_err *err);
 
-/* Ends it on the server too, if it can be reached; never blocks the thread. Takes any state, and twice. True
- * if the server has confirmed: then its nodes are gone. */
+/* Ends it on the server too, if it can be reached; never blocks the thread. Takes any state, and
+ * twice. True if the server has confirmed: then its nodes are gone. */
 bool zk_session_close(struct zk_session *z);
 
-/* Parks the calling fiber until something about the session changes, or the watch of its idler fires (NULL =
- * it has none; else the caller has put it into the list). false at the deadline or the cut-off. */
+/* Parks the calling fiber until something about the session changes, or the watch of its idler
+ * fires (NULL = it has none; else the caller has put it into the list). false at the deadline or
+ * the cut-off. */
 bool zk_session_idle(struct zk_session *z, struct zk_idler *idler, int64_t deadline_ns);
 
 bool zk_session_connected(const struct zk_session *z);
 
-/* To be called after each request: if the library dropped the connection in sending it, it has told nobody,
- * and the pump still waits on the closed socket. */
+/* To be called after each request: if the library dropped the connection in sending it, it has told
+ * nobody, and the pump still waits on the closed socket. */
 void zk_session_sent(struct zk_session *z);
 
-/* When the server may have ended a session whose connection is down: so long after it was last heard of;
- * LB_NEVER while it is up. Later it is over for us, whatever the server thinks (Curator's rule too, which
- * counts from when it noticed), and lb_session_lost has been called. */
+/* When the server may have ended a session whose connection is down: so long after it was last
+ * heard of; LB_NEVER while it is up. Later it is over for us, whatever the server thinks (Curator's
+ * rule too, which counts from when it noticed), and lb_session_lost has been called. */
 int64_t zk_session_end_ns(const struct zk_session *z);
 
-/* Whether it is over for us: the server said so, or has not been heard of for as long as a session lasts,
- * also because we were paused ourselves and only now look. Never for one that ignores its loss. */
+/* Whether it is over for us: the server said so, or has not been heard of for as long as a session
+ * lasts, also because we were paused ourselves and only now look. Never for one that ignores its
+ * loss. */
 bool zk_session_over(const struct zk_session *z);
 
 /* Puts an idler into the list, takes it out. */
 void zk_session_enlist(struct zk_session *z, struct zk_idler *idler);
 void zk_session_delist(struct zk_session *z, struct zk_idler *idler);
 
-/* Four-letter words over connections of their own. Facts about the server that the session is connected to.
- */
+/* Four-letter words over connections of their own. Facts about the server that the session is
+ * connected to. */
 int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 /* Asks one word of the server at an address; its answer's length, cut to what fits, or -1. */
 ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,

@@ -1,8 +1,7 @@
-/* store: a guarded value beside a lock: a persistent node next to the lock's own, KEY-guarded, with "token
- * value" in it. Written by setData with its version. See drivers/store.h.
+/* store: a guarded value beside a lock: a persistent node next to the lock's own, KEY-guarded, with
+ * "token value" in it. Written by setData with its version. See drivers/store.h.
  *
- * A session that has ended can't write any more at all: ZooKeeper fences it by itself.
- */
+ * A session that has ended can't write any more at all: ZooKeeper fences it by itself. */
 #include "drivers/zookeeper/store.h"
 
 #ifdef LB_HAVE_ZOOKEEPER
@@ -13,7 +12,8 @@ static enum lb_outcome path_of(struct lb_session *session, const struct lb_reque
                                char path[ZK_PATH_MAX]) {
     const struct zk_server *server = session->server->state;
     if (zk_path_of(server->prefix, request->key, request->key_len, path, ZK_PARENT_MAX) != 0) {
-        return lb_fail(session, LB_REFUSED, "zookeeper: the key '%.64s' makes no path", request->key);
+        return lb_fail(session, LB_REFUSED, "zookeeper: the key '%.64s' makes no path",
+                       request->key);
     }
     size_t len = strlen(path);
     snprintf(path + len, ZK_PATH_MAX - len, "-guarded");
@@ -47,11 +47,13 @@ static enum lb_outcome put(struct lb_session *session, const struct lb_request *
     int rc = ZOK;
     if (entry->version == 0) {
         rc = zk_create(z, path, text, ZOO_PERSISTENT, NULL, NULL);
-        if (rc == ZNONODE) rc = zk_make_parents(z, server->prefix, ZOO_CONTAINER) == ZOK ? ZBADVERSION : rc;
+        if (rc == ZNONODE)
+            rc = zk_make_parents(z, server->prefix, ZOO_CONTAINER) == ZOK ? ZBADVERSION : rc;
     } else {
         rc = zk_write(z, path, text, (int)(entry->version - 1));
     }
-    if (rc == ZBADVERSION || rc == ZNODEEXISTS || (rc == ZNONODE && entry->version > 0)) return LB_BUSY;
+    if (rc == ZBADVERSION || rc == ZNODEEXISTS || (rc == ZNONODE && entry->version > 0))
+        return LB_BUSY;
     return rc == ZOK ? LB_OK : zk_fail(session, rc, "write", path);
 }
 
@@ -65,8 +67,10 @@ static int drop(struct lb_session *session, const struct lb_request *request, st
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
-const struct store_cas zk_store = {
-    .store = {.install = store_cas_install, .write = store_cas_write, .read = store_cas_read, .drop = drop},
-    .get = get,
-    .put = put};
+const struct store_cas zk_store = {.store = {.install = store_cas_install,
+                                             .write = store_cas_write,
+                                             .read = store_cas_read,
+                                             .drop = drop},
+                                   .get = get,
+                                   .put = put};
 #endif

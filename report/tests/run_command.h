@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Runs argv (ends with NULL) with these extra "NAME=VALUE" (ends with NULL; may be NULL), output to the
- * test's own. The exit code; 127 when it could not be started, 128 + signal when it was killed. */
+/* Runs argv (ends with NULL) with these extra "NAME=VALUE" (ends with NULL; may be NULL), output
+ * to the test's own. The exit code; 127 when it could not be started, 128 + signal when it was
+ * killed. */
 int run_command(const char *const *argv, const char *const *env);
 
 /* True when a program of this name is in PATH. */

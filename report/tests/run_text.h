@@ -1,12 +1,12 @@
-/* run_text: runs for tests, from a few lines of JSON. Each function ends the test when it cannot do its work.
- */
+/* run_text: runs for tests, from a few lines of JSON. Each function ends the test when it cannot do
+ * its work. */
 #ifndef REPORT_TESTS_RUN_TEXT_H
 #define REPORT_TESTS_RUN_TEXT_H
 
 #include "report/report.h"
 
-/* A report of one run with these stages: JSON objects, comma between. more: further members of the root, with
- * a comma before each; "" for none. */
+/* A report of one run with these stages: JSON objects, comma between. more: further members of the
+ * root, with a comma before each; "" for none. */
 struct report *report_of(const char *stages, const char *more);
 
 /* The report rendered; malloced. */

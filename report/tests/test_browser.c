@@ -2,8 +2,8 @@
  * test_browser.mjs, of the views that decide by test_browser_views.mjs, and of a check by
  * test_browser_check.mjs.
  *
- * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it fails.
- */
+ * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
+ * fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,9 +34,11 @@ static void need_all(void) {
     need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
 }
 
-/* What the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns], ...]. */
+/* What the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns],
+ * ...]. */
 static void write_percentiles(const struct report *report, FILE *out) {
-    static const enum run_metric metrics[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF, RUN_RELEASE};
+    static const enum run_metric metrics[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF,
+                                              RUN_RELEASE};
     static const double percents[] = {12.5, 50, 73.5, 99, 99.9, 100};
     const char *separator = "";
     fputc('[', out);
@@ -49,8 +51,9 @@ static void write_percentiles(const struct report *report, FILE *out) {
                 struct hist *hist = NULL;
                 bool closed = strcmp(row->typical->arrival, "closed") == 0;
                 if (row->repeats > 1 || (closed && metrics[m] == RUN_ACQUIRE_DUE)) continue;
-                assert_int_equal(
-                    run_latency_hist(report->runs[lock->run], row->typical, metrics[m], &hist, &err), 0);
+                assert_int_equal(run_latency_hist(report->runs[lock->run], row->typical, metrics[m],
+                                                  &hist, &err),
+                                 0);
                 for (size_t p = 0; hist && p < sizeof percents / sizeof *percents; p++) {
                     double ns = (double)hist_quantile(hist, percents[p] / 100);
                     fprintf(out, "%s[%d,\"%s\",\"%s\",%g,%.0f]", separator, g, lock->label,
@@ -72,10 +75,13 @@ static FILE *new_file(char *name, int suffix) {
     return out;
 }
 
-/* Renders runs into a page, which is smaller than 5 MB, and has it looked at; views: those that must draw. */
-static void look(const char *const *runs, int run_count, const char *const *files, const char *views) {
+/* Renders runs into a page, which is smaller than 5 MB, and has it looked at; views: those that
+ * must draw. */
+static void look(const char *const *runs, int run_count, const char *const *files,
+                 const char *views) {
     struct lb_err err = {0};
-    char page[] = "/tmp/lockbench-report-XXXXXX.html", percentiles[] = "/tmp/lockbench-report-XXXXXX.json";
+    char page[] = "/tmp/lockbench-report-XXXXXX.html",
+         percentiles[] = "/tmp/lockbench-report-XXXXXX.json";
     need_all();
     struct report *report = report_load(runs, run_count, &err);
     assert_string_equal(err.text, "");
@@ -89,7 +95,8 @@ static void look(const char *const *runs, int run_count, const char *const *file
     assert_int_equal(fclose(out), 0);
     report_free(report);
     const char *argv[] = {
-        "node", "report/tests/test_browser.mjs", page, percentiles, views, files[0], files[1], NULL};
+        "node", "report/tests/test_browser.mjs", page, percentiles, views, files[0], files[1],
+        NULL};
     int code = run_command(argv, NULL);
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
     unlink(percentiles);
@@ -137,7 +144,8 @@ static void test_a_page_over_time(void **state) {
     remove_folder(folder);
 }
 
-/* As large as pages get, made anew: with every view of it the browser's part takes too long for each test. */
+/* As large as pages get, made anew: with every view of it the browser's part takes too long for
+ * each test. */
 static void test_a_page_of_forty_locks_is_small(void **state) {
     (void)state;
     struct lb_err err = {0};
@@ -160,8 +168,8 @@ static void test_a_page_of_forty_locks_is_small(void **state) {
     remove_folder(folder);
 }
 
-/* The views that decide: figures worked out once more from run.json; a page that has nothing for some,
- * and one of a run that was granted nothing. */
+/* The views that decide: figures worked out once more from run.json; a page that has nothing for
+ * some, and one of a run that was granted nothing. */
 static void test_the_views_that_decide(void **state) {
     (void)state;
     char idle[] = "/tmp/lockbench-idle-XXXXXX.json";
@@ -189,8 +197,8 @@ static void test_the_views_that_decide(void **state) {
         assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
         assert_int_equal(fclose(out), 0);
         report_free(report);
-        const char *argv[] = {"node", "report/tests/test_browser_views.mjs", page, pages[i][1], pages[i][2],
-                              NULL};
+        const char *argv[] = {
+            "node", "report/tests/test_browser_views.mjs", page, pages[i][1], pages[i][2], NULL};
         int code = run_command(argv, NULL);
         if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
         unlink(page);
@@ -232,7 +240,8 @@ static void test_a_check_of_all_locks(void **state) {
     int fd = mkstemps(file, 5);
     assert_true(fd >= 0);
     close(fd);
-    const char *argv[] = {"sh", "-c", "node report/tests/make_check.mjs matrix >\"$0\"", file, NULL};
+    const char *argv[] = {"sh", "-c", "node report/tests/make_check.mjs matrix >\"$0\"", file,
+                          NULL};
     assert_int_equal(run_command(argv, NULL), 0);
     look_at_check(file, "quick");
     unlink(file);

@@ -1,4 +1,5 @@
-/* test_bundle: the build without node: no charts, no failure, nothing built twice; in CI a failure. */
+/* test_bundle: the build without node: no charts, no failure, nothing built twice; in CI a
+ * failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +24,8 @@ static int make_folder(void **state) {
     char command[512];
     if (!mkdtemp(folder)) return -1;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
-        snprintf(command, sizeof command, "mkdir -p %s/bin && ln -s \"$(command -v %s)\" %s/bin/", folder,
-                 tools[i], folder);
+        snprintf(command, sizeof command, "mkdir -p %s/bin && ln -s \"$(command -v %s)\" %s/bin/",
+                 folder, tools[i], folder);
         if (system(command)) return -1;
     }
     return 0;
@@ -40,7 +41,8 @@ static int bundle(const char *ci) {
     char out[128], path[128];
     snprintf(out, sizeof out, "%s/out", folder);
     snprintf(path, sizeof path, "PATH=%s/bin", folder);
-    const char *const argv[] = {"/bin/sh", "report/bundle.sh", out, NULL}, *const env[] = {path, ci, NULL};
+    const char *const argv[] = {"/bin/sh", "report/bundle.sh", out, NULL}, *const env[] = {path, ci,
+                                                                                           NULL};
     return run_command(argv, env);
 }
 

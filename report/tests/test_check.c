@@ -1,9 +1,8 @@
-/* test_check: stored checks rendered, compared with what is stored beside them; and what no output of a check
- * may do, whatever the file holds. The checks are made by make_check.mjs.
+/* test_check: stored checks rendered, compared with what is stored beside them; and what no output
+ * of a check may do, whatever the file holds. The checks are made by make_check.mjs.
  *
- * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs from the
- * project's folder.
- */
+ * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs
+ * from the project's folder. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,26 +24,27 @@
 
 #define GOLDEN "report/tests/golden/check/"
 
-#define EVIL                                                                                                 \
-    "\\u001b]0;owned\\u0007<img src=x "                                                                      \
-    "onerror=alert(1)></script><script>alert(2)</script>|`*\\\"'&\\u009b31m=cmd()"                           \
+#define EVIL                                                                                       \
+    "\\u001b]0;owned\\u0007<img src=x "                                                            \
+    "onerror=alert(1)></script><script>alert(2)</script>|`*\\\"'&\\u009b31m=cmd()"                 \
     "\\u202e"
 
 static const char evil[] =
     "{\"schema\":\"lockbench.check/1\",\"tool\":{\"name\":\"" EVIL "\",\"version\":\"" EVIL
-    "\"},\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"ended_at\":\"" EVIL "\",\"tour\":\"" EVIL
-    "\",\"partial\":true,\"partial_reason\":\"" EVIL "\",\"environment\":{\"cpu_model\":\"" EVIL
-    "\",\"kernel\":\"" EVIL "\",\"" EVIL "\":1},\"faults\":[{\"name\":\"" EVIL "\",\"summary\":\"" EVIL
+    "\"},\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"ended_at\":\"" EVIL
+    "\",\"tour\":\"" EVIL "\",\"partial\":true,\"partial_reason\":\"" EVIL
+    "\",\"environment\":{\"cpu_model\":\"" EVIL "\",\"kernel\":\"" EVIL "\",\"" EVIL
+    "\":1},\"faults\":[{\"name\":\"" EVIL "\",\"summary\":\"" EVIL
     "\"}],\"locks\":[{\"name\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"primitive\":\"" EVIL
     "\",\"guarantee\":\"" EVIL "\",\"crash\":\"" EVIL "\"}],\"cells\":[{\"lock\":\"" EVIL
     "\",\"fault\":\"" EVIL "\",\"verdict\":\"violated\",\"compared\":\"worse\",\"expected\":\"" EVIL
-    "\",\"expected_why\":\"" EVIL "\",\"why\":\"" EVIL "\",\"topology\":\"" EVIL "\",\"durability\":\"" EVIL
-    "\",\"server\":\"" EVIL "\",\"command\":\"" EVIL "\",\"run\":\"" EVIL
-    "\",\"residue\":{\"count\":2,\"example\":\"" EVIL
+    "\",\"expected_why\":\"" EVIL "\",\"why\":\"" EVIL "\",\"topology\":\"" EVIL
+    "\",\"durability\":\"" EVIL "\",\"server\":\"" EVIL "\",\"command\":\"" EVIL
+    "\",\"run\":\"" EVIL "\",\"residue\":{\"count\":2,\"example\":\"" EVIL
     "\"},\"recovery_ns\":{\"count\":1,\"p50\":1,\"max\":2,\"theory_max\":3,\"theory\":\"" EVIL
     "\",\"trials\":[1]},\"faults\":[{\"kind\":\"" EVIL "\",\"target\":\"" EVIL
-    "\",\"from_s\":1,\"sign\":\"" EVIL "\"}],\"counterexample\":[{\"op\":\"" EVIL "\",\"outcome\":\"" EVIL
-    "\",\"note\":\"" EVIL "\",\"client\":\"" EVIL
+    "\",\"from_s\":1,\"sign\":\"" EVIL "\"}],\"counterexample\":[{\"op\":\"" EVIL
+    "\",\"outcome\":\"" EVIL "\",\"note\":\"" EVIL "\",\"client\":\"" EVIL
     "\",\"token\":1152921504606846977}],\"timeline\":[{\"client\":1,\"key\":0,\"acquired_s\":1,"
     "\"outcome\":\"" EVIL "\"}]}]}";
 
@@ -79,7 +79,8 @@ static struct check *load(const char *path) {
 static int count_of(const char *text, const char *part) {
     const char *end = text + strlen(text);
     int count = 0;
-    for (const char *at = text; (at = memmem(at, (size_t)(end - at), part, strlen(part))); at += strlen(part))
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), part, strlen(part)));
+         at += strlen(part))
         count++;
     return count;
 }
@@ -116,7 +117,8 @@ static void test_stored_checks(void **state) {
     }
 }
 
-/* The form that programs rely on, with the figures of check.json itself, read here without the reader. */
+/* The form that programs rely on, with the figures of check.json itself, read here without the
+ * reader. */
 static void test_json_has_every_cell(void **state) {
     (void)state;
     static const char *const members[] = {"lock",
@@ -203,11 +205,14 @@ static void test_colour_is_only_colour(void **state) {
 static void assert_harmless_text(const char *text, bool narrow) {
     char line[8192];
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if ((*c < 0x20 && *c != '\n') || *c == 0x7F) fail_msg("control character %d in: %.80s", *c, c);
+        if ((*c < 0x20 && *c != '\n') || *c == 0x7F)
+            fail_msg("control character %d in: %.80s", *c, c);
         if (c[0] == 0xC2 && c[1] < 0xA0) fail_msg("a C1 control in: %.80s", c);
-        if (c[0] == 0xE2 && c[1] == 0x80 && c[2] == 0xAE) fail_msg("a turn of the writing's direction");
+        if (c[0] == 0xE2 && c[1] == 0x80 && c[2] == 0xAE)
+            fail_msg("a turn of the writing's direction");
     }
-    for (const char *at = text; narrow && *at; at += strcspn(at, "\n") + (strchr(at, '\n') != NULL)) {
+    for (const char *at = text; narrow && *at;
+         at += strcspn(at, "\n") + (strchr(at, '\n') != NULL)) {
         snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
         if (screen_width(line) > SCREEN_WIDTH) fail_msg("%d columns: %s", screen_width(line), line);
     }
@@ -216,8 +221,10 @@ static void assert_harmless_text(const char *text, bool narrow) {
 static void test_evil_texts(void **state) {
     (void)state;
     struct check *check = check_of(evil);
-    char *table = render_check(check, REPORT_TABLE, false), *md = render_check(check, REPORT_MD, false);
-    char *csv = render_check(check, REPORT_CSV, false), *html = render_check(check, REPORT_HTML, false);
+    char *table = render_check(check, REPORT_TABLE, false),
+         *md = render_check(check, REPORT_MD, false);
+    char *csv = render_check(check, REPORT_CSV, false),
+         *html = render_check(check, REPORT_HTML, false);
     assert_harmless_text(table, true);
     assert_harmless_text(md, false);
     assert_int_equal(count_of(md, "<"), 0);
@@ -250,7 +257,8 @@ static void test_little_and_nothing(void **state) {
         "\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"stuck\",\"recovered\":false,\"faults\":[{}],"
         "\"counterexample\":[{}],\"timeline\":[{},{\"client\":\"x\"}]}]}",
     };
-    static const char *const headlines[] = {"Nothing was judged", "Nothing was judged", "No lock did worse"};
+    static const char *const headlines[] = {"Nothing was judged", "Nothing was judged",
+                                            "No lock did worse"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct check *check = check_of(texts[i]);
         for (int format = 0; format < REPORT_FORMATS; format++) {
@@ -274,25 +282,28 @@ static void test_a_huge_matrix(void **state) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     fputs("{\"schema\":\"lockbench.check/1\",\"faults\":[", out);
-    for (int f = 0; f < FAULTS; f++) fprintf(out, "%s{\"name\":\"fault-%0*d\"}", f ? "," : "", f % 60 + 1, f);
+    for (int f = 0; f < FAULTS; f++)
+        fprintf(out, "%s{\"name\":\"fault-%0*d\"}", f ? "," : "", f % 60 + 1, f);
     fputs("],\"locks\":[", out);
     for (int l = 0; l < LOCKS; l++) {
-        fprintf(out, "%s{\"name\":\"lock-%0*d\",\"backend\":\"b%d\",\"guarantee\":\"node\"}", l ? "," : "",
-                l * 5 + 2, l, l);
+        fprintf(out, "%s{\"name\":\"lock-%0*d\",\"backend\":\"b%d\",\"guarantee\":\"node\"}",
+                l ? "," : "", l * 5 + 2, l, l);
     }
     fputs("],\"cells\":[", out);
     for (int i = 0; i < LOCKS * FAULTS; i++) {
-        fprintf(out,
-                "%s{\"lock\":\"lock-%0*d\",\"fault\":\"fault-%0*d\",\"verdict\":\"%s\",\"compared\":\"%s\","
-                "\"grants\":9e15,"
-                "\"overlaps\":9e15,\"stale_attempted\":9e15,\"unavailable_ns\":9e15}",
-                i ? "," : "", i / FAULTS * 5 + 2, i / FAULTS, i % FAULTS % 60 + 1, i % FAULTS,
-                i % 7 ? "safe" : "violated", i % 7 ? "better" : "worse");
+        fprintf(
+            out,
+            "%s{\"lock\":\"lock-%0*d\",\"fault\":\"fault-%0*d\",\"verdict\":\"%s\",\"compared\":\"%s\","
+            "\"grants\":9e15,"
+            "\"overlaps\":9e15,\"stale_attempted\":9e15,\"unavailable_ns\":9e15}",
+            i ? "," : "", i / FAULTS * 5 + 2, i / FAULTS, i % FAULTS % 60 + 1, i % FAULTS,
+            i % 7 ? "safe" : "violated", i % 7 ? "better" : "worse");
     }
     fputs("]}", out);
     fclose(out);
     struct check *check = check_of(text);
-    char *table = render_check(check, REPORT_TABLE, false), *html = render_check(check, REPORT_HTML, false);
+    char *table = render_check(check, REPORT_TABLE, false),
+         *html = render_check(check, REPORT_HTML, false);
     assert_harmless_text(table, true);
     assert_int_equal(count_of(html, "<article "), LOCKS * FAULTS);
     assert_int_equal(count_of(html, "data-verdict="),
@@ -322,42 +333,46 @@ static void test_the_summary_is_one_page(void **state) {
 /* A control that nothing exposed means that the check cannot be trusted, whatever else is green. */
 static void test_a_missed_control_is_said(void **state) {
     (void)state;
-    struct check *check =
-        check_of("{\"schema\":\"lockbench.check/"
-                 "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
-                 "{\"name\":\"l\"}],\"cells\":[{\"lock\":\"unsafe-x\",\"fault\":\"f\",\"verdict\":\"safe\","
-                 "\"expected\":\"violated\",\"missed\":true,"
-                 "\"compared\":\"better\"},{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"compared\":"
-                 "\"as expected\"}]}");
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/"
+        "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
+        "{\"name\":\"l\"}],\"cells\":[{\"lock\":\"unsafe-x\",\"fault\":\"f\",\"verdict\":\"safe\","
+        "\"expected\":\"violated\",\"missed\":true,"
+        "\"compared\":\"better\"},{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"compared\":"
+        "\"as expected\"}]}");
     char *text = render_check(check, REPORT_MD, false);
     assert_non_null(strstr(text, "unsafe-x, broken on purpose, was not caught"));
     free(text);
     check_free(check);
 }
 
-/* A control that broke under a fault is not thereby caught: only the run that is made to expose it says so.
- */
+/* A control that broke under a fault is not thereby caught: only the run that is made to expose it
+ * says so. */
 static void test_only_the_exposing_run_catches_a_control(void **state) {
     (void)state;
     static const struct {
         const char *verdict, *missed, *said, *not_said;
     } cases[] = {
-        {"failed", "false", "Whether the control unsafe-x, broken on purpose, is caught is not shown",
+        {"failed", "false",
+         "Whether the control unsafe-x, broken on purpose, is caught is not shown",
          "purpose was caught"},
-        {"inconclusive", "false", "Of 1 lock broken on purpose 0 were caught", "purpose was caught"},
+        {"inconclusive", "false", "Of 1 lock broken on purpose 0 were caught",
+         "purpose was caught"},
         {"safe", "true", "unsafe-x, broken on purpose, was not caught", "purpose was caught"},
         {"violated", "false", "Every lock broken on purpose was caught: 1", "not shown"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];
-        snprintf(text, sizeof text,
-                 "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"exposed\"}],"
-                 "\"locks\":[{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":["
-                 "{\"lock\":\"unsafe-x\",\"fault\":\"pause\",\"verdict\":\"violated\"},"
-                 "{\"lock\":\"unsafe-x\",\"fault\":\"exposed\",\"verdict\":\"%s\",\"missed\":%s}]}",
-                 cases[i].verdict, cases[i].missed);
+        snprintf(
+            text, sizeof text,
+            "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"exposed\"}],"
+            "\"locks\":[{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":["
+            "{\"lock\":\"unsafe-x\",\"fault\":\"pause\",\"verdict\":\"violated\"},"
+            "{\"lock\":\"unsafe-x\",\"fault\":\"exposed\",\"verdict\":\"%s\",\"missed\":%s}]}",
+            cases[i].verdict, cases[i].missed);
         struct check *check = check_of(text);
-        char *md = render_check(check, REPORT_MD, false), *html = render_check(check, REPORT_HTML, false);
+        char *md = render_check(check, REPORT_MD, false),
+             *html = render_check(check, REPORT_HTML, false);
         assert_non_null(strstr(md, cases[i].said));
         assert_null(strstr(md, cases[i].not_said));
         assert_non_null(strstr(html, cases[i].said));
@@ -367,7 +382,8 @@ static void test_only_the_exposing_run_catches_a_control(void **state) {
     }
 }
 
-/* Controls are broken on purpose: under a fault they are shown, and are neither headline nor finding. */
+/* Controls are broken on purpose: under a fault they are shown, and are neither headline nor
+ * finding. */
 static void test_a_control_under_a_fault_is_no_finding(void **state) {
     (void)state;
     struct check *check = check_of(
@@ -375,7 +391,8 @@ static void test_a_control_under_a_fault_is_no_finding(void **state) {
         "{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":[{\"lock\":\"l\",\"fault\":\"pause\","
         "\"verdict\":\"safe\",\"compared\":\"as expected\"},{\"lock\":\"unsafe-x\",\"fault\":\"pause\","
         "\"verdict\":\"violated\",\"expected\":\"expired\",\"compared\":\"worse\"}]}");
-    char *table = render_check(check, REPORT_TABLE, false), *md = render_check(check, REPORT_MD, false),
+    char *table = render_check(check, REPORT_TABLE, false),
+         *md = render_check(check, REPORT_MD, false),
          *html = render_check(check, REPORT_HTML, false);
     assert_non_null(strstr(md, "No lock did worse than it claims: 1 cells, 1 lock, 1 fault"));
     assert_non_null(strstr(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |"));
@@ -390,7 +407,8 @@ static void test_a_control_under_a_fault_is_no_finding(void **state) {
     check_free(check);
 }
 
-/* What has no verdict is in no sum: neither its lock nor its fault was judged, nor that it never recovers. */
+/* What has no verdict is in no sum: neither its lock nor its fault was judged, nor that it never
+ * recovers. */
 static void test_what_has_no_verdict_is_in_no_sum(void **state) {
     (void)state;
     static const char *const silent[] = {"failed", "inconclusive"};
@@ -408,7 +426,8 @@ static void test_what_has_no_verdict_is_in_no_sum(void **state) {
             "{\"lock\":\"unsafe-x\",\"fault\":\"exposed\",\"verdict\":\"violated\"}]}",
             silent[i]);
         struct check *check = check_of(text);
-        char *md = render_check(check, REPORT_MD, false), *html = render_check(check, REPORT_HTML, false);
+        char *md = render_check(check, REPORT_MD, false),
+             *html = render_check(check, REPORT_HTML, false);
         assert_non_null(strstr(md, "No lock did worse than it claims: 1 cells, 1 lock, 1 fault"));
         assert_non_null(strstr(md, "1 cell rests on a part of its runs"));
         assert_null(strstr(md, "never"));
@@ -465,7 +484,8 @@ static void test_a_full_disk(void **state) {
         struct lb_err err = {0};
         FILE *out = fopen("/dev/full", "w");
         assert_non_null(out);
-        assert_int_equal(report_check_write(check, (enum report_format)format, false, out, &err), -1);
+        assert_int_equal(report_check_write(check, (enum report_format)format, false, out, &err),
+                         -1);
         assert_int_equal(err.code, LB_EXIT_MACHINE);
         fclose(out);
     }

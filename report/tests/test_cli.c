@@ -1,8 +1,8 @@
-/* test_cli: `lockbench report` as people call it: exit codes, one line for what is wrong, files written
- * whole.
+/* test_cli: `lockbench report` as people call it: exit codes, one line for what is wrong, files
+ * written whole.
  *
- * Needs the program: LOCKBENCH_PROGRAM, which the test runner sets. Without it the test is skipped.
- */
+ * Needs the program: LOCKBENCH_PROGRAM, which the test runner sets. Without it the test is
+ * skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,8 @@ static int remove_folder(void **state) {
     return run_command(argv, NULL);
 }
 
-/* Runs `lockbench report <words>` in a shell; output and errors to files in the folder. The exit code. */
+/* Runs `lockbench report <words>` in a shell; output and errors to files in the folder. The exit
+ * code. */
 static int report_command(const char *words, const char *environment) {
     const char *program = getenv("LOCKBENCH_PROGRAM");
     char command[1024];
@@ -40,8 +41,8 @@ static int report_command(const char *words, const char *environment) {
         printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
         skip();
     }
-    snprintf(command, sizeof command, "D=%s; G=" GOLDEN "; %s %s report %s >$D/out 2>$D/err", folder,
-             environment, program, words);
+    snprintf(command, sizeof command, "D=%s; G=" GOLDEN "; %s %s report %s >$D/out 2>$D/err",
+             folder, environment, program, words);
     const char *const argv[] = {"sh", "-c", command, NULL};
     return run_command(argv, NULL);
 }
@@ -70,7 +71,8 @@ static void test_what_is_wrong_gets_one_line(void **state) {
         {"$G/mixed --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
         {"$G/mixed --out", LB_EXIT_USAGE, "--out"},
         {"$G/check/kept $G/mixed", LB_EXIT_USAGE, "is a check's result, which is shown alone"},
-        {"$G/check/kept $G/check/faults", LB_EXIT_USAGE, "is a check's result, which is shown alone"},
+        {"$G/check/kept $G/check/faults", LB_EXIT_USAGE,
+         "is a check's result, which is shown alone"},
         {"$G/check/kept --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -146,8 +148,8 @@ static void test_a_check(void **state) {
     assert_non_null(strstr(page, "</html>"));
     assert_non_null(strstr(page, "table class=\"matrix\""));
     free(page);
-    const char *const cut[] = {"sh", "-c", "head -c 900 \"$0/kept/check.json\" >\"$0/cut.json\"", folder,
-                               NULL};
+    const char *const cut[] = {"sh", "-c", "head -c 900 \"$0/kept/check.json\" >\"$0/cut.json\"",
+                               folder, NULL};
     assert_int_equal(run_command(cut, NULL), 0);
     assert_int_equal(report_command("$D/cut.json", ""), LB_EXIT_USAGE);
     char *err = result("err");

@@ -1,4 +1,5 @@
-/* test_compare: comparisons of runs whose answers are known: made from a seed with a spread of their own. */
+/* test_compare: comparisons of runs whose answers are known: made from a seed with a spread of
+ * their own. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +17,10 @@
 #include "report/compare.h"
 #include "report/tests/run_text.inc"
 
-#define OTHER(lock, verdict, rate)                                                                           \
-    "{\"lock\":\"" lock                                                                                      \
-    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\",\"processes\":1,"            \
-    "\"threads\":1,\"topology\":\"redis\",\"throughput_per_s\":" #rate                                       \
+#define OTHER(lock, verdict, rate)                                                                 \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\",\"processes\":1,"  \
+    "\"threads\":1,\"topology\":\"redis\",\"throughput_per_s\":" #rate                             \
     ",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
 
 /* A run's stages: one lock, so many repeats. */
@@ -55,20 +56,23 @@ static double around(struct lb_rng *rng, double noise) {
 }
 
 static void write_stage(FILE *out, const struct made *made, struct lb_rng *rng, int repeat) {
-    double faster = made->faster > 0 ? made->faster : 1, slower = made->slower > 0 ? made->slower : 1;
-    fprintf(out,
-            "%s{\"lock\":\"%s\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","
-            "\"repeat\":%d,\"processes\":1,\"threads\":%d,\"topology\":\"%s\",\"throughput_per_s\":%.9g,"
-            "\"exclusion\":{\"verdict\":\"%s\",\"grants\":1000},\"latency_ns\":{",
-            repeat ? "," : "", made->lock, repeat, made->threads ? made->threads : 1,
-            made->topology ? made->topology : "redis", 1000 * faster * around(rng, made->noise),
-            made->verdict ? made->verdict : "clean");
-    fprintf(out, "\"acquire\":{\"p50\":%.9g,\"p99\":%.9g},", 1e5 * slower * around(rng, made->noise),
-            1e6 * slower * around(rng, 2 * made->noise));
+    double faster = made->faster > 0 ? made->faster : 1,
+           slower = made->slower > 0 ? made->slower : 1;
+    fprintf(
+        out,
+        "%s{\"lock\":\"%s\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","
+        "\"repeat\":%d,\"processes\":1,\"threads\":%d,\"topology\":\"%s\",\"throughput_per_s\":%.9g,"
+        "\"exclusion\":{\"verdict\":\"%s\",\"grants\":1000},\"latency_ns\":{",
+        repeat ? "," : "", made->lock, repeat, made->threads ? made->threads : 1,
+        made->topology ? made->topology : "redis", 1000 * faster * around(rng, made->noise),
+        made->verdict ? made->verdict : "clean");
+    fprintf(out, "\"acquire\":{\"p50\":%.9g,\"p99\":%.9g},",
+            1e5 * slower * around(rng, made->noise), 1e6 * slower * around(rng, 2 * made->noise));
     fprintf(out, "\"handoff\":{\"p50\":%.9g},\"release\":{\"p99\":%.9g}},",
             5e4 * slower * around(rng, made->noise), 4e5 * slower * around(rng, 2 * made->noise));
     fprintf(out, "\"cost\":{\"commands_per_grant\":%.9g,\"client_cpu_ns_per_grant\":%.9g}%s}",
-            3 * around(rng, made->noise / 4), 2e4 * around(rng, made->noise), made->more ? made->more : "");
+            3 * around(rng, made->noise / 4), 2e4 * around(rng, made->noise),
+            made->more ? made->more : "");
 }
 
 /* A run's file; malloced path. */
@@ -79,7 +83,8 @@ static char *make_run(const struct made *made, uint64_t seed) {
     assert_non_null(out);
     struct lb_rng rng;
     rng_seed(&rng, seed, 7);
-    fputs("{\"schema\":\"lockbench.run/1\",\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[", out);
+    fputs("{\"schema\":\"lockbench.run/1\",\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[",
+          out);
     for (int i = 0; i < made->repeats; i++) write_stage(out, made, &rng, i);
     if (made->others) fprintf(out, ",%s", made->others);
     fputs("]}", out);
@@ -87,8 +92,8 @@ static char *make_run(const struct made *made, uint64_t seed) {
     return path;
 }
 
-static struct compare *try_compare(const char *base, const char *new, const struct compare_ask *more,
-                                   struct lb_err *err) {
+static struct compare *try_compare(const char *base, const char *new,
+                                   const struct compare_ask *more, struct lb_err *err) {
     struct compare_ask ask = more ? *more : (struct compare_ask){0};
     ask.base = &base;
     ask.new = &new;
@@ -125,7 +130,8 @@ static void has(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
 }
 
-/* Two samples of one distribution: called changed in at most 5 of 100 comparisons of eight figures. */
+/* Two samples of one distribution: called changed in at most 5 of 100 comparisons of eight
+ * figures. */
 static void nothing_changed_is_seldom_called_a_change(void **state) {
     (void)state;
     const struct made made = {.lock = "a", .repeats = 10, .noise = 0.05};
@@ -187,7 +193,8 @@ static void noise_asks_for_more_repeats(void **state) {
     struct compare *compare = compare_of(&made, &made, 5);
     const struct compare_figure *figure = &compare->rows[0].figure[0];
     assert_int_equal(figure->verdict, COMPARE_INCONCLUSIVE);
-    assert_in_range(figure->wanted, 100, 1000); /* an interval ten times too wide wants a hundredfold */
+    /* an interval ten times too wide wants a hundredfold */
+    assert_in_range(figure->wanted, 100, 1000);
     compare_free(compare);
 }
 
@@ -258,7 +265,8 @@ static void what_answers_other_questions_is_refused(void **state) {
         has(err.text, says[i]);
         assert_null(strchr(err.text, '\n'));
         if (i == 2) continue;
-        struct compare *compare = try_compare(a, files_of[i], &(struct compare_ask){.anyway = true}, &err);
+        struct compare *compare =
+            try_compare(a, files_of[i], &(struct compare_ask){.anyway = true}, &err);
         assert_non_null(compare);
         compare_free(compare);
     }
@@ -273,10 +281,12 @@ static void what_answers_other_questions_is_refused(void **state) {
     for (int i = 0; i < 3; i++) free(files_of[i]);
 }
 
-/* What one side lacks is said, and is no reason to be content; nor is a lock that grants nothing any more. */
+/* What one side lacks is said, and is no reason to be content; nor is a lock that grants nothing
+ * any more. */
 static void what_is_missing_or_idle_is_no_success(void **state) {
     (void)state;
-    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01, .others = OTHER("b", "clean", 5)};
+    const struct made base = {
+        .lock = "a", .repeats = 10, .noise = 0.01, .others = OTHER("b", "clean", 5)};
     struct made new = {.lock = "a", .repeats = 10, .noise = 0.01};
     struct compare *compare = compare_of(&base, &new, 1);
     assert_int_equal(compare->row_count, 1);

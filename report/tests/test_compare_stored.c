@@ -1,12 +1,11 @@
-/* test_compare_stored: comparisons of real runs with each other: nothing changed between them, so what is
- * called a change is a false alarm.
+/* test_compare_stored: comparisons of real runs with each other: nothing changed between them, so
+ * what is called a change is a false alarm.
  *
- * golden/repeats.json has the stages of forty runs of two locks, one after the other, each with servers of
- * its own: what `run --repeat 40` left, without what compare does not read. They are dealt to two sides in
- * turns (A B B A or B A A B), by a seed, as `run --against` measures them. All deals are of the same forty
- * runs: it is their noise that this stands for, with drift over minutes and a run a quarter slower than the
- * rest.
- */
+ * golden/repeats.json has the stages of forty runs of two locks, one after the other, each with
+ * servers of its own: what `run --repeat 40` left, without what compare does not read. They are
+ * dealt to two sides in turns (A B B A or B A A B), by a seed, as `run --against` measures them.
+ * All deals are of the same forty runs: it is their noise that this stands for, with drift over
+ * minutes and a run a quarter slower than the rest. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +43,8 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-/* A run's stages as another repeat of the new side or the base, its grants a second changed by a factor. */
+/* A run's stages as another repeat of the new side or the base, its grants a second changed by a
+ * factor. */
 static void add_stages(json_t *side, const json_t *run, int repeat, double faster) {
     size_t i;
     json_t *stage;
@@ -58,7 +58,8 @@ static void add_stages(json_t *side, const json_t *run, int repeat, double faste
 }
 
 static void write_run(const char *path, json_t *stages) {
-    json_t *run = json_pack("{s:s, s:{}, s:o}", "schema", "lockbench.run/1", "plan", "stages", stages);
+    json_t *run =
+        json_pack("{s:s, s:{}, s:o}", "schema", "lockbench.run/1", "plan", "stages", stages);
     assert_non_null(run);
     assert_int_equal(json_dump_file(run, path, JSON_REAL_PRECISION(17)), 0);
     json_decref(run);
@@ -75,15 +76,20 @@ static struct compare *deal(const json_t *runs, uint64_t seed, double new_faster
         int first = (int)rng_below(&rng, 2);
         for (size_t i = 0; i < 4; i++) {
             int side = i == 0 || i == 3 ? first : !first;
-            add_stages(sides[side], json_array_get(runs, block + i), (int)(block + i), side ? new_faster : 1);
+            add_stages(sides[side], json_array_get(runs, block + i), (int)(block + i),
+                       side ? new_faster : 1);
         }
     }
     write_run(paths[0], sides[0]);
     write_run(paths[1], sides[1]);
     struct lb_err err = {0};
     const char *base = paths[0], *new = paths[1];
-    struct compare_ask ask = {
-        .base = &base, .new = &new, .base_count = 1, .new_count = 1, .min_effect = 0.03, .alpha = 0.05};
+    struct compare_ask ask = {.base = &base,
+                              .new = &new,
+                              .base_count = 1,
+                              .new_count = 1,
+                              .min_effect = 0.03,
+                              .alpha = 0.05};
     struct compare *compare = compare_make(&ask, &err);
     assert_string_equal(err.text, "");
     assert_non_null(compare);

@@ -1,8 +1,7 @@
 /* test_golden: stored runs rendered, compared as text with what is stored beside them.
  *
- * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs from the
- * project's folder. The runs are made by make_run.mjs.
- */
+ * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs
+ * from the project's folder. The runs are made by make_run.mjs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,8 +56,8 @@ static void compare(const char *file, const char *text, const char *expected) {
     }
     if (*a == *b) return;
     while (a > text && a[-1] != '\n') a--, b--;
-    fail_msg("%s:%d: is \"%.*s\", not \"%.*s\"", file, line, (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"),
-             b);
+    fail_msg("%s:%d: is \"%.*s\", not \"%.*s\"", file, line, (int)strcspn(a, "\n"), a,
+             (int)strcspn(b, "\n"), b);
 }
 
 static void test_stored_runs(void **state) {
@@ -87,7 +86,8 @@ static void test_colour_is_only_colour(void **state) {
     struct lb_err err = {0};
     struct report *report = report_load(cases[0].runs, 1, &err);
     assert_non_null(report);
-    char *plain = render(report, REPORT_TABLE, false), *coloured = render(report, REPORT_TABLE, true);
+    char *plain = render(report, REPORT_TABLE, false),
+         *coloured = render(report, REPORT_TABLE, true);
     assert_non_null(strstr(coloured, "\033[1;31mVIOLATED\033[0m"));
     assert_null(strchr(plain, '\033'));
     char *to = coloured;

@@ -29,8 +29,8 @@ static char *make_latency(void) {
     char *hdr = hdr_encode(hist, &err);
     assert_non_null(hdr);
     assert_in_range(strlen(hdr), 7000, 20000);
-    assert_true(
-        asprintf(&text, "{\"count\":%d,\"max\":%lld,\"hdr\":\"%s\"}", VALUES, (long long)hist->max, hdr) > 0);
+    assert_true(asprintf(&text, "{\"count\":%d,\"max\":%lld,\"hdr\":\"%s\"}", VALUES,
+                         (long long)hist->max, hdr) > 0);
     free(hdr);
     hist_free(hist);
     return text;
@@ -48,7 +48,8 @@ static json_t *hists_of(int locks, const char *const *metrics, const char *arriv
                 "%s{\"lock\":\"l%d\",\"clients\":2,\"keys\":1,\"arrival\":\"%s\",\"repeat\":%d,"
                 "\"throughput_per_s\":%d,\"latency_ns\":{",
                 i ? "," : "", i / 2, arrival, i % 2, 100 + i % 2);
-        for (int m = 0; metrics[m]; m++) fprintf(out, "%s\"%s\":%s", m ? "," : "", metrics[m], latency);
+        for (int m = 0; metrics[m]; m++)
+            fprintf(out, "%s\"%s\":%s", m ? "," : "", metrics[m], latency);
         fputs("}}", out);
     }
     fclose(out);
@@ -78,8 +79,8 @@ static void test_all_where_there_is_room(void **state) {
     const json_t *repeat = json_array_get(repeats_of(hists, 1), 1);
     assert_int_equal(json_object_size(repeat),
                      3); /* due and lag say nothing of a closed loop, hold is the plan's */
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(repeat, "handoff"), "count")),
-                     VALUES);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(repeat, "handoff"), "count")), VALUES);
     assert_null(json_object_get(repeat, "acquire_due"));
     json_decref(hists);
     hists = hists_of(2, metrics, "poisson:10/s");
@@ -89,8 +90,8 @@ static void test_all_where_there_is_room(void **state) {
 
 static void test_less_where_there_is_not(void **state) {
     (void)state;
-    static const char *const one[] = {"acquire", NULL}, *const three[] = {"acquire", "release", "handoff",
-                                                                          NULL};
+    static const char *const one[] = {"acquire", NULL}, *const three[] = {"acquire", "release",
+                                                                          "handoff", NULL};
     json_t *hists = hists_of(160, one, "closed");
     assert_string_equal(json_string_value(json_object_get(hists, "carried")), "typical");
     assert_int_equal(json_array_size(repeats_of(hists, 159)), 1);
@@ -106,9 +107,10 @@ static void test_less_where_there_is_not(void **state) {
 static void test_an_unsound_text_makes_no_page(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct report *report = report_of("{\"lock\":\"a\",\"clients\":2,\"latency_ns\":{\"acquire\":{\"count\":"
-                                      "3,\"hdr\":\"HISTFAAAnonsense\"}}}",
-                                      "");
+    struct report *report =
+        report_of("{\"lock\":\"a\",\"clients\":2,\"latency_ns\":{\"acquire\":{\"count\":"
+                  "3,\"hdr\":\"HISTFAAAnonsense\"}}}",
+                  "");
     json_t *root = json_object();
     assert_int_equal(html_hists(report, root, &err), -1);
     assert_non_null(strstr(err.text, "acquire"));

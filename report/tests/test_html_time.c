@@ -40,8 +40,8 @@ static FILE *create(const char *name) {
     return out;
 }
 
-/* A log of so many seconds: in second i, i + 1 acquires of 1 ms and one of 1 s; every third second has none.
- */
+/* A log of so many seconds: in second i, i + 1 acquires of 1 ms and one of 1 s; every third second
+ * has none. */
 static void write_log(const char *name, int seconds) {
     static const char *const tags[] = {"acquire", "acquire_due", "handoff", "lag", "release"};
     struct lb_err err = {0};
@@ -52,7 +52,8 @@ static void write_log(const char *name, int seconds) {
             struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
             for (int n = 0; n <= i && i % 3 != 2; n++) hist_record(hist, LB_MS_NS);
             if (i % 3 != 2) hist_record(hist, LB_S_NS);
-            assert_int_equal(hlog_write(out, tags[t], START_NS + i * LB_S_NS, LB_S_NS, hist, &err), 0);
+            assert_int_equal(hlog_write(out, tags[t], START_NS + i * LB_S_NS, LB_S_NS, hist, &err),
+                             0);
             hist_free(hist);
         }
     }
@@ -82,8 +83,9 @@ static double item(const json_t *row, const char *list, size_t i) {
     return json_number_value(json_array_get(json_object_get(row, list), i));
 }
 
-#define STAGE(id, arrival, more)                                                                             \
-    "{\"id\":\"" id "\",\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"" arrival "\"" more "}"
+#define STAGE(id, arrival, more)                                                                   \
+    "{\"id\":\"" id "\",\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"" arrival "\"" more  \
+    "}"
 
 static void test_every_second_of_a_log(void **state) {
     (void)state;
@@ -91,7 +93,8 @@ static void test_every_second_of_a_log(void **state) {
     json_t *row = time_of(STAGE("one", "closed", ",\"duration_s\":6"));
     const json_t *acquire = json_object_get(row, "acquire");
     assert_int_equal(json_array_size(json_object_get(row, "from")), 6);
-    assert_true(json_is_true(json_object_get(row, "logged")) && json_is_false(json_object_get(row, "cut")));
+    assert_true(json_is_true(json_object_get(row, "logged")) &&
+                json_is_false(json_object_get(row, "cut")));
     for (size_t i = 0; i < 6; i++) {
         const json_t *cells = json_array_get(json_object_get(acquire, "cells"), i);
         assert_true(item(row, "from", i) == (double)i && item(row, "to", i) == (double)i + 1);
@@ -121,11 +124,11 @@ static void test_every_second_of_a_log(void **state) {
 static void test_an_open_loop_with_its_events(void **state) {
     (void)state;
     write_log("open.hlog", 3);
-    json_t *row =
-        time_of(STAGE("open", "poisson:100/s",
-                      ",\"duration_s\":3,\"offered_per_s\":100,\"steady\":{\"asked\":true,\"reached\":true,"
-                      "\"after_s\":1.5,\"slope\":0},\"faults\":[{\"kind\":\"pause\",\"target\":\"holder\","
-                      "\"from_s\":0.5,\"to_s\":null,\"acted\":true}]"));
+    json_t *row = time_of(
+        STAGE("open", "poisson:100/s",
+              ",\"duration_s\":3,\"offered_per_s\":100,\"steady\":{\"asked\":true,\"reached\":true,"
+              "\"after_s\":1.5,\"slope\":0},\"faults\":[{\"kind\":\"pause\",\"target\":\"holder\","
+              "\"from_s\":0.5,\"to_s\":null,\"acted\":true}]"));
     const json_t *fault = json_array_get(json_object_get(row, "faults"), 0);
     assert_non_null(json_object_get(row, "acquire_due"));
     assert_non_null(json_object_get(row, "lag"));
@@ -176,14 +179,16 @@ static void test_a_cut_log_shows_what_can_be_read(void **state) {
 static void test_without_a_log_the_series(void **state) {
     (void)state;
     static const char *const stages[] = {
-        STAGE("none", "closed",
-              ",\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,\"acquire_p50_ns\":10,\"acquire_p99_ns\":"
-              "20},"
-              "{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":0,\"acquire_p99_ns\":0}]"),
-        STAGE("x/../one", "closed",
-              ",\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,\"acquire_p50_ns\":10,\"acquire_p99_ns\":"
-              "20},"
-              "{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":0,\"acquire_p99_ns\":0}]"),
+        STAGE(
+            "none", "closed",
+            ",\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,\"acquire_p50_ns\":10,\"acquire_p99_ns\":"
+            "20},"
+            "{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":0,\"acquire_p99_ns\":0}]"),
+        STAGE(
+            "x/../one", "closed",
+            ",\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,\"acquire_p50_ns\":10,\"acquire_p99_ns\":"
+            "20},"
+            "{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":0,\"acquire_p99_ns\":0}]"),
     };
     for (size_t s = 0; s < 2; s++) {
         json_t *row = time_of(stages[s]);

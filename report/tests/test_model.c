@@ -14,10 +14,10 @@
 #include "report/tests/run_text.inc"
 #include "report/words.h"
 
-#define STAGE(lock, clients, verdict, grants, more)                                                          \
-    "{\"lock\":\"" lock "\",\"clients\":" #clients                                                           \
-    ",\"keys\":1,\"arrival\":\"closed\",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":" #grants      \
-    "}" more "}"
+#define STAGE(lock, clients, verdict, grants, more)                                                \
+    "{\"lock\":\"" lock "\",\"clients\":" #clients                                                 \
+    ",\"keys\":1,\"arrival\":\"closed\",\"exclusion\":{\"verdict\":\"" verdict                     \
+    "\",\"grants\":" #grants "}" more "}"
 #define CONTROL ",\"control\":true"
 #define BASELINE ",\"baseline\":true"
 
@@ -33,10 +33,12 @@ static void test_states(void **state) {
     assert_int_equal(state_of(STAGE("a", 2, "clean", 9, "")), LOCK_CLEAN);
     assert_int_equal(state_of(STAGE("a", 1, "clean", 9, "")), LOCK_ALONE);
     assert_int_equal(
-        state_of("{\"lock\":\"a\",\"clients\":9,\"keys\":\"own\",\"exclusion\":{\"verdict\":\"clean\","
-                 "\"grants\":9}}"),
+        state_of(
+            "{\"lock\":\"a\",\"clients\":9,\"keys\":\"own\",\"exclusion\":{\"verdict\":\"clean\","
+            "\"grants\":9}}"),
         LOCK_ALONE);
-    assert_int_equal(state_of(STAGE("a", 9, "clean", 9, ",\"key_distribution\":\"own\"")), LOCK_ALONE);
+    assert_int_equal(state_of(STAGE("a", 9, "clean", 9, ",\"key_distribution\":\"own\"")),
+                     LOCK_ALONE);
     assert_int_equal(state_of(STAGE("a", 2, "clean", 0, "")), LOCK_UNCHECKED);
     assert_int_equal(state_of("{\"lock\":\"a\",\"clients\":2}"), LOCK_UNCHECKED);
     assert_int_equal(state_of(STAGE("a", 2, "violated", 9, "")), LOCK_VIOLATED);
@@ -50,10 +52,12 @@ static void test_states(void **state) {
                      LOCK_VIOLATED);
     assert_int_equal(state_of(STAGE("a", 2, "clean", 9, "") "," STAGE("a", 4, "expired", 9, "")),
                      LOCK_EXPIRED);
-    assert_int_equal(state_of(STAGE("a", 2, "clean", 9, CONTROL) "," STAGE("a", 4, "violated", 9, CONTROL)),
-                     LOCK_CAUGHT);
-    assert_int_equal(state_of(STAGE("a", 4, "violated", 9, CONTROL) "," STAGE("a", 2, "clean", 9, CONTROL)),
-                     LOCK_CAUGHT);
+    assert_int_equal(
+        state_of(STAGE("a", 2, "clean", 9, CONTROL) "," STAGE("a", 4, "violated", 9, CONTROL)),
+        LOCK_CAUGHT);
+    assert_int_equal(
+        state_of(STAGE("a", 4, "violated", 9, CONTROL) "," STAGE("a", 2, "clean", 9, CONTROL)),
+        LOCK_CAUGHT);
 }
 
 /* In the workload that is to expose it a control must show that very mistake, or worse. */
@@ -81,21 +85,25 @@ static void test_controls_elsewhere(void **state) {
                  cases[i].expected, cases[i].verdict, cases[i].counts);
         if (state_of(stage) != cases[i].state) fail_msg("%s", stage);
     }
-    /* Named by the user it is judged by what it did, and another workload may have nothing to show. */
-    assert_int_equal(state_of(STAGE("u", 8, "clean", 9, CONTROL ",\"exposed_by\":\"late\"")), LOCK_HIDDEN);
-    assert_int_equal(state_of(STAGE("u", 8, "violated", 9, CONTROL ",\"exposed_by\":\"late\"")), LOCK_CAUGHT);
+    /* Named by the user it is judged by what it did, and another workload may have nothing to
+     * show. */
+    assert_int_equal(state_of(STAGE("u", 8, "clean", 9, CONTROL ",\"exposed_by\":\"late\"")),
+                     LOCK_HIDDEN);
+    assert_int_equal(state_of(STAGE("u", 8, "violated", 9, CONTROL ",\"exposed_by\":\"late\"")),
+                     LOCK_CAUGHT);
     assert_int_equal(state_of(STAGE("u", 8, "stuck", 9, CONTROL)), LOCK_CAUGHT);
     assert_int_equal(state_of(STAGE("a", 8, "stuck", 9, "")), LOCK_STUCK);
 }
 
-/* A lock on two topologies is two rows and two verdicts; what it is asked for makes loads of their own. */
+/* A lock on two topologies is two rows and two verdicts; what it is asked for makes loads of their
+ * own. */
 static void test_topologies_and_modes_are_kept_apart(void **state) {
     (void)state;
-    struct report *report =
-        report_of(STAGE("a", 2, "clean", 9, ",\"topology\":\"one\"") "," STAGE(
-                      "a", 2, "violated", 9, ",\"topology\":\"two\"") "," STAGE("b", 2, "clean", 9,
-                                                                                ",\"topology\":\"one\""),
-                  "");
+    struct report *report = report_of(
+        STAGE("a", 2, "clean", 9, ",\"topology\":\"one\"") "," STAGE(
+            "a", 2, "violated", 9, ",\"topology\":\"two\"") "," STAGE("b", 2, "clean", 9,
+                                                                      ",\"topology\":\"one\""),
+        "");
     assert_int_equal(report->lock_count, 3);
     assert_string_equal(report->locks[0].label, "a @one");
     assert_int_equal(report->locks[0].state, LOCK_CLEAN);
@@ -105,14 +113,16 @@ static void test_topologies_and_modes_are_kept_apart(void **state) {
     assert_int_equal(report->group_count, 1);
     assert_int_equal(report->groups[0].row_count, 3);
     report_free(report);
-    report = report_of(
-        STAGE("a", 2, "clean", 9, ",\"readers\":0") "," STAGE("a", 2, "clean", 9, ",\"readers\":50"), "");
+    report = report_of(STAGE("a", 2, "clean", 9, ",\"readers\":0") "," STAGE("a", 2, "clean", 9,
+                                                                             ",\"readers\":50"),
+                       "");
     assert_int_equal(report->group_count, 2);
     assert_non_null(strstr(report->groups[1].load, "50 % readers"));
     report_free(report);
 }
 
-static void expect_words(const char *stages, const char *more, const char *headline, enum tone tone) {
+static void expect_words(const char *stages, const char *more, const char *headline,
+                         enum tone tone) {
     struct lb_err err = {0};
     struct report *report = report_of(stages, more);
     struct words *words = words_make(report, &err);
@@ -127,33 +137,37 @@ static void expect_words(const char *stages, const char *more, const char *headl
 static void test_headlines(void **state) {
     (void)state;
     expect_words(STAGE("a", 2, "clean", 1000, "") "," STAGE("b", 2, "clean", 234, ""), "",
-                 "Every lock that claims to exclude did: 2 locks, no overlap in 1,234 grants", TONE_GOOD);
-    expect_words(STAGE("a", 2, "clean", 9, ""), "", "a excluded, no overlap in 9 grants", TONE_GOOD);
+                 "Every lock that claims to exclude did: 2 locks, no overlap in 1,234 grants",
+                 TONE_GOOD);
+    expect_words(STAGE("a", 2, "clean", 9, ""), "", "a excluded, no overlap in 9 grants",
+                 TONE_GOOD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "violated", 9, ""), "",
                  "NOT EXCLUSIVE: b let two clients in", TONE_BAD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "clean", 9, CONTROL), "",
                  "DO NOT TRUST THIS RUN: u", TONE_BAD);
     expect_words(STAGE("a", 2, "expired", 9, ""), "", "LEASES RAN OUT: a", TONE_WARN);
     expect_words(STAGE("a", 2, "stuck", 9, ""), "", "STUCK: a left keys", TONE_BAD);
-    expect_words("{\"lock\":\"a\",\"clients\":2,\"exclusion\":{\"verdict\":\"violated\",\"grants\":9,"
-                 "\"token_errors\":2}}",
-                 "", "TOKENS DID NOT GROW: a", TONE_BAD);
+    expect_words(
+        "{\"lock\":\"a\",\"clients\":2,\"exclusion\":{\"verdict\":\"violated\",\"grants\":9,"
+        "\"token_errors\":2}}",
+        "", "TOKENS DID NOT GROW: a", TONE_BAD);
     expect_words(STAGE("a", 1, "clean", 9, ""), "", "Exclusion was not put to the test", TONE_WARN);
     /* What was caught on purpose is no bad news. */
-    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "", "a excluded",
-                 TONE_GOOD);
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "",
+                 "a excluded", TONE_GOOD);
 }
 
 /* The simulator excludes too, and is no lock that anybody could take. */
 static void test_the_simulator_is_no_candidate(void **state) {
     (void)state;
-    struct report *report =
-        report_of(STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "");
+    struct report *report = report_of(
+        STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "");
     assert_false(report->groups[0].rows[0].candidate);
     assert_true(report->groups[0].rows[1].candidate);
     report_free(report);
-    expect_words(STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "",
-                 "a excluded, no overlap in 9 grants", TONE_GOOD);
+    expect_words(
+        STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "",
+        "a excluded, no overlap in 9 grants", TONE_GOOD);
 }
 
 #define LIMITED ",\"warnings\":[\"other\",\"generator-limited: late\"]"
@@ -182,10 +196,11 @@ static void test_partial_comes_first(void **state) {
     static const char partial[] = "PARTIAL: this run is incomplete: x y; 1 of 1 stages is";
     for (int violated = 0; violated < 2; violated++) {
         struct lb_err err = {0};
-        struct report *report = violated ? report_of(STAGE("a", 2, "violated", 9, ",\"status\":\"partial\""),
-                                                     ",\"partial_reason\":\"x y\"")
-                                         : report_of(STAGE("a", 2, "clean", 9, ",\"status\":\"partial\""),
-                                                     ",\"partial_reason\":\"x y\"");
+        struct report *report =
+            violated ? report_of(STAGE("a", 2, "violated", 9, ",\"status\":\"partial\""),
+                                 ",\"partial_reason\":\"x y\"")
+                     : report_of(STAGE("a", 2, "clean", 9, ",\"status\":\"partial\""),
+                                 ",\"partial_reason\":\"x y\"");
         struct words *words = words_make(report, &err);
         assert_non_null(words);
         assert_true(report->partial);
@@ -198,14 +213,15 @@ static void test_partial_comes_first(void **state) {
     }
 }
 
-#define REPEAT(r, throughput, p50)                                                                           \
-    STAGE("a", 4, "clean", 10,                                                                               \
-          ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                             \
+#define REPEAT(r, throughput, p50)                                                                 \
+    STAGE("a", 4, "clean", 10,                                                                     \
+          ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                   \
           ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"p50\":" #p50 "}}")
 
 static void test_repeats(void **state) {
     (void)state;
-    struct report *report = report_of(REPEAT(0, 300, 7) "," REPEAT(1, 100, 9) "," REPEAT(2, 200, null), "");
+    struct report *report =
+        report_of(REPEAT(0, 300, 7) "," REPEAT(1, 100, 9) "," REPEAT(2, 200, null), "");
     assert_int_equal(report->group_count, 1);
     assert_int_equal(report->groups[0].row_count, 1);
     const struct report_row *row = &report->groups[0].rows[0];
@@ -221,11 +237,11 @@ static void test_repeats(void **state) {
 
 static void test_loads_are_kept_apart(void **state) {
     (void)state;
-    struct report *report =
-        report_of("{\"lock\":\"a\",\"clients\":8},{\"lock\":\"a\",\"clients\":8,\"hold\":\"5ms\"},"
-                  "{\"lock\":\"a\",\"clients\":2},{\"lock\":\"b\",\"clients\":8},{\"lock\":\"b\",\"clients\":"
-                  "8,\"keys\":7}",
-                  "");
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":8},{\"lock\":\"a\",\"clients\":8,\"hold\":\"5ms\"},"
+        "{\"lock\":\"a\",\"clients\":2},{\"lock\":\"b\",\"clients\":8},{\"lock\":\"b\",\"clients\":"
+        "8,\"keys\":7}",
+        "");
     static const struct { int clients, rows; } expected[] = {{2, 1}, {8, 2}, {8, 1}, {8, 1}};
     assert_int_equal(report->group_count, 4);
     for (int g = 0; g < 4; g++) {
@@ -237,11 +253,13 @@ static void test_loads_are_kept_apart(void **state) {
     report_free(report);
 }
 
-#define DURABLE(lock, clients, verdict, class, throughput, more)                                             \
-    STAGE(lock, clients, verdict, 10,                                                                        \
-          ",\"topology\":\"x\",\"durability_class\":\"" class "\",\"throughput_per_s\":" #throughput more)
+#define DURABLE(lock, clients, verdict, class, throughput, more)                                   \
+    STAGE(lock, clients, verdict, 10,                                                              \
+          ",\"topology\":\"x\",\"durability_class\":\"" class                                      \
+          "\",\"throughput_per_s\":" #throughput more)
 
-/* The fastest of all let two in, the next is a control: neither is an answer; kinds are answered apart. */
+/* The fastest of all let two in, the next is a control: neither is an answer; kinds are answered
+ * apart. */
 static void test_answers(void **state) {
     (void)state;
     struct report *report = report_of(
@@ -250,12 +268,14 @@ static void test_answers(void **state) {
             CONTROL) "," DURABLE("fast", 8, "clean", "memory", 500,
                                  "") "," DURABLE("near", 8, "clean", "memory", 480,
                                                  "") "," DURABLE("far", 8, "clean", "memory", 400,
-                                                                 "") "," DURABLE("safe", 8, "clean", "disk",
-                                                                                 50,
-                                                                                 "") "," DURABLE("broken", 1,
+                                                                 "") "," DURABLE("safe", 8, "clean",
+                                                                                 "disk", 50,
+                                                                                 "") "," DURABLE("broken",
+                                                                                                 1,
                                                                                                  "clean",
                                                                                                  "memory",
-                                                                                                 999, ""),
+                                                                                                 999,
+                                                                                                 ""),
         "");
     struct answers answers;
     answer_make(report, &answers);
@@ -265,7 +285,8 @@ static void test_answers(void **state) {
     assert_string_equal(report->locks[memory->best->lock].name, "fast");
     assert_int_equal(memory->tie_count, 1);
     assert_string_equal(report->locks[memory->ties[0]->lock].name, "near");
-    assert_string_equal(report->locks[answers.cell[DURABLE_DISK][MOST_GRANTS].best->lock].name, "safe");
+    assert_string_equal(report->locks[answers.cell[DURABLE_DISK][MOST_GRANTS].best->lock].name,
+                        "safe");
     assert_false(answers.has[DURABLE_LOCAL]);
     assert_null(answers.cell[DURABLE_MEMORY][FASTEST_ALONE].best);
     /* In the table "fast" is marked and "safe", the only one of its kind, is not. */
@@ -286,8 +307,9 @@ static void test_durability_of_the_lock_itself(void **state) {
     assert_int_equal(words_durability(&stage), DURABLE_MEMORY);
     char *full = words_durability_full(&stage);
     assert_string_equal(
-        full, "in the server's memory: nothing is written (the server: write-ahead log, on disk before "
-              "each commit)");
+        full,
+        "in the server's memory: nothing is written (the server: write-ahead log, on disk before "
+        "each commit)");
     free(full);
 }
 
@@ -300,13 +322,14 @@ static void test_durability_words(void **state) {
         {"embedded", "none", NULL, DURABLE_LOCAL},
         {NULL, "anything", NULL, DURABLE_LOCAL},
         {"redis", "in memory, nothing is written", NULL, DURABLE_MEMORY},
-        {"postgres", "in memory: ends with its session; the log is on disk before each commit", NULL,
-         DURABLE_MEMORY},
+        {"postgres", "in memory: ends with its session; the log is on disk before each commit",
+         NULL, DURABLE_MEMORY},
         {"etcd", "write-ahead log, on disk before each answer", NULL, DURABLE_DISK},
         {"etcd", "write-ahead log, not flushed to disk", NULL, DURABLE_UNFLUSHED},
         {"zookeeper-3", "transaction log, on the disks of two of three before each answer", NULL,
          DURABLE_DISK},
-        {"nats", "file store, written at once, flushed to disk every two minutes", NULL, DURABLE_UNFLUSHED},
+        {"nats", "file store, written at once, flushed to disk every two minutes", NULL,
+         DURABLE_UNFLUSHED},
         {"url", "stated by nobody", NULL, DURABLE_UNKNOWN},
         {"url", NULL, NULL, DURABLE_UNKNOWN},
         {"url", "in memory", "disk", DURABLE_DISK},

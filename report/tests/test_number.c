@@ -74,7 +74,8 @@ static void test_text_means_the_figure(void **state) {
             if (*c != ',') *at++ = *c;
         }
         *at = '\0';
-        if (fabs(atof(plain) - value) > 0.00501 * value) fail_msg("%.17g is shown as %s", value, text);
+        if (fabs(atof(plain) - value) > 0.00501 * value)
+            fail_msg("%.17g is shown as %s", value, text);
     }
 }
 

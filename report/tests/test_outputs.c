@@ -1,6 +1,5 @@
 /* test_outputs: what no output may do, whatever the run holds: outgrow 100 columns, pass on control
- * characters or markup, run as a formula, show an unknown figure as a number.
- */
+ * characters or markup, run as a formula, show an unknown figure as a number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,20 +15,20 @@
 #include "report/screen.h"
 #include "report/tests/run_text.inc"
 
-#define EVIL                                                                                                 \
-    "\\u001b]0;owned\\u0007<img src=x "                                                                      \
+#define EVIL                                                                                       \
+    "\\u001b]0;owned\\u0007<img src=x "                                                            \
     "onerror=alert(1)></script><script>alert(2)</script>|`*\\\"'&\\u009b31m=cmd()\\u202e"
 
 static const char evil_stages[] =
-    "{\"lock\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"topology\":\"" EVIL "\",\"durability\":\"" EVIL
-    "\",\"waits\":\"" EVIL "\",\"claims\":[\"" EVIL "\"],\"clients\":3,\"keys\":\"" EVIL
-    "\",\"arrival\":\"" EVIL "\",\"hold\":\"" EVIL "\",\"status\":\"" EVIL "\",\"error\":\"" EVIL
-    "\",\"id\":\"" EVIL "\",\"warnings\":[\"" EVIL
+    "{\"lock\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"topology\":\"" EVIL
+    "\",\"durability\":\"" EVIL "\",\"waits\":\"" EVIL "\",\"claims\":[\"" EVIL
+    "\"],\"clients\":3,\"keys\":\"" EVIL "\",\"arrival\":\"" EVIL "\",\"hold\":\"" EVIL
+    "\",\"status\":\"" EVIL "\",\"error\":\"" EVIL "\",\"id\":\"" EVIL "\",\"warnings\":[\"" EVIL
     "\"],\"exclusion\":{\"verdict\":\"violated\",\"grants\":5}}";
 static const char evil_root[] =
     ",\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"partial_reason\":\"" EVIL
-    "\",\"plan\":{\"workload\":{\"name\":\"" EVIL "\",\"summary\":\"" EVIL "\"},\"" EVIL "\":[\"" EVIL
-    "\"]},\"environment\":{\"cpu_model\":\"" EVIL "\"},\"warnings\":[\"" EVIL
+    "\",\"plan\":{\"workload\":{\"name\":\"" EVIL "\",\"summary\":\"" EVIL "\"},\"" EVIL
+    "\":[\"" EVIL "\"]},\"environment\":{\"cpu_model\":\"" EVIL "\"},\"warnings\":[\"" EVIL
     "\",7],\"servers\":[{\"backend\":\"" EVIL "\",\"facts\":{\"" EVIL "\":\"" EVIL
     "\"}}],\"skipped\":[{\"lock\":\"" EVIL "\",\"reason\":\"" EVIL "\",\"install\":\"" EVIL "\"}]";
 
@@ -44,7 +43,8 @@ static void assert_no_controls(const char *text) {
         bool allowed = *c == '\n' || *c == '\r';
         if (((unsigned char)*c < 0x20 && !allowed) || *c == 0x7F)
             fail_msg("control character %d in: %.80s", *c, c);
-        if ((unsigned char)c[0] == 0xC2 && (unsigned char)c[1] < 0xA0) fail_msg("a C1 control in: %.80s", c);
+        if ((unsigned char)c[0] == 0xC2 && (unsigned char)c[1] < 0xA0)
+            fail_msg("a C1 control in: %.80s", c);
     }
 }
 
@@ -109,10 +109,11 @@ static void test_evil_names_in_json(void **state) {
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
     const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
-    assert_string_equal(json_string_value(json_object_get(row, "lock")), report->runs[0]->stages[0].lock);
+    assert_string_equal(json_string_value(json_object_get(row, "lock")),
+                        report->runs[0]->stages[0].lock);
     assert_true(json_is_null(json_object_get(row, "throughput_per_s")));
-    assert_true(
-        json_is_null(json_object_get(json_object_get(json_object_get(row, "latency_ns"), "acquire"), "p50")));
+    assert_true(json_is_null(
+        json_object_get(json_object_get(json_object_get(row, "latency_ns"), "acquire"), "p50")));
     json_decref(root);
     free(text);
     report_free(report);
@@ -146,7 +147,8 @@ static void test_extremes_fit(void **state) {
     report_free(report);
 }
 
-/* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a number. */
+/* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a
+ * number. */
 static void test_an_empty_stage(void **state) {
     (void)state;
     struct report *report = report_of("{\"lock\":\"a\",\"clients\":2,\"status\":\"failed\"}", "");
@@ -180,7 +182,8 @@ static void test_a_full_disk_is_said(void **state) {
     report_free(report);
 }
 
-/* A histogram that is not sound stops the page, with its place; the outputs that need none do without. */
+/* A histogram that is not sound stops the page, with its place; the outputs that need none do
+ * without. */
 static void test_a_bad_histogram_stops_the_page(void **state) {
     (void)state;
     struct lb_err err = {0};
@@ -198,8 +201,8 @@ static void test_a_bad_histogram_stops_the_page(void **state) {
     report_free(report);
 }
 
-/* A stored run with bytes changed, cut out or doubled: each is refused with a line or rendered, never worse.
- * Under AddressSanitizer this is where a reader that trusts shows. */
+/* A stored run with bytes changed, cut out or doubled: each is refused with a line or rendered,
+ * never worse. Under AddressSanitizer this is where a reader that trusts shows. */
 static void test_damaged_runs(void **state) {
     (void)state;
     char *sound = read_whole("report/tests/golden/clean/run.json");
@@ -246,7 +249,8 @@ static void test_damaged_runs(void **state) {
         free(render(report, REPORT_TABLE, true));
         FILE *out = fopen("/dev/null", "w");
         assert_non_null(out);
-        if (report_write(report, REPORT_HTML, false, out, &err)) assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (report_write(report, REPORT_HTML, false, out, &err))
+            assert_int_equal(err.code, LB_EXIT_USAGE);
         fclose(out);
         report_free(report);
         rendered++;
@@ -277,20 +281,22 @@ static void test_a_repeat_without_a_status(void **state) {
     report_free(report);
 }
 
-/* What a run has of stores, histories and recoveries is shown, and nothing of it where it has none. */
+/* What a run has of stores, histories and recoveries is shown, and nothing of it where it has
+ * none. */
 static void test_faults_are_shown_where_there_are_any(void **state) {
     (void)state;
-    static const char stage[] = "{\"lock\":\"a\",\"id\":\"000-a\",\"clients\":4,\"keys\":1,\"exclusion\":{"
-                                "\"verdict\":\"expired\",\"grants\":50},"
-                                "\"store\":{\"where\":\"memory\",\"fenced\":true,\"stale_attempted\":17,"
-                                "\"stale_accepted_unfenced\":16,"
-                                "\"stale_rejected_fenced\":15},\"history\":{\"ops\":1234,\"verdict\":"
-                                "\"violated\",\"model\":\"mutex\",\"violations\":3,"
-                                "\"counterexample\":[{\"client\":1,\"key\":0,\"op\":\"acquire\",\"begin_s\":"
-                                "1.25,\"end_s\":1.5,\"outcome\":\"ok\",\"token\":0,"
-                                "\"note\":\"" EVIL "\"},{\"op\":\"release\",\"token\":1152921504606846977}]},"
-                                "\"recovery\":{\"count\":20,\"p50_ns\":1700000000,\"theory_max_ns\":"
-                                "2000000000,\"detect\":{\"never\":2}}}";
+    static const char stage[] =
+        "{\"lock\":\"a\",\"id\":\"000-a\",\"clients\":4,\"keys\":1,\"exclusion\":{"
+        "\"verdict\":\"expired\",\"grants\":50},"
+        "\"store\":{\"where\":\"memory\",\"fenced\":true,\"stale_attempted\":17,"
+        "\"stale_accepted_unfenced\":16,"
+        "\"stale_rejected_fenced\":15},\"history\":{\"ops\":1234,\"verdict\":"
+        "\"violated\",\"model\":\"mutex\",\"violations\":3,"
+        "\"counterexample\":[{\"client\":1,\"key\":0,\"op\":\"acquire\",\"begin_s\":"
+        "1.25,\"end_s\":1.5,\"outcome\":\"ok\",\"token\":0,"
+        "\"note\":\"" EVIL "\"},{\"op\":\"release\",\"token\":1152921504606846977}]},"
+        "\"recovery\":{\"count\":20,\"p50_ns\":1700000000,\"theory_max_ns\":"
+        "2000000000,\"detect\":{\"never\":2}}}";
     struct report *report = report_of(stage, "");
     assert_int_equal(report->locks[0].state,
                      LOCK_VIOLATED); /* the history's word is as good as the checker's */
@@ -309,8 +315,8 @@ static void test_faults_are_shown_where_there_are_any(void **state) {
     free(table);
     report_free(report);
 
-    report =
-        report_of("{\"lock\":\"a\",\"clients\":4,\"store\":null,\"history\":null,\"recovery\":null}", "");
+    report = report_of(
+        "{\"lock\":\"a\",\"clients\":4,\"store\":null,\"history\":null,\"recovery\":null}", "");
     html = render(report, REPORT_HTML, false);
     assert_null(strstr(html, "#faults"));
     assert_null(strstr(html, "id=\"faults\""));

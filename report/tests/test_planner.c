@@ -1,6 +1,6 @@
-/* test_planner: what is answered from capacities made by hand, whose answers follow from the figures in them;
- * the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad input.
- */
+/* test_planner: what is answered from capacities made by hand, whose answers follow from the
+ * figures in them; the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff);
+ * the command with bad input. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -39,7 +39,8 @@ static void has(const char *text, const char *part) {
 
 /* A lock's capacity; what is NULL or 0 is the usual. */
 struct made {
-    const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit, *primitive;
+    const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit,
+        *primitive;
     double low, high;         /* 0: the usual; low < 0: no answer */
     double clients, foretold; /* measured waits over those foretold */
     int limit_ms;             /* of the promise */
@@ -52,8 +53,8 @@ static const char * or (const char *text, const char *usual) {
     return text ? text : usual;
 }
 
-/* Probes of a promise of 20 ms: kept with 3 ms at half the answer and 10 ms at the answer's low end, broken
- * with 60 ms at its high one. The model: 1 ms held, 0.5 ms to hand over. */
+/* Probes of a promise of 20 ms: kept with 3 ms at half the answer and 10 ms at the answer's low
+ * end, broken with 60 ms at its high one. The model: 1 ms held, 0.5 ms to hand over. */
 static void put_lock(FILE *out, const struct made *made) {
     double low = made->low > 0 ? made->low : 400, high = made->high > 0 ? made->high : 440;
     bool answered = made->low >= 0;
@@ -67,13 +68,16 @@ static void put_lock(FILE *out, const struct made *made) {
         "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=%dms\",\"metric\":\"%s\",\"quantile\":0.99,"
         "\"limit_ns\":%de6},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
         "\"key_distribution\":\"uniform\",\"clients\":%g,",
-        or (made->lock, "redis-setnx"), or (made->primitive, "mutex"), made->violated ? "true" : "false",
-        or (made->guarantee, "node"), or (made->topology, "redis"), or (made->durability, "in memory"),
-        metric, limit_ms, metric, limit_ms, or (made->by, "rate"), or (made->hold, "1ms"),
-        or (made->keys, "1"), made->clients > 0 ? made->clients : 64);
+        or (made->lock, "redis-setnx"), or (made->primitive, "mutex"),
+        made->violated ? "true" : "false", or (made->guarantee, "node"),
+        or (made->topology, "redis"), or (made->durability, "in memory"), metric, limit_ms, metric,
+        limit_ms, or (made->by, "rate"), or (made->hold, "1ms"), or (made->keys, "1"),
+        made->clients > 0 ? made->clients : 64);
     if (answered) {
-        fprintf(out, "\"answer\":{\"value\":%g,\"low\":%g,\"high\":%g,\"level\":0.95},\"limited_by\":\"%s\",",
-                (low + high) / 2, low, high, or (made->limit, "slo"));
+        fprintf(
+            out,
+            "\"answer\":{\"value\":%g,\"low\":%g,\"high\":%g,\"level\":0.95},\"limited_by\":\"%s\",",
+            (low + high) / 2, low, high, or (made->limit, "slo"));
     } else {
         fprintf(out, "\"answer\":null,\"limited_by\":null,\"why\":\"its server was lost\",");
     }
@@ -88,11 +92,12 @@ static void put_lock(FILE *out, const struct made *made) {
         made->endless ? "\"quantile_ns\":null,\"low_ns\":null,\"high_ns\":null,"
                       : "\"quantile_ns\":60e6,\"low_ns\":50e6,\"high_ns\":80e6,",
         or (made->more, ""));
-    fprintf(out,
-            "\"model\":{\"handoff_ns\":500000,\"hold_ns\":1000000,\"capacity_per_s\":666.7,\"wait_predicted_"
-            "ns\":1e6,"
-            "\"wait_measured_ns\":%g,\"at_per_s\":400}}",
-            1e6 * (made->foretold > 0 ? made->foretold : 1.1));
+    fprintf(
+        out,
+        "\"model\":{\"handoff_ns\":500000,\"hold_ns\":1000000,\"capacity_per_s\":666.7,\"wait_predicted_"
+        "ns\":1e6,"
+        "\"wait_measured_ns\":%g,\"at_per_s\":400}}",
+        1e6 * (made->foretold > 0 ? made->foretold : 1.1));
 }
 
 static char *file_text(const struct made *made, int count, const char *started_at) {
@@ -100,7 +105,8 @@ static char *file_text(const struct made *made, int count, const char *started_a
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    fprintf(out, "{\"schema\":\"lockbench.capacity/1\",\"started_at\":\"%s\",\"locks\":[", started_at);
+    fprintf(out, "{\"schema\":\"lockbench.capacity/1\",\"started_at\":\"%s\",\"locks\":[",
+            started_at);
     for (int i = 0; i < count; i++) {
         if (i > 0) fputc(',', out);
         put_lock(out, &made[i]);
@@ -119,18 +125,19 @@ static struct capacity *file_of(const struct made *made, int count, const char *
     return file;
 }
 
-#define ASK                                                                                                  \
-    .clients = NAN, .keys = 1, .metric = "acquire_due", .quantile = 0.99, .limit_ns = 20e6,                  \
+#define ASK                                                                                        \
+    .clients = NAN, .keys = 1, .metric = "acquire_due", .quantile = 0.99, .limit_ns = 20e6,        \
     .slo = "acquire_due.p99<=20ms"
 
 /* What is said of one measurement. */
-static void judged(const struct made *made, struct planner_ask ask, enum planner_verdict verdict, bool model,
-                   const char *why, const char *settle) {
+static void judged(const struct made *made, struct planner_ask ask, enum planner_verdict verdict,
+                   bool model, const char *why, const char *settle) {
     struct planner_answer answer;
     struct capacity *file = file_of(made, 1, "2026-01-01T00:00:00Z");
     assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
     if (answer.verdict != verdict || answer.model != model)
-        fail_msg("%s%s: %s", planner_word(answer.verdict), answer.model ? " (model)" : "", answer.why);
+        fail_msg("%s%s: %s", planner_word(answer.verdict), answer.model ? " (model)" : "",
+                 answer.why);
     has(answer.why, why);
     if (settle) {
         has(answer.settle, settle);
@@ -152,22 +159,26 @@ static void what_was_measured_answers(void **state) {
     judged(&usual, ask, PLANNER_CARRIES, false, "kept up to 400/s", NULL);
     ask.rate = 500;
     judged(&usual, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
-    judged(&limited, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown, since the load generator",
-           " --most 1000");
+    judged(&limited, ask, PLANNER_UNKNOWN, false,
+           "no more than 400/s was shown, since the load generator", " --most 1000");
     judged(&ranged, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", " --most 1000");
     ask.rate = 420;
-    judged(&usual, ask, PLANNER_CLOSE, false, "between 400/s, where the promise is kept, and 440/s",
-           "lockbench capacity redis-setnx --slo 'acquire_due.p99<=20ms' --hold 1ms --keys 1 --time 10m");
-    judged(&none, ask, PLANNER_UNKNOWN, false, "found no answer: its server was lost", "lockbench capacity");
+    judged(
+        &usual, ask, PLANNER_CLOSE, false, "between 400/s, where the promise is kept, and 440/s",
+        "lockbench capacity redis-setnx --slo 'acquire_due.p99<=20ms' --hold 1ms --keys 1 --time 10m");
+    judged(&none, ask, PLANNER_UNKNOWN, false, "found no answer: its server was lost",
+           "lockbench capacity");
 }
 
-/* Another limit is read from the probes: 9 ms was kept at 200/s, 18 ms at 400/s, 50 ms exceeded at 440/s. */
+/* Another limit is read from the probes: 9 ms was kept at 200/s, 18 ms at 400/s, 50 ms exceeded at
+ * 440/s. */
 static void another_limit_is_read_from_the_probes(void **state) {
     (void)state;
     const struct made usual = {0};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     ask.limit_ns = 10e6;
-    judged(&usual, ask, PLANNER_CARRIES, false, "probes of a search for acquire_due.p99<=20ms", NULL);
+    judged(&usual, ask, PLANNER_CARRIES, false, "probes of a search for acquire_due.p99<=20ms",
+           NULL);
     ask.rate = 300;
     judged(&usual, ask, PLANNER_CLOSE, false, "between 200/s", "lockbench capacity");
     ask.rate = 400;
@@ -183,12 +194,13 @@ static void another_limit_is_read_from_the_probes(void **state) {
     judged(&usual, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "--most 880");
 }
 
-/* A probe that was so bad that it has no figures broke its promise and all stricter ones; a lucky one above
- * where the search ended tells nothing; and figures that contradict each other decide nothing. */
+/* A probe that was so bad that it has no figures broke its promise and all stricter ones; a lucky
+ * one above where the search ended tells nothing; and figures that contradict each other decide
+ * nothing. */
 static void bad_and_lucky_probes_mislead_nobody(void **state) {
     (void)state;
-#define PROBE(value, verdict, low, high)                                                                     \
-    ",{\"value\":" #value ",\"verdict\":\"" verdict "\",\"quantile_ns\":" #low ",\"low_ns\":" #low           \
+#define PROBE(value, verdict, low, high)                                                           \
+    ",{\"value\":" #value ",\"verdict\":\"" verdict "\",\"quantile_ns\":" #low ",\"low_ns\":" #low \
     ",\"high_ns\":" #high ",\"samples\":1000,\"missed\":0}"
     const struct made lost = {.low = -1, .endless = true},
                       lucky = {.endless = true, .more = PROBE(460, "kept", 8e6, 9e6)},
@@ -198,15 +210,16 @@ static void bad_and_lucky_probes_mislead_nobody(void **state) {
     judged(&lost, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
     judged(&lucky, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
     ask.limit_ns = 21e6; /* of a looser promise it says nothing */
-    judged(&lost, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "lockbench capacity");
+    judged(&lost, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown",
+           "lockbench capacity");
     ask.limit_ns = 40e6;
     ask.rate = 100;
     judged(&odd, ask, PLANNER_CLOSE, false, "contradict each other: kept at 400/s, broken at 300/s",
            "lockbench capacity");
 }
 
-/* 2 ms held and 0.5 ms to hand over: at most 400/s. The model keeps 20 - 3 ms with a doubt of 47 %: its far
- * end was 1.47 times M/D/1's. */
+/* 2 ms held and 0.5 ms to hand over: at most 400/s. The model keeps 20 - 3 ms with a doubt of 47 %:
+ * its far end was 1.47 times M/D/1's. */
 static void the_model_answers_near_what_was_measured(void **state) {
     (void)state;
     const struct made usual = {0}, wrong = {.foretold = 2.5}, few = {.foretold = 0.4},
@@ -220,7 +233,8 @@ static void the_model_answers_near_what_was_measured(void **state) {
     judged(&wrong, ask, PLANNER_UNKNOWN, false,
            "the model does not describe this lock: its waits were 2.5 times", "--hold 2ms");
     judged(&few, ask, PLANNER_UNKNOWN, false, "0.4 times", "--hold 2ms");
-    judged(&odd, ask, PLANNER_UNKNOWN, false, "of which the model of a hot key says nothing", "--hold 2ms");
+    judged(&odd, ask, PLANNER_UNKNOWN, false, "of which the model of a hot key says nothing",
+           "--hold 2ms");
     ask.hold_ns = 2.1e6;
     judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--hold 2.1ms");
     ask.hold_ns = 0.4e6;
@@ -229,13 +243,15 @@ static void the_model_answers_near_what_was_measured(void **state) {
     ask.keys = 2;
     judged(&usual, ask, PLANNER_CARRIES, true, "measured with hold 1ms and 1 key;", NULL);
     ask.rate = 820; /* two keys might do it, but nobody sent more than 400/s */
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "no rate above 400/s was measured", "--keys 2 --most 1640");
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "no rate above 400/s was measured",
+           "--keys 2 --most 1640");
     ask.keys = 3;
     judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--keys 3");
 }
 
-/* What the model keeps is kept in M/D/1: at its answer the wait's 99 % are within what is left of the
- * promise; but no key is busier than at the answer that was measured, which is 400/s * 1.5 ms = 0.6. */
+/* What the model keeps is kept in M/D/1: at its answer the wait's 99 % are within what is left of
+ * the promise; but no key is busier than at the answer that was measured, which is 400/s * 1.5 ms =
+ * 0.6. */
 static void the_models_bounds_are_those_of_the_queue(void **state) {
     (void)state;
     const struct made usual = {0};
@@ -243,8 +259,8 @@ static void the_models_bounds_are_those_of_the_queue(void **state) {
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
     struct capacity *file = file_of(&usual, 1, "2026-01-01T00:00:00Z");
     assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
-    /* Erlang's formula in R: 1.4718 * q99(rho) * 2.5 ms = 17 ms at rho = 0.60603, which is above 0.6;
-     * q99(rho)
+    /* Erlang's formula in R: 1.4718 * q99(rho) * 2.5 ms = 17 ms at rho = 0.60603, which is above
+     * 0.6; q99(rho)
      * * 2.5 ms = 20 ms at rho = 0.74899. */
     assert_true(fabs(answer.carries - 0.6 / 2.5e-3) < 1e-6);
     assert_true(fabs(answer.breaks - 299.596) < 0.1);
@@ -267,7 +283,8 @@ static void clients_answer_within_twice(void **state) {
     ask.clients = 128;
     judged(&usual, ask, PLANNER_CARRIES, false, "measured with 64 clients; the promise", NULL);
     ask.clients = 129;
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as many", "--set load.clients=129");
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as many",
+           "--set load.clients=129");
     ask.clients = 5; /* 200/s * (1 + 20 ms) = 4.2 are busy at most */
     judged(&usual, ask, PLANNER_CARRIES, false, "measured with 64 clients", NULL);
     ask.clients = 4;
@@ -276,9 +293,11 @@ static void clients_answer_within_twice(void **state) {
 
 static void other_questions_are_refused(void **state) {
     (void)state;
-    const struct made usual = {0}, closed = {.by = "clients", .metric = "acquire", .low = 30, .high = 40};
+    const struct made usual = {0},
+                      closed = {.by = "clients", .metric = "acquire", .low = 30, .high = 40};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
-    judged(&closed, ask, PLANNER_UNKNOWN, false, "searched by the clients of a closed loop only", "--keys 1");
+    judged(&closed, ask, PLANNER_UNKNOWN, false, "searched by the clients of a closed loop only",
+           "--keys 1");
     ask.quantile = 0.999;
     judged(&usual, ask, PLANNER_UNKNOWN, false, "another promise", "lockbench capacity");
     ask.quantile = 0.99;
@@ -293,7 +312,8 @@ static void other_questions_are_refused(void **state) {
     ask.clients = 50;
     judged(&closed, ask, PLANNER_TOO_MUCH, false, "broken from 40.0 clients on", NULL);
     ask.hold_ns = 2e6;
-    judged(&closed, ask, PLANNER_UNKNOWN, false, "a closed loop with another hold", "--clients --slo");
+    judged(&closed, ask, PLANNER_UNKNOWN, false, "a closed loop with another hold",
+           "--clients --slo");
     /* A name that a shell would run is in no command. */
     const struct made evil = {.lock = "a;reboot"};
     ask = (struct planner_ask){ASK, .rate = 200, .hold_ns = 100e6};
@@ -308,7 +328,11 @@ static const struct made many[] = {
      .durability = "on disk before each answer",
      .low = 210,
      .high = 230},
-    {.lock = "redis-redlock", .guarantee = "majority", .topology = "redis-5", .low = 800, .high = 850},
+    {.lock = "redis-redlock",
+     .guarantee = "majority",
+     .topology = "redis-5",
+     .low = 800,
+     .high = 850},
     {.lock = "pg-advisory", .topology = "pg", .low = 150, .high = 170},
     {.lock = "zk-lock", .guarantee = "majority", .topology = "zk", .low = -1},
     {.lock = "mem-mutex", .guarantee = "host", .topology = "embedded", .low = 5000, .high = 6000},
@@ -328,8 +352,9 @@ static struct planner *plan_of(struct capacity **files, int count, const struct 
 
 static void order_is_that_of_fitness(void **state) {
     (void)state;
-    static const char *const order[] = {"etcd-mutex", "redis-redlock", "redis-setnx", "mem-mutex",
-                                        "pg-row",     "mysql-lock",    "zk-lock",     "pg-advisory"};
+    static const char *const order[] = {"etcd-mutex", "redis-redlock", "redis-setnx",
+                                        "mem-mutex",  "pg-row",        "mysql-lock",
+                                        "zk-lock",    "pg-advisory"};
     const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     struct capacity *file = file_of(many, MANY, "2026-01-01T00:00:00Z");
     struct planner *planner = plan_of(&file, 1, &ask);
@@ -358,13 +383,14 @@ static int taken_of(const struct made *made, int *ret_exit) {
     return taken;
 }
 
-/* Nothing better that is older, or that the model says, hides what was measured last; and nothing at all that
- * a lock let two in. */
+/* Nothing better that is older, or that the model says, hides what was measured last; and nothing
+ * at all that a lock let two in. */
 static void what_was_measured_last_answers(void **state) {
     (void)state;
-    static const struct made close = {.low = 190, .high = 210}, good = {.low = 400}, model = {.hold = "2ms"},
-                             far = {.hold = "100ms", .low = 5, .high = 6}, violated = {.violated = true},
-                             less = {.low = 100, .high = 110}, other = {.limit_ms = 15};
+    static const struct made close = {.low = 190, .high = 210}, good = {.low = 400},
+                             model = {.hold = "2ms"}, far = {.hold = "100ms", .low = 5, .high = 6},
+                             violated = {.violated = true}, less = {.low = 100, .high = 110},
+                             other = {.limit_ms = 15};
     const struct {
         struct made made[3];
         int taken, code;
@@ -519,7 +545,8 @@ static void the_command(void **state) {
     snprintf(path, sizeof path, "%s/other.json", folder);
     store(path, "{\"schema\":\"lockbench.capacity/9\",\"locks\":[]}");
     char *err_path = NULL, *out_path = NULL;
-    assert_true(asprintf(&err_path, "%s/err", folder) > 0 && asprintf(&out_path, "%s/out", folder) > 0);
+    assert_true(asprintf(&err_path, "%s/err", folder) > 0 &&
+                asprintf(&out_path, "%s/out", folder) > 0);
     const char *const argv[] = {"sh", "-c", command, NULL};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(command, sizeof command, "D=%s; %s plan %s >$D/out 2>$D/err", folder, program,
@@ -542,8 +569,9 @@ static void the_command(void **state) {
                 {"$D --rate 200 --lock zk-lock", 5},
                 {"$D --clients 8 --lock pg-advisory --slo 'acquire.p99<=20ms'", 5}};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
-        snprintf(command, sizeof command, "D=%s; %s plan --slo 'acquire_due.p99<=20ms' %s >$D/out 2>$D/err",
-                 folder, program, fine[i].words);
+        snprintf(command, sizeof command,
+                 "D=%s; %s plan --slo 'acquire_due.p99<=20ms' %s >$D/out 2>$D/err", folder, program,
+                 fine[i].words);
         int code = run_command(argv, NULL);
         char *said = read_whole(err_path);
         if (code != fine[i].code || *said)

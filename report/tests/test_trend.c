@@ -1,6 +1,6 @@
-/* test_trend: histories whose answers are known: runs and lines made from a seed, and what must be said of
- * them; the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad
- * input. */
+/* test_trend: histories whose answers are known: runs and lines made from a seed, and what must be
+ * said of them; the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff); the
+ * command with bad input. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -67,8 +67,8 @@ static void put_line(FILE *out, int day, const struct made *made) {
             "\"in memory, not \"\"durable\"\"\",1 x 2,3,%s,%.6g,%.6g,%.6g,,%.6g,20000,,3\n",
             1 + day / 28, 1 + day % 28, day, day, made->environment ? made->environment : "e1",
             made->kernel ? made->kernel : "6.1", made->lock ? made->lock : "redis-setnx",
-            made->load ? made->load : "one key, closed loop", made->verdict ? made->verdict : "clean", rate,
-            1e9 / rate, 3e9 / rate, 1e8 / rate);
+            made->load ? made->load : "one key, closed loop",
+            made->verdict ? made->verdict : "clean", rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
 }
 
 static double around(struct lb_rng *rng, double noise) {
@@ -129,7 +129,8 @@ static void a_change_is_found_where_it_was(void **state) {
     assert_int_equal(figure->change_count, 1);
     assert_int_equal(figure->changes[0].index, 30);
     assert_true(figure->shift < -0.09 && figure->shift > -0.15 && figure->worse);
-    assert_string_equal(trend_also(series, figure, &figure->changes[0], also, sizeof also), "kernel");
+    assert_string_equal(trend_also(series, figure, &figure->changes[0], also, sizeof also),
+                        "kernel");
     assert_true(series->figure[1].worse); /* acquire p50: greater is worse */
     assert_int_equal(series->figure[3].count, 0);
     assert_int_equal(view->series[1].count, 1);
@@ -164,7 +165,8 @@ static struct trend *steps(double middle, double end, const char *verdict) {
     for (int day = 0; day < 36; day++) {
         double level = day < 12 ? 1000 : day < 24 ? middle : end;
         put_line(out, day,
-                 &(struct made){.rate = level * around(&rng, 0.01), .verdict = day == 35 ? verdict : NULL});
+                 &(struct made){.rate = level * around(&rng, 0.01),
+                                .verdict = day == 35 ? verdict : NULL});
     }
     fclose(out);
     struct trend *trend = trend_parse(text, "steps.csv", &err);
@@ -193,8 +195,8 @@ static void what_counts_is_the_level_now(void **state) {
     }
 }
 
-/* Twenty runs that scatter by 1 %, then these: one that fell out, and two, shut no gate; three that stay
- * there are a level. */
+/* Twenty runs that scatter by 1 %, then these: one that fell out, and two, shut no gate; three that
+ * stay there are a level. */
 static void outliers_shut_no_gate(void **state) {
     (void)state;
     static const struct {
@@ -234,7 +236,8 @@ static void outliers_shut_no_gate(void **state) {
     }
 }
 
-/* 100 histories of 40 runs that only scatter: eight figures each, and the gate shuts in at most 5. */
+/* 100 histories of 40 runs that only scatter: eight figures each, and the gate shuts in at most
+ * 5. */
 static void scatter_shuts_no_gate(void **state) {
     (void)state;
     int alarms = 0;
@@ -260,31 +263,36 @@ static void scatter_shuts_no_gate(void **state) {
 
 static void run_file(const char *path, const char *start, const char *options, const char *stages) {
     char *text = NULL;
-    assert_true(asprintf(&text,
-                         "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{\"cpus\":2,"
-                         "\"cpu_model\":\"x\",\"hostname_hash\":\"h\",\"kernel\":\"k\"},\"plan\":{"
-                         "\"options\":{%s}},\"stages\":[%s]}",
-                         start, options, stages) > 0);
+    assert_true(
+        asprintf(
+            &text,
+            "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{\"cpus\":2,"
+            "\"cpu_model\":\"x\",\"hostname_hash\":\"h\",\"kernel\":\"k\"},\"plan\":{"
+            "\"options\":{%s}},\"stages\":[%s]}",
+            start, options, stages) > 0);
     store(path, text);
     free(text);
 }
 
-#define STAGE(lock, repeat, rate, more)                                                                      \
-    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","        \
-    "\"repeat\":" #repeat ",\"processes\":1,\"threads\":2,\"topology\":\"redis\",\"durability\":\"=1+1\","   \
+#define STAGE(lock, repeat, rate, more)                                                            \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","                  \
+    "\"repeat\":" #repeat                                                                          \
+    ",\"processes\":1,\"threads\":2,\"topology\":\"redis\",\"durability\":\"=1+1\","               \
     "\"throughput_per_s\":" #rate ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}" more "}"
 
-/* Three repeats are one line with their median; a control, and what was cut off, have none; twice is once. */
+/* Three repeats are one line with their median; a control, and what was cut off, have none; twice
+ * is once. */
 static void runs_are_appended_once(void **state) {
     (void)state;
     struct lb_err err = {0};
     int added = 0, there = 0;
     char *file = path_of("a.csv"), *run = path_of("run.json"), *later = path_of("later.json");
     const char *const runs[] = {run, later};
-    run_file(
-        run, "2026-01-01T00:00:00Z", "",
-        STAGE("a", 0, 100, "") "," STAGE("a", 1, 300, "") "," STAGE("a", 2, 120, "") "," STAGE(
-            "bad", 0, 5, ",\"control\":true") ",{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
+    run_file(run, "2026-01-01T00:00:00Z", "",
+             STAGE("a", 0, 100, "") "," STAGE("a", 1, 300, "") "," STAGE("a", 2, 120, "") "," STAGE(
+                 "bad", 0, 5,
+                 ",\"control\":true") ",{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
     run_file(later, "2026-01-02T00:00:00Z", "", STAGE("a", 0, 110, "") "," STAGE("b", 0, 7, ""));
     assert_int_equal(trend_append(file, runs, 1, "v1", &added, &there, &err), 0);
     assert_int_equal(added, 1);
@@ -303,7 +311,8 @@ static void runs_are_appended_once(void **state) {
     assert_true(trend->lines[0].figure[0] == 120);
     assert_string_equal(trend->lines[0].text[TREND_COMMIT], "v1");
     assert_string_equal(trend->lines[0].text[TREND_REPEATS], "3");
-    assert_string_equal(trend->lines[0].text[TREND_DURABILITY], "=1+1"); /* no formula for a spreadsheet */
+    /* no formula for a spreadsheet */
+    assert_string_equal(trend->lines[0].text[TREND_DURABILITY], "=1+1");
     has(after, "\"'=1+1\"");
     assert_true(isnan(trend->lines[0].figure[1]));
     trend_free(trend);
@@ -320,10 +329,11 @@ static void other_options_are_another_series(void **state) {
     static const struct {
         const char *options;
         bool same; /* as the first */
-    } cases[] = {{"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":1}", true},
-                 {"\"a\":{\"poll_min_ns\":1,\"poll_max_ns\":1},\"b\":{\"x\":1},\"r\":{\"t\":1}", true},
-                 {"\"a\":{\"poll_max_ns\":2,\"poll_min_ns\":1},\"r\":{\"t\":1}", false},
-                 {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":2}", false}};
+    } cases[] = {
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":1}", true},
+        {"\"a\":{\"poll_min_ns\":1,\"poll_max_ns\":1},\"b\":{\"x\":1},\"r\":{\"t\":1}", true},
+        {"\"a\":{\"poll_max_ns\":2,\"poll_min_ns\":1},\"r\":{\"t\":1}", false},
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":2}", false}};
     struct lb_err err = {0};
     char *file = path_of("options.csv"), *run = path_of("options.json");
     const char *const runs[] = {run};
@@ -338,8 +348,8 @@ static void other_options_are_another_series(void **state) {
     assert_string_equal(err.text, "");
     assert_int_equal(trend->count, 4);
     for (int i = 0; i < 4; i++) {
-        bool same =
-            strcmp(trend->lines[i].text[TREND_ENVIRONMENT], trend->lines[0].text[TREND_ENVIRONMENT]) == 0;
+        bool same = strcmp(trend->lines[i].text[TREND_ENVIRONMENT],
+                           trend->lines[0].text[TREND_ENVIRONMENT]) == 0;
         if (same != cases[i].same)
             fail_msg("options %s: %s series", cases[i].options, same ? "one" : "another");
     }
@@ -361,9 +371,12 @@ static void wrong_files_are_one_clear_line(void **state) {
         {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
         {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
         {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
-        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,fast,,,,,,,\n", "throughput 'fast' is no number"},
-        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,nan,,,,,,,\n", "throughput 'nan' is no number"},
-        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n", "throughput '-1' is no number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,fast,,,,,,,\n",
+         "throughput 'fast' is no number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,nan,,,,,,,\n",
+         "throughput 'nan' is no number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n",
+         "throughput '-1' is no number"},
         {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,,1,,,,,1,clean,1,,,,,,,\n", "names no lock"},
     };
@@ -456,7 +469,8 @@ static void otava_gets_a_file_a_series(void **state) {
 static void otavas_yaml_is_not_written_by_a_name(void **state) {
     (void)state;
     struct lb_err err = {0};
-    char *csv = NULL, *folder_of = path_of("a: b #c"), *yaml = path_of("a: b #c/otava.yaml"), *file = NULL;
+    char *csv = NULL, *folder_of = path_of("a: b #c"), *yaml = path_of("a: b #c/otava.yaml"),
+         *file = NULL;
     size_t size;
     FILE *out = open_memstream(&csv, &size);
     fputs(HEADER, out);
@@ -490,8 +504,8 @@ static int history_command(const char *words) {
         printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
         skip();
     }
-    snprintf(command, sizeof command, "D=%s; G=report/tests/golden; %s history %s >$D/out 2>$D/err", folder,
-             program, words);
+    snprintf(command, sizeof command, "D=%s; G=report/tests/golden; %s history %s >$D/out 2>$D/err",
+             folder, program, words);
     const char *const argv[] = {"sh", "-c", command, NULL};
     return run_command(argv, NULL);
 }
@@ -521,8 +535,8 @@ static void the_command(void **state) {
         {"--append --file /nonexistent/x $G/mixed", LB_EXIT_MACHINE, "/nonexistent/x"},
         {"--append --file /dev/full $G/mixed", LB_EXIT_USAGE, "/dev/full"},
     };
-    char *file = path_of("slower.csv"), *text = slower_text(), *out = path_of("out"), *err = path_of("err"),
-         *run = path_of("run.json");
+    char *file = path_of("slower.csv"), *text = slower_text(), *out = path_of("out"),
+         *err = path_of("err"), *run = path_of("run.json");
     store(file, text);
     free(text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -539,7 +553,8 @@ static void the_command(void **state) {
     assert_int_equal(history_command("$D/slower.csv --gate 15 --json"), LB_EXIT_REGRESSION);
     assert_int_equal(history_command("$D/slower.csv --gate 15 --lock zk-lock --md"), 0);
     assert_int_equal(history_command("$D/slower.csv --gate 15 --metric commands"), 0);
-    assert_int_equal(history_command("--append $G/mixed $G/clean --file $D/golden.csv --commit abc"), 0);
+    assert_int_equal(
+        history_command("--append $G/mixed $G/clean --file $D/golden.csv --commit abc"), 0);
     text = read_whole(out);
     has(text, "golden.csv: ");
     has(text, "added");

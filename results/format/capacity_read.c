@@ -13,7 +13,8 @@
 #define KIND "lockbench capacity"
 
 static const char *const verdicts[] = {"kept", "broken", "unsure", NULL};
-static const char *const limits[] = {"slo", "generator", "range", NULL}; /* from CAPACITY_LIMIT_SLO on */
+/* from CAPACITY_LIMIT_SLO on */
+static const char *const limits[] = {"slo", "generator", "range", NULL};
 static const char *const loads[] = {"rate", "clients", NULL};
 
 const char *capacity_verdict_name(enum capacity_verdict verdict) {
@@ -88,13 +89,14 @@ static const struct run_field probe_fields[] = {
 #undef AT
 
 /* The word's index in a list; -1 with the error. */
-static int read_word(struct tree_place *place, const char *path, const char *word, const char *const *words) {
+static int read_word(struct tree_place *place, const char *path, const char *word,
+                     const char *const *words) {
     if (!word) return tree_bad(place, path, "is missing");
     for (int i = 0; words[i]; i++) {
         if (strcmp(words[i], word) == 0) return i;
     }
-    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here", place->file,
-                   place->where, path, word);
+    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here",
+                   place->file, place->where, path, word);
 }
 
 static int read_probe(struct tree_place *place, json_t *object, struct capacity_probe *probe) {
@@ -134,10 +136,13 @@ static int read_answer(struct tree_place *place, const json_t *object, struct ca
         lock->limited_by = (enum capacity_limit)(limit + 1);
     }
     if (!lock->answered) {
-        return lock->limited_by ? tree_bad(place, "limited_by", "limits an answer that is not there") : 0;
+        return lock->limited_by
+                   ? tree_bad(place, "limited_by", "limits an answer that is not there")
+                   : 0;
     }
     if (!(lock->value > 0)) return tree_bad(place, "answer.value", "is not a load above 0");
-    if (!(lock->low <= lock->value)) return tree_bad(place, "answer.low", "is missing or above the answer");
+    if (!(lock->low <= lock->value))
+        return tree_bad(place, "answer.low", "is missing or above the answer");
     if (lock->high < lock->value) return tree_bad(place, "answer.high", "is below the answer");
     return 0;
 }
@@ -160,7 +165,8 @@ static int read_root(struct tree_place *place, struct capacity *capacity) {
     const json_t *locks;
     if (tree_schema(place, capacity->root, CAPACITY_SCHEMA, KIND)) return -1;
     if (tree_fields(place, capacity->root, root_fields, capacity)) return -1;
-    if (tree_branch(place, capacity->root, "environment", JSON_OBJECT, &capacity->environment)) return -1;
+    if (tree_branch(place, capacity->root, "environment", JSON_OBJECT, &capacity->environment))
+        return -1;
     if (tree_objects(place, capacity->root, "locks", LOCKS_MAX, &locks)) return -1;
     if (!locks) return tree_bad(place, "", "has no .locks");
     size_t count = json_array_size(locks);
@@ -174,7 +180,8 @@ static int read_root(struct tree_place *place, struct capacity *capacity) {
     return 0;
 }
 
-struct capacity *capacity_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
+struct capacity *capacity_parse(const char *text, size_t length, const char *path,
+                                struct lb_err *err) {
     struct tree_place place = {.file = path, .err = err};
     struct capacity *capacity = calloc(1, sizeof *capacity);
     if (!capacity || !(capacity->path = strdup(path)) || !(capacity->dir = tree_folder(path))) {
@@ -194,8 +201,8 @@ struct capacity *capacity_read(const char *path, struct lb_err *err) {
     size_t length;
     char *file = tree_path(path, CAPACITY_FILE, err), *text = NULL;
     if (file)
-        text = tree_file(file, "a capacity", "the folder of a lockbench capacity, or its " CAPACITY_FILE,
-                         &length, err);
+        text = tree_file(file, "a capacity",
+                         "the folder of a lockbench capacity, or its " CAPACITY_FILE, &length, err);
     if (text) capacity = capacity_parse(text, length, file, err);
     free(text);
     free(file);

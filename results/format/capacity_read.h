@@ -1,10 +1,10 @@
-/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs, for reports and
- * planners.
+/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs, for reports
+ * and planners.
  *
- * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked, and the
- * first thing that is wrong is named with its path. Members that the schema does not know are ignored. A file
- * of a search that was cut off (partial) is as readable as a whole one. It computes nothing.
- */
+ * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked,
+ * and the first thing that is wrong is named with its path. Members that the schema does not know
+ * are ignored. A file of a search that was cut off (partial) is as readable as a whole one. It
+ * computes nothing. */
 #ifndef RESULTS_FORMAT_CAPACITY_READ_H
 #define RESULTS_FORMAT_CAPACITY_READ_H
 
@@ -28,14 +28,15 @@ enum capacity_by { CAPACITY_BY_RATE, CAPACITY_BY_CLIENTS };
 
 /* What kept the answer from being greater. */
 enum capacity_limit {
-    CAPACITY_LIMIT_NONE,      /* there is no answer */
-    CAPACITY_LIMIT_SLO,       /* beyond it the promise is broken */
-    CAPACITY_LIMIT_GENERATOR, /* beyond it the load generator was too slow: the lock may carry more */
-    CAPACITY_LIMIT_RANGE      /* the greatest load that was allowed keeps the promise */
+    CAPACITY_LIMIT_NONE, /* there is no answer */
+    CAPACITY_LIMIT_SLO,  /* beyond it the promise is broken */
+    /* beyond it the load generator was too slow: the lock may carry more */
+    CAPACITY_LIMIT_GENERATOR,
+    CAPACITY_LIMIT_RANGE /* the greatest load that was allowed keeps the promise */
 };
 
-/* Texts are borrowed from the file; NULL = not there. Figures are NAN where they are not known; times in
- * ns. */
+/* Texts are borrowed from the file; NULL = not there. Figures are NAN where they are not known;
+ * times in ns. */
 struct capacity_probe {
     const char *stage;                     /* of the run.json in the same folder */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
@@ -58,11 +59,13 @@ struct capacity_lock {
     double quantile, limit_ns;
     bool violated; /* a probe saw two holders at once: it is no lock, whatever it carries */
     bool answered;
-    double value, low, high, level; /* the answer: arrivals a second, or clients; high NAN: not bounded */
-    bool modelled;                  /* the figures below are there */
-    double handoff_ns, hold_ns, capacity_per_s;           /* 1 / (hold + handoff), of one key */
-    double wait_predicted_ns, wait_measured_ns, at_per_s; /* M/D/1's mean wait beside the measured one */
-    struct capacity_probe *probes;                        /* in the order they ran */
+    /* the answer: arrivals a second, or clients; high NAN: not bounded */
+    double value, low, high, level;
+    bool modelled;                              /* the figures below are there */
+    double handoff_ns, hold_ns, capacity_per_s; /* 1 / (hold + handoff), of one key */
+    /* M/D/1's mean wait beside the measured one */
+    double wait_predicted_ns, wait_measured_ns, at_per_s;
+    struct capacity_probe *probes; /* in the order they ran */
     int probe_count;
 };
 
@@ -80,12 +83,13 @@ struct capacity {
 /* Whether a folder has a capacity.json, or a file is called so. */
 bool capacity_is(const char *path);
 
-/* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE): which file, where in it,
- * what is wrong. The caller capacity_frees. */
+/* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE): which file, where
+ * in it, what is wrong. The caller capacity_frees. */
 struct capacity *capacity_read(const char *path, struct lb_err *err);
 
 /* The same from text; path is only for messages and capacity->path. */
-struct capacity *capacity_parse(const char *text, size_t length, const char *path, struct lb_err *err);
+struct capacity *capacity_parse(const char *text, size_t length, const char *path,
+                                struct lb_err *err);
 
 /* Takes NULL. Everything borrowed from it is gone with it. */
 void capacity_free(struct capacity *capacity);

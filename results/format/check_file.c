@@ -13,15 +13,17 @@ struct check *check_read(const char *path, struct lb_err *err) {
     struct check *check = NULL;
     size_t length;
     char *file = tree_path(path, FILE_NAME, err);
-    char *text = file ? tree_file(file, "a check", "a check's folder or its " FILE_NAME, &length, err) : NULL;
+    char *text =
+        file ? tree_file(file, "a check", "a check's folder or its " FILE_NAME, &length, err)
+             : NULL;
     if (text) check = check_parse(text, length, file, err);
     free(text);
     free(file);
     return check;
 }
 
-/* Whether a JSON text, sound or not, begins with the members of a check: what was cut off is a check too, and
- * is to be told so. */
+/* Whether a JSON text, sound or not, begins with the members of a check: what was cut off is a
+ * check too, and is to be told so. */
 static bool says_check(const char *text) {
     const char *at = strstr(text, "\"schema\"");
     if (!at) return false;

@@ -1,6 +1,5 @@
-/* check_read: see check_read.h. A cell must name a lock and a fault of the file's own lists, and no two cells
- * the same: who reads the matrix trusts that a cell is there once.
- */
+/* check_read: see check_read.h. A cell must name a lock and a fault of the file's own lists, and no
+ * two cells the same: who reads the matrix trusts that a cell is there once. */
 #include "results/format/check_read.h"
 
 #include <math.h>
@@ -25,9 +24,9 @@ const char *check_verdict_name(enum check_verdict verdict) {
     return verdicts[verdict];
 }
 
-#define IN_CHECK(name)                                                                                       \
+#define IN_CHECK(name)                                                                             \
     { #name, RUN_TEXT, offsetof(struct check, name) }
-#define IN_LOCK(name)                                                                                        \
+#define IN_LOCK(name)                                                                              \
     { #name, RUN_TEXT, offsetof(struct check_lock, name) }
 
 static const struct run_field check_fields[] = {
@@ -59,17 +58,18 @@ static const struct run_field fault_fields[] = {
     {NULL, RUN_TEXT, 0},
 };
 
-#define IN_SKIP(name)                                                                                        \
+#define IN_SKIP(name)                                                                              \
     { #name, RUN_TEXT, offsetof(struct check_skip, name) }
 
 static const struct run_field skip_fields[] = {
-    IN_SKIP(lock), IN_SKIP(backend), IN_SKIP(fault), IN_SKIP(reason), IN_SKIP(install), {NULL, RUN_TEXT, 0},
+    IN_SKIP(lock),   IN_SKIP(backend), IN_SKIP(fault),
+    IN_SKIP(reason), IN_SKIP(install), {NULL, RUN_TEXT, 0},
 };
 
 #define AT(member) offsetof(struct check_cell, member)
-#define TEXT(name)                                                                                           \
+#define TEXT(name)                                                                                 \
     { #name, RUN_TEXT, AT(name) }
-#define FIGURE(name)                                                                                         \
+#define FIGURE(name)                                                                               \
     { #name, RUN_FIGURE, AT(name) }
 
 static const struct run_field cell_fields[] = {
@@ -123,10 +123,11 @@ const struct run_field *check_cell_fields(void) {
 }
 
 /* Sets the error "FILE: .cells[3].lock: WHAT "TEXT""; -1. */
-static int bad_word(struct tree_place *place, const char *path, const char *word, const char *what) {
+static int bad_word(struct tree_place *place, const char *path, const char *word,
+                    const char *what) {
     if (!word) return tree_bad(place, path, "is missing");
-    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\": %s", place->file, place->where, path,
-                   word, what);
+    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\": %s", place->file,
+                   place->where, path, word, what);
 }
 
 static int read_verdict(struct tree_place *place, struct check_cell *cell) {
@@ -134,7 +135,8 @@ static int read_verdict(struct tree_place *place, struct check_cell *cell) {
     int verdict = 0, compared = 0;
     const char *word = cell->verdict_word;
     while (verdict < CHECK_VERDICTS && !(word && strcmp(verdicts[verdict], word) == 0)) verdict++;
-    if (verdict == CHECK_VERDICTS) return bad_word(place, "verdict", word, "no verdict that is known here");
+    if (verdict == CHECK_VERDICTS)
+        return bad_word(place, "verdict", word, "no verdict that is known here");
     word = cell->compared_word;
     while (word && compared < CHECK_NOT_COMPARED && strcmp(words[compared], word) != 0) compared++;
     if (word && compared == CHECK_NOT_COMPARED)
@@ -170,7 +172,8 @@ static int read_names(struct tree_place *place, const struct check *check, int l
 
 static int read_evidence(struct tree_place *place, const json_t *object, struct check_cell *cell) {
     const json_t *recovered = tree_at(object, "recovered");
-    if (recovered && !json_is_boolean(recovered)) return tree_bad(place, "recovered", "is not true or false");
+    if (recovered && !json_is_boolean(recovered))
+        return tree_bad(place, "recovered", "is not true or false");
     cell->recovered = recovered ? json_is_true(recovered) : NAN;
     if (tree_numbers(place, object, "seeds", &cell->seeds)) return -1;
     if (tree_numbers(place, object, "recovery_ns.trials", &cell->trials)) return -1;
@@ -208,8 +211,8 @@ static int read_cells(struct tree_place *place, struct check *check) {
     for (size_t i = 1; i < count; i++) {
         const struct check_cell *cell = &check->cells[i];
         if (by_place(cell, cell - 1) != 0) continue;
-        return err_set(place->err, LB_EXIT_USAGE, "%s: .cells has %.60s under %.60s twice", place->file,
-                       cell->lock_name, cell->fault_name);
+        return err_set(place->err, LB_EXIT_USAGE, "%s: .cells has %.60s under %.60s twice",
+                       place->file, cell->lock_name, cell->fault_name);
     }
     return 0;
 }
@@ -217,7 +220,8 @@ static int read_cells(struct tree_place *place, struct check *check) {
 /* .locks or .faults: objects with a name that no other has. Sets *ret_list also on failure, so that
  * check_free finds it. */
 static int read_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
-                     const struct run_field *fields, size_t item_bytes, void **ret_list, int *ret_count) {
+                     const struct run_field *fields, size_t item_bytes, void **ret_list,
+                     int *ret_count) {
     const json_t *array;
     place->where[0] = '\0';
     if (tree_objects(place, root, path, most, &array)) return -1;
@@ -263,8 +267,8 @@ static int read_root(struct tree_place *place, struct check *check) {
     if (tree_fields(place, check->root, check_fields, check)) return -1;
     if (tree_branch(place, root, "environment", JSON_OBJECT, &check->environment)) return -1;
     if (tree_numbers(place, root, "seeds", &check->seeds)) return -1;
-    int rc = read_list(place, root, "faults", FAULTS_MAX, fault_fields, sizeof *check->faults, &list,
-                       &check->fault_count);
+    int rc = read_list(place, root, "faults", FAULTS_MAX, fault_fields, sizeof *check->faults,
+                       &list, &check->fault_count);
     check->faults = list;
     if (rc) return -1;
     list = NULL;

@@ -1,9 +1,9 @@
 /* check_read: check.json, the result of `lockbench check`, as plain structs, for reports.
  *
- * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked, and the
- * first thing that is wrong is named with its path. Members that the schema does not know are ignored. A file
- * of a check that was cut off (partial) is as readable as a whole one. It computes nothing.
- */
+ * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked,
+ * and the first thing that is wrong is named with its path. Members that the schema does not know
+ * are ignored. A file of a check that was cut off (partial) is as readable as a whole one. It
+ * computes nothing. */
 #ifndef RESULTS_FORMAT_CHECK_READ_H
 #define RESULTS_FORMAT_CHECK_READ_H
 
@@ -14,7 +14,8 @@
 #include "results/format/run_read.h"
 
 #define CHECK_SCHEMA "lockbench.check/1"
-#define CHECK_EXPOSED "exposed" /* the column of controls in the workloads that are made to expose them */
+#define CHECK_EXPOSED                                                                              \
+    "exposed" /* the column of controls in the workloads that are made to expose them */
 
 /* What was seen in a cell. From good to bad, then what says nothing. */
 enum check_verdict {
@@ -45,8 +46,8 @@ struct check_lock {
     bool token, control;
 };
 
-/* One lock under one fault, all its seeds together. Texts are borrowed from the file; NULL = not there.
- * Figures are NAN where they were not measured; times in ns. */
+/* One lock under one fault, all its seeds together. Texts are borrowed from the file; NULL = not
+ * there. Figures are NAN where they were not measured; times in ns. */
 struct check_cell {
     int lock, fault; /* indices in check->locks, check->faults */
     enum check_verdict verdict;
@@ -88,12 +89,12 @@ struct check {
     json_t *root; /* owns every text and json_t above */
 };
 
-/* Whether the path is a check's result: a folder with check.json in it, or a file that says so. No error is
- * one that is not. */
+/* Whether the path is a check's result: a folder with check.json in it, or a file that says so. No
+ * error is one that is not. */
 bool check_is(const char *path);
 
-/* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE): which file, where in it, what
- * is wrong. The caller check_frees. */
+/* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE): which file, where in
+ * it, what is wrong. The caller check_frees. */
 struct check *check_read(const char *path, struct lb_err *err);
 
 /* The same from text; path is only for messages and check->path. */
@@ -104,8 +105,8 @@ void check_free(struct check *check);
 
 const char *check_verdict_name(enum check_verdict verdict); /* "safe", as in check.json */
 
-/* The scalars of a cell, one entry a path of check.json, in the order that tables list them. Their offsets
- * are in struct check_cell. */
+/* The scalars of a cell, one entry a path of check.json, in the order that tables list them. Their
+ * offsets are in struct check_cell. */
 const struct run_field *check_cell_fields(void);
 
 #endif

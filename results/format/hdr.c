@@ -1,5 +1,6 @@
-/* hdr: see hdr.h. It refuses the older encodings V0 and V1, which no tool has written since 2015, and never
- * trusts a length in the text: each is checked against what is there before memory is taken for it. */
+/* hdr: see hdr.h. It refuses the older encodings V0 and V1, which no tool has written since 2015,
+ * and never trusts a length in the text: each is checked against what is there before memory is
+ * taken for it. */
 #include "results/format/hdr.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@
 #define OUTER_BYTES 8                          /* cookie, length of the deflated part */
 #define INNER_BYTES 40                         /* cookie, lengths and geometry, before the counts */
 #define VARINT_BYTES 9                         /* of the greatest count */
-#define DEFLATE_RATIO 1032                     /* no deflate stream unpacks to more than this for each byte */
+#define DEFLATE_RATIO 1032 /* no deflate stream unpacks to more than this for each byte */
 
 /* ---- big-endian integers, and counts as ZigZag LEB128 of at most nine bytes ---- */
 
@@ -65,8 +66,8 @@ static const uint8_t *get_signed(const uint8_t *at, const uint8_t *end, int64_t 
 
 /* ---- writing ---- */
 
-/* The counts up to the last that is not zero; a run of k > 1 zeros is written as -k. An empty histogram is
- * one zero, as HdrHistogram writes it. */
+/* The counts up to the last that is not zero; a run of k > 1 zeros is written as -k. An empty
+ * histogram is one zero, as HdrHistogram writes it. */
 static uint8_t *put_counts(uint8_t *at, const struct hist *h) {
     int32_t last = h->last;
     while (last >= 0 && h->counts[last] == 0) last--;
@@ -102,7 +103,8 @@ char *hdr_encode(const struct hist *h, struct lb_err *err) {
 
     uLongf packed_bytes = compressBound((uLong)(end - raw));
     packed = malloc(OUTER_BYTES + packed_bytes);
-    if (!packed || compress(packed + OUTER_BYTES, &packed_bytes, raw, (uLong)(end - raw)) != Z_OK) goto out;
+    if (!packed || compress(packed + OUTER_BYTES, &packed_bytes, raw, (uLong)(end - raw)) != Z_OK)
+        goto out;
     put_u32(put_u32(packed, COOKIE_V2_DEFLATED), (uint32_t)packed_bytes);
 
     text = malloc(base64_length(OUTER_BYTES + packed_bytes) + 1);
@@ -117,18 +119,21 @@ out:
 /* ---- reading: each step checks what the next one relies on ---- */
 
 #define damaged(err, ...) err_set((err), LB_EXIT_USAGE, "histogram text is damaged: " __VA_ARGS__)
-#define foreign(err, ...) err_set((err), LB_EXIT_USAGE, "histogram text is of another kind: " __VA_ARGS__)
+#define foreign(err, ...)                                                                          \
+    err_set((err), LB_EXIT_USAGE, "histogram text is of another kind: " __VA_ARGS__)
 
 static int check_outer(const uint8_t *bytes, ptrdiff_t length, struct lb_err *err) {
     if (length < OUTER_BYTES) return damaged(err, "it is cut short");
     uint32_t cookie = get_u32(bytes);
     if (cookie != COOKIE_V2_DEFLATED) {
-        return foreign(err, "it starts with 0x%08x, not with the 0x%08x of a deflated HdrHistogram V2",
+        return foreign(err,
+                       "it starts with 0x%08x, not with the 0x%08x of a deflated HdrHistogram V2",
                        cookie, COOKIE_V2_DEFLATED);
     }
     uint32_t stated = get_u32(bytes + 4);
     if (stated != (uint64_t)length - OUTER_BYTES) {
-        return damaged(err, "it states %u deflated bytes, but has %td", stated, length - OUTER_BYTES);
+        return damaged(err, "it states %u deflated bytes, but has %td", stated,
+                       length - OUTER_BYTES);
     }
     return 0;
 }
@@ -136,23 +141,24 @@ static int check_outer(const uint8_t *bytes, ptrdiff_t length, struct lb_err *er
 /* An empty histogram of the geometry in the inner header. */
 static struct hist *hist_of_header(const uint8_t *header, struct lb_err *err) {
     if (get_u32(header) != COOKIE_V2) {
-        foreign(err, "its inside starts with 0x%08x, not with the 0x%08x of HdrHistogram V2", get_u32(header),
-                COOKIE_V2);
+        foreign(err, "its inside starts with 0x%08x, not with the 0x%08x of HdrHistogram V2",
+                get_u32(header), COOKIE_V2);
         return NULL;
     }
     uint32_t digits = get_u32(header + 12);
     int64_t lowest = (int64_t)get_u64(header + 16), highest = (int64_t)get_u64(header + 24);
     uint32_t shift = get_u32(header + 8);
     uint64_t ratio = get_u64(header + 32);
-    /* hdr-histogram-js writes the integer 1 in both places, which neither shifts nor scales what it counts.
-     */
+    /* hdr-histogram-js writes the integer 1 in both places, which neither shifts nor scales what it
+     * counts. */
     bool plain = (shift == 0 && ratio == RATIO_ONE) || (shift == 1 && ratio == 1);
     if (!plain || lowest != 1) {
         foreign(err, "only whole values from 1 on, neither shifted nor scaled, can be read");
         return NULL;
     }
     if (digits < 1 || digits > 5 || highest < 2) {
-        damaged(err, "%u digits, or a highest value of %lld, are impossible", digits, (long long)highest);
+        damaged(err, "%u digits, or a highest value of %lld, are impossible", digits,
+                (long long)highest);
         return NULL;
     }
     struct hist *h = hist_new((int)digits, highest);
@@ -167,7 +173,8 @@ static int read_counts(struct hist *h, const uint8_t *at, const uint8_t *end, st
         at = get_signed(at, end, &value);
         if (!at) return damaged(err, "a count is cut short or overlong");
         uint64_t slots = value < 0 ? 0 - (uint64_t)value : 1;
-        if (slots > (uint64_t)(h->length - slot)) return damaged(err, "it has counts beyond its own range");
+        if (slots > (uint64_t)(h->length - slot))
+            return damaged(err, "it has counts beyond its own range");
         if (value > 0) {
             int32_t here = (int32_t)slot;
             uint64_t waited;
@@ -175,7 +182,8 @@ static int read_counts(struct hist *h, const uint8_t *at, const uint8_t *end, st
             if (here < h->first) h->first = here;
             h->last = here;
             if (__builtin_add_overflow(h->count, value, &h->count) ||
-                __builtin_mul_overflow((uint64_t)value, (uint64_t)hist_slot_middle(h, here), &waited) ||
+                __builtin_mul_overflow((uint64_t)value, (uint64_t)hist_slot_middle(h, here),
+                                       &waited) ||
                 __builtin_add_overflow(h->sum, waited, &h->sum)) {
                 return damaged(err, "its counts add up to more than can be");
             }
@@ -189,8 +197,8 @@ static int read_counts(struct hist *h, const uint8_t *at, const uint8_t *end, st
     return 0;
 }
 
-/* Inflates `room` bytes or fewer; true if there were exactly `wanted`. All input is there from the start, so
- * one call gives all that fits. */
+/* Inflates `room` bytes or fewer; true if there were exactly `wanted`. All input is there from the
+ * start, so one call gives all that fits. */
 static bool inflate_some(z_stream *z, uint8_t *out, size_t room, size_t wanted) {
     z->next_out = out;
     z->avail_out = (uInt)room;
@@ -214,7 +222,8 @@ static struct hist *read_inner(z_stream *z, struct lb_err *err) {
 
     uint32_t stated = get_u32(header + 4);
     if (stated > (uint64_t)h->length * VARINT_BYTES || stated > deflated * DEFLATE_RATIO) {
-        damaged(err, "it states %u bytes of counts, more than its range or its own length allow", stated);
+        damaged(err, "it states %u bytes of counts, more than its range or its own length allow",
+                stated);
         goto out;
     }
     /* A byte more than stated: a stream that goes on is then seen, and one that ends can say so. */
@@ -223,8 +232,8 @@ static struct hist *read_inner(z_stream *z, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "out of memory while reading a histogram");
         goto out;
     }
-    if (!inflate_some(z, payload, (size_t)stated + 1, stated) || inflate(z, Z_FINISH) != Z_STREAM_END ||
-        z->avail_in > 0) {
+    if (!inflate_some(z, payload, (size_t)stated + 1, stated) ||
+        inflate(z, Z_FINISH) != Z_STREAM_END || z->avail_in > 0) {
         damaged(err, "what it inflates to is not the %u bytes of counts that it states", stated);
         goto out;
     }

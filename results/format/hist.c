@@ -1,8 +1,8 @@
 /* hist: see hist.h. It refuses to know units, clocks or files: it counts integers.
  *
- * The slots: bucket 0 has 2^(half_mag+1) slots of width 1; each further bucket b has 2^half_mag slots of
- * width 2^b, so that a slot's width never exceeds 1 part in 10^digits of the values in it.
- */
+ * The slots: bucket 0 has 2^(half_mag+1) slots of width 1; each further bucket b has 2^half_mag
+ * slots of width 2^b, so that a slot's width never exceeds 1 part in 10^digits of the values in
+ * it. */
 #include "results/format/hist.h"
 
 #include <assert.h>
@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest power of two that tells 2 * 10^digits values apart, halved: bucket 0 then resolves single
- * units up to that point, and so does the upper half of every further bucket, relative to its values. */
+/* The smallest power of two that tells 2 * 10^digits values apart, halved: bucket 0 then resolves
+ * single units up to that point, and so does the upper half of every further bucket, relative to
+ * its values. */
 static int half_mag_of(int digits) {
     int64_t largest = 2;
     for (int i = 0; i < digits; i++) largest *= 10;
@@ -20,7 +21,8 @@ static int half_mag_of(int digits) {
     return mag - 1;
 }
 
-/* Slots needed for 0..highest. Unsigned, for with highest at INT64_MAX the first value beyond is 2^63. */
+/* Slots needed for 0..highest. Unsigned, for with highest at INT64_MAX the first value beyond is
+ * 2^63. */
 static int32_t length_of(int half_mag, int64_t highest) {
     uint64_t beyond = UINT64_C(2) << half_mag;
     int buckets = 1;
@@ -84,7 +86,8 @@ void hist_record_odd(struct hist *h, int64_t value) {
 
 int hist_add(struct hist *into, const struct hist *from) {
     if (into->digits != from->digits || into->highest != from->highest) return -1;
-    /* Counted anew: a writer that was killed between two of its stores leaves a count that is off by one. */
+    /* Counted anew: a writer that was killed between two of its stores leaves a count that is off
+     * by one. */
     for (int32_t slot = from->first; slot <= from->last; slot++) {
         into->counts[slot] += from->counts[slot];
         into->count += from->counts[slot];

@@ -1,12 +1,11 @@
 /* hist: a log-linear histogram of nanosecond values, the layout of HdrHistogram.
  *
- * Values from 1 ns to `highest` keep `digits` significant decimal digits. A value beyond the range is
- * counted as such (over), with the exact maximum kept: nothing is clamped in silence. 0 is recorded in
- * the lowest slot; negative values are counted as `under` and nowhere else.
- * One block of memory without pointers: it can lie in a mapping that several processes share.
- * One writer at a time, no locks; readers look only at histograms handed over to them.
- * Source: HdrHistogram (Gil Tene), index arithmetic as documented there, with the lowest value fixed at 1.
- */
+ * Values from 1 ns to `highest` keep `digits` significant decimal digits. A value beyond the range
+ * is counted as such (over), with the exact maximum kept: nothing is clamped in silence. 0 is
+ * recorded in the lowest slot; negative values are counted as `under` and nowhere else. One block
+ * of memory without pointers: it can lie in a mapping that several processes share. One writer at a
+ * time, no locks; readers look only at histograms handed over to them. Source: HdrHistogram (Gil
+ * Tene), index arithmetic as documented there, with the lowest value fixed at 1. */
 #ifndef RESULTS_FORMAT_HIST_H
 #define RESULTS_FORMAT_HIST_H
 
@@ -24,16 +23,17 @@ struct hist {
     int32_t first, last; /* lowest and highest slot that may be non-zero; first > last: empty */
     int64_t count;       /* recorded values, without over and under */
     int64_t over, under; /* values beyond the range; negative values */
-    int64_t min, max;    /* exact, of all recorded and over values; INT64_MAX, 0 when there are none */
-    uint64_t sum;        /* exact sum of the recorded values; wraps after 584 years of waiting */
+    /* exact, of all recorded and over values; INT64_MAX, 0 when there are none */
+    int64_t min, max;
+    uint64_t sum; /* exact sum of the recorded values; wraps after 584 years of waiting */
     int64_t counts[];
 };
 
 /* Bytes that a histogram takes; digits 1..5, highest >= 2. 0 if out of range. */
 size_t hist_bytes(int digits, int64_t highest);
 
-/* Prepares hist_bytes of zeroed memory; it does not touch the counts, so that untouched pages of a mapping
- * cost nothing. The arguments must be ones that hist_bytes accepts. */
+/* Prepares hist_bytes of zeroed memory; it does not touch the counts, so that untouched pages of a
+ * mapping cost nothing. The arguments must be ones that hist_bytes accepts. */
 void hist_init(struct hist *h, int digits, int64_t highest);
 
 /* malloc + init / free. NULL when out of memory or out of range; hist_free takes NULL. */
@@ -77,16 +77,16 @@ int64_t hist_slot_low(const struct hist *h, int32_t slot);
 int64_t hist_slot_middle(const struct hist *h, int32_t slot);
 int64_t hist_slot_high(const struct hist *h, int32_t slot);
 
-/* The highest value equivalent to the one at this quantile (0..1), never above max; 0 when empty. The rank is
- * ceil(quantile * count), at least 1, as HdrHistogram's readers compute it. Values beyond the range are not
- * ranked: say so beside the figure when over > 0. */
+/* The highest value equivalent to the one at this quantile (0..1), never above max; 0 when empty.
+ * The rank is ceil(quantile * count), at least 1, as HdrHistogram's readers compute it. Values
+ * beyond the range are not ranked: say so beside the figure when over > 0. */
 int64_t hist_quantile(const struct hist *h, double quantile);
 
 /* Exact mean of the recorded values; 0 when empty. */
 double hist_mean(const struct hist *h);
 
-/* Standard deviation, every value taken as its slot's middle, as HdrHistogram's readers compute it; 0 when
- * empty. */
+/* Standard deviation, every value taken as its slot's middle, as HdrHistogram's readers compute it;
+ * 0 when empty. */
 double hist_stddev(const struct hist *h);
 
 #endif

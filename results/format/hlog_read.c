@@ -47,7 +47,8 @@ struct hlog_reader *hlog_open(const char *path, struct lb_err *err) {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's open would wait */
     if (fd < 0) {
-        err_set(err, LB_EXIT_USAGE, "%s: cannot be read as a histogram log: %s", path, strerror(errno));
+        err_set(err, LB_EXIT_USAGE, "%s: cannot be read as a histogram log: %s", path,
+                strerror(errno));
         return NULL;
     }
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -75,8 +76,8 @@ void hlog_close(struct hlog_reader *reader) {
 
 #define wrong(reader, err, ...) wrong_at((reader), (err), "" __VA_ARGS__)
 
-__attribute__((format(printf, 3, 4))) static int wrong_at(const struct hlog_reader *reader,
-                                                          struct lb_err *err, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static int
+wrong_at(const struct hlog_reader *reader, struct lb_err *err, const char *format, ...) {
     char what[300];
     va_list args;
     va_start(args, format);
@@ -94,8 +95,8 @@ static bool has_room(struct hlog_reader *reader, size_t bytes) {
     return true;
 }
 
-/* The next line into reader->line: 1, 0 at the end, or -1 with err. Of one that is too long the rest is
- * skipped, so that the next call starts at a line again. */
+/* The next line into reader->line: 1, 0 at the end, or -1 with err. Of one that is too long the
+ * rest is skipped, so that the next call starts at a line again. */
 static int next_line(struct hlog_reader *reader, struct lb_err *err) {
     size_t length = 0;
     bool whole = true, nul = false;
@@ -122,13 +123,14 @@ static int next_line(struct hlog_reader *reader, struct lb_err *err) {
     return 1;
 }
 
-/* Seconds as digits, a point and digits, whatever the locale, into ns; what is finer is cut. *ret_end: behind
- * them. False, and nothing is set, when it is none or too large. */
+/* Seconds as digits, a point and digits, whatever the locale, into ns; what is finer is cut.
+ * *ret_end: behind them. False, and nothing is set, when it is none or too large. */
 static bool read_seconds(const char *text, const char **ret_end, int64_t *ret_ns) {
     int64_t ns = 0, unit = LB_S_NS;
     const char *at = text;
     for (; *at >= '0' && *at <= '9'; at++) {
-        if (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, *at - '0', &ns)) return false;
+        if (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, *at - '0', &ns))
+            return false;
     }
     if (at == text || __builtin_mul_overflow(ns, LB_S_NS, &ns)) return false;
     if (*at == '.') {
@@ -142,14 +144,16 @@ static bool read_seconds(const char *text, const char **ret_end, int64_t *ret_ns
     return true;
 }
 
-/* "#[StartTime: 1795218481.253 (seconds since epoch), ..." and its kin; other comments say nothing to us. */
+/* "#[StartTime: 1795218481.253 (seconds since epoch), ..." and its kin; other comments say nothing
+ * to us. */
 static int read_comment(struct hlog_reader *reader, struct lb_err *err) {
     static const char version[] = "#[Histogram log format version ",
                       start[] = "#[StartTime: ", base[] = "#[BaseTime: ";
     const char *line = reader->line, *end;
     if (strncmp(line, version, sizeof version - 1) == 0) {
         const char *number = line + sizeof version - 1;
-        if (number[0] == '1' && number[1] == '.' && number[2] >= '0' && number[2] <= '3' && number[3] == ']')
+        if (number[0] == '1' && number[1] == '.' && number[2] >= '0' && number[2] <= '3' &&
+            number[3] == ']')
             return 0;
         return wrong(reader, err, "says log format version %.10s: 1.0 to 1.3 can be read", number);
     }
@@ -168,7 +172,8 @@ static int read_comment(struct hlog_reader *reader, struct lb_err *err) {
     return 0;
 }
 
-/* HistogramLogReader's rule: without a base, times more than a year before the log's start count from it. */
+/* HistogramLogReader's rule: without a base, times more than a year before the log's start count
+ * from it. */
 static int place_in_time(struct hlog_reader *reader, int64_t *ns, struct lb_err *err) {
     if (!reader->has_started) {
         reader->started_ns = *ns;
@@ -178,18 +183,21 @@ static int place_in_time(struct hlog_reader *reader, int64_t *ns, struct lb_err 
         reader->base_ns = *ns < reader->started_ns - YEAR_NS ? reader->started_ns : 0;
         reader->has_base = true;
     }
-    if (__builtin_add_overflow(*ns, reader->base_ns, ns)) return wrong(reader, err, "starts beyond all time");
+    if (__builtin_add_overflow(*ns, reader->base_ns, ns))
+        return wrong(reader, err, "starts beyond all time");
     return 0;
 }
 
 /* "Tag=x," is cut off; *ret_rest: what is behind it. */
-static int read_tag(struct hlog_reader *reader, const char **ret_tag, char **ret_rest, struct lb_err *err) {
+static int read_tag(struct hlog_reader *reader, const char **ret_tag, char **ret_rest,
+                    struct lb_err *err) {
     *ret_tag = "";
     *ret_rest = reader->line;
     if (strncmp(reader->line, "Tag=", 4) != 0) return 0;
     char *tag = reader->line + 4, *at = tag;
     while (*at > ' ' && *at < 0x7f && *at != ',') at++;
-    if (at == tag || *at != ',') return wrong(reader, err, "has a tag that is empty or not printable");
+    if (at == tag || *at != ',')
+        return wrong(reader, err, "has a tag that is empty or not printable");
     *at = '\0';
     *ret_tag = tag;
     *ret_rest = at + 1;
@@ -208,13 +216,15 @@ static int read_interval(struct hlog_reader *reader, struct hlog_line *ret, stru
     if (!read_seconds(at, &at, &line.length_ns) || *at++ != ',')
         return wrong(reader, err, "has no interval's length in seconds: %.40s", at);
     size_t max = strspn(at, "0123456789.");
-    if (max == 0 || at[max] != ',') return wrong(reader, err, "has no interval's maximum: %.40s", at);
+    if (max == 0 || at[max] != ',')
+        return wrong(reader, err, "has no interval's maximum: %.40s", at);
     if (place_in_time(reader, &line.start_ns, err) != 0) return -1;
     if (__builtin_add_overflow(line.start_ns, line.length_ns, &end_ns))
         return wrong(reader, err, "ends beyond all time");
     struct lb_err why = {0};
     reader->hist = hdr_decode(at + max + 1, &why);
-    if (!reader->hist && why.code == LB_EXIT_USAGE) return wrong(reader, err, "is not sound: %s", why.text);
+    if (!reader->hist && why.code == LB_EXIT_USAGE)
+        return wrong(reader, err, "is not sound: %s", why.text);
     if (!reader->hist) return err_set(err, why.code, "%s", why.text);
     line.hist = reader->hist;
     *ret = line;
@@ -229,7 +239,8 @@ int hlog_next(struct hlog_reader *reader, struct hlog_line *ret, struct lb_err *
         if (got <= 0) return got;
         if (reader->line[0] == '#') {
             if (read_comment(reader, err) != 0) return -1;
-        } else if (reader->line[0] != '\0' && strncmp(reader->line, "\"StartTimestamp\"", 16) != 0) {
+        } else if (reader->line[0] != '\0' &&
+                   strncmp(reader->line, "\"StartTimestamp\"", 16) != 0) {
             return read_interval(reader, ret, err);
         }
     }

@@ -1,26 +1,29 @@
-/* run_fields: the table that says where each scalar of a stage lies, in run.json and in struct run_stage.
+/* run_fields: the table that says where each scalar of a stage lies, in run.json and in struct
+ * run_stage.
  *
- * One table drives reading, CSV and JSON, so a figure that is added here is in all of them. It reads nothing.
- */
+ * One table drives reading, CSV and JSON, so a figure that is added here is in all of them. It
+ * reads nothing. */
 #include "results/format/run_read.h"
 
 #include <string.h>
 
 #define AT(member) offsetof(struct run_stage, member)
-#define TEXT(name)                                                                                           \
+#define TEXT(name)                                                                                 \
     { #name, RUN_TEXT, AT(name) }
-#define FLAG(name)                                                                                           \
+#define FLAG(name)                                                                                 \
     { #name, RUN_FLAG, AT(name) }
-#define FIGURE(name)                                                                                         \
+#define FIGURE(name)                                                                               \
     { #name, RUN_FIGURE, AT(name) }
-#define IN(group, name)                                                                                      \
+#define IN(group, name)                                                                            \
     { #group "." #name, RUN_FIGURE, AT(name) }
-#define LATENCY_PART(path, member, part)                                                                     \
+#define LATENCY_PART(path, member, part)                                                           \
     { path "." #part, RUN_FIGURE, AT(member.part) }
-#define LATENCY(path, member)                                                                                \
-    LATENCY_PART(path, member, count), LATENCY_PART(path, member, min), LATENCY_PART(path, member, mean),    \
-        LATENCY_PART(path, member, p50), LATENCY_PART(path, member, p90), LATENCY_PART(path, member, p99),   \
-        LATENCY_PART(path, member, p999), LATENCY_PART(path, member, max), LATENCY_PART(path, member, over)
+#define LATENCY(path, member)                                                                      \
+    LATENCY_PART(path, member, count), LATENCY_PART(path, member, min),                            \
+        LATENCY_PART(path, member, mean), LATENCY_PART(path, member, p50),                         \
+        LATENCY_PART(path, member, p90), LATENCY_PART(path, member, p99),                          \
+        LATENCY_PART(path, member, p999), LATENCY_PART(path, member, max),                         \
+        LATENCY_PART(path, member, over)
 
 static const struct run_field fields[] = {
     TEXT(id),

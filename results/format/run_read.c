@@ -1,6 +1,5 @@
-/* run_read: see run_read.h. It refuses to guess: a figure of the wrong type, a negative or an infinite one,
- * or a latency without its histogram is an error with its path, never a zero.
- */
+/* run_read: see run_read.h. It refuses to guess: a figure of the wrong type, a negative or an
+ * infinite one, or a latency without its histogram is an error with its path, never a zero. */
 #include "results/format/run_read.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 #include "results/format/hdr.h"
 #include "results/format/tree.h"
 
-#define STAGES_MAX                                                                                           \
+#define STAGES_MAX                                                                                 \
     20000 /* forty locks, twenty loads and twenty repeats fit; keeps what a report does with them quick */
 #define CLIENTS_MAX 1e7
 #define OPERATIONS_MAX 10000 /* of a counter-example, a timeline, a list of faults */
@@ -33,7 +32,8 @@ static int read_latency_hdr(struct tree_place *place, json_t *stage, const char 
 static int read_holder(struct tree_place *place, const json_t *overlap, const char *name,
                        struct run_holder *holder) {
     static const char *const parts[] = {"client", "acquired_ns", "lease_end_ns", "token"};
-    double *const into[] = {&holder->client, &holder->acquired_ns, &holder->lease_end_ns, &holder->token};
+    double *const into[] = {&holder->client, &holder->acquired_ns, &holder->lease_end_ns,
+                            &holder->token};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         /* A token is 64 bits wide and only shown, so it may be beyond what a figure may be. */
         const json_t *value = json_object_get(json_object_get(overlap, name), parts[i]);
@@ -69,10 +69,13 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
     }
     if (read_overlap(place, object, stage)) return -1;
     if (tree_branch(place, object, "claims", JSON_ARRAY, &stage->claims)) return -1;
-    if (tree_numbers(place, object, "fairness.grants_per_client", &stage->grants_per_client)) return -1;
-    if (tree_objects(place, object, "history.counterexample", OPERATIONS_MAX, &stage->counterexample))
+    if (tree_numbers(place, object, "fairness.grants_per_client", &stage->grants_per_client))
         return -1;
-    if (tree_objects(place, object, "history.timeline", OPERATIONS_MAX, &stage->timeline)) return -1;
+    if (tree_objects(place, object, "history.counterexample", OPERATIONS_MAX,
+                     &stage->counterexample))
+        return -1;
+    if (tree_objects(place, object, "history.timeline", OPERATIONS_MAX, &stage->timeline))
+        return -1;
     if (tree_objects(place, object, "faults", OPERATIONS_MAX, &stage->faults)) return -1;
     if (tree_numbers(place, object, "recovery.trials_ns", &stage->trials)) return -1;
     if (tree_branch(place, object, "series", JSON_ARRAY, &stage->series)) return -1;
@@ -88,8 +91,8 @@ static int read_stages(struct tree_place *place, struct run *run) {
     }
     size_t count = json_array_size(stages);
     if (count > STAGES_MAX) {
-        return err_set(place->err, LB_EXIT_USAGE, "%s: has %zu stages; at most %d can be read", place->file,
-                       count, STAGES_MAX);
+        return err_set(place->err, LB_EXIT_USAGE, "%s: has %zu stages; at most %d can be read",
+                       place->file, count, STAGES_MAX);
     }
     run->stages = calloc(count, sizeof *run->stages);
     if (!run->stages) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
@@ -101,7 +104,7 @@ static int read_stages(struct tree_place *place, struct run *run) {
     return 0;
 }
 
-#define TEXT_IN(type, name)                                                                                  \
+#define TEXT_IN(type, name)                                                                        \
     { #name, RUN_TEXT, offsetof(struct type, name) }
 
 static const struct run_field run_fields[] = {
@@ -128,10 +131,11 @@ static const struct run_field skip_fields[] = {
     TEXT_IN(run_skip, install), {NULL, RUN_TEXT, 0},
 };
 
-/* An array of small objects that are all texts: .servers and .skipped. Sets *ret_list also on failure, so
- * that run_free finds it. */
+/* An array of small objects that are all texts: .servers and .skipped. Sets *ret_list also on
+ * failure, so that run_free finds it. */
 static int read_list(struct tree_place *place, const json_t *root, const char *name,
-                     const struct run_field *fields, size_t item_bytes, void **ret_list, int *ret_count) {
+                     const struct run_field *fields, size_t item_bytes, void **ret_list,
+                     int *ret_count) {
     const json_t *array;
     place->where[0] = '\0';
     if (tree_branch(place, root, name, JSON_ARRAY, &array)) return -1;
@@ -171,7 +175,8 @@ static int read_root(struct tree_place *place, struct run *run) {
     if (tree_branch(place, run->root, "warnings", JSON_ARRAY, &run->warnings)) return -1;
     if (read_servers(place, run)) return -1;
     void *list = NULL;
-    int rc = read_list(place, run->root, "skipped", skip_fields, sizeof *run->skips, &list, &run->skip_count);
+    int rc = read_list(place, run->root, "skipped", skip_fields, sizeof *run->skips, &list,
+                       &run->skip_count);
     run->skips = list;
     if (rc) return -1;
     return read_stages(place, run);
@@ -196,7 +201,8 @@ struct run *run_read(const char *path, struct lb_err *err) {
     struct run *run = NULL;
     size_t length;
     char *file = tree_path(path, "run.json", err);
-    char *text = file ? tree_file(file, "a run", "a run's folder or its run.json", &length, err) : NULL;
+    char *text =
+        file ? tree_file(file, "a run", "a run's folder or its run.json", &length, err) : NULL;
     if (text) run = run_parse(text, length, file, err);
     free(text);
     free(file);
@@ -225,15 +231,17 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
     struct lb_err why = {0};
     struct hist *hist = hdr_decode(latency->hdr, &why);
     if (!hist) {
-        return err_set(err, why.code, "%s: %s: the %s histogram: %s", run->path, id, run_metric_name(metric),
-                       why.text);
+        return err_set(err, why.code, "%s: %s: the %s histogram: %s", run->path, id,
+                       run_metric_name(metric), why.text);
     }
-    /* Values beyond the range are not in the text; whether count has them is the writer's business. */
+    /* Values beyond the range are not in the text; whether count has them is the writer's
+     * business. */
     double over = latency->over > 0 ? latency->over : 0, held = (double)hist->count;
     if (held != latency->count && held + over != latency->count) {
         hist_free(hist);
-        return err_set(err, LB_EXIT_USAGE, "%s: %s: the %s histogram holds %.0f values, its count says %.0f",
-                       run->path, id, run_metric_name(metric), held, latency->count);
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: %s: the %s histogram holds %.0f values, its count says %.0f", run->path,
+                       id, run_metric_name(metric), held, latency->count);
     }
     /* The text knows the greatest value by its slot only. */
     if (over == 0 && hist->count > 0 && latency->max < (double)hist->max &&

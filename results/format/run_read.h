@@ -1,9 +1,8 @@
 /* run_read: run.json as plain structs, for reports.
  *
- * The file may come from anywhere, so nothing in it is trusted: types, ranges and the schema are checked and
- * the first thing that is wrong is named with its path. What the schema does not know is ignored, since
- * additions keep the schema's number. It computes nothing and knows no server.
- */
+ * The file may come from anywhere, so nothing in it is trusted: types, ranges and the schema are
+ * checked and the first thing that is wrong is named with its path. What the schema does not know
+ * is ignored, since additions keep the schema's number. It computes nothing and knows no server. */
 #ifndef RESULTS_FORMAT_RUN_READ_H
 #define RESULTS_FORMAT_RUN_READ_H
 
@@ -16,8 +15,9 @@
 
 #define RUN_SCHEMA "lockbench.run/1"
 
-/* A figure that was not measured is NAN, a text that is not there is NULL. Every figure is a double:
- * run.json's greatest whole numbers (an hour in ns, a count of grants) are far below 2^53. */
+/* A figure that was not measured is NAN, a text that is not there is NULL. Every figure is a
+ * double: run.json's greatest whole numbers (an hour in ns, a count of grants) are far below
+ * 2^53. */
 
 enum run_metric {
     RUN_ACQUIRE,
@@ -39,20 +39,25 @@ struct run_latency {
     const char *hdr;
 };
 
-/* Who held a key and who came in too, as the checker saw the first overlap. Clock in ns, its zero unknown. */
+/* Who held a key and who came in too, as the checker saw the first overlap. Clock in ns, its zero
+ * unknown. */
 struct run_holder {
     double client, acquired_ns, lease_end_ns, token;
 };
 
 struct run_stage {
-    const char *id, *lock, *backend, *primitive, *topology, *durability, *durability_class, *durability_note,
-        *waits;
-    const char *guarantee; /* "host", "node", "async-replica", "majority", "none": where the truth lives */
-    const char *keys, *key_distribution, *arrival, *hold, *think, *mode; /* keys: "own" or a number as text */
-    const char *session, *fault;     /* "keep" or "each"; "none", "pause" or "kill" */
-    const char *workload, *expected; /* of a control that ran in another workload: its name, and what it
+    const char *id, *lock, *backend, *primitive, *topology, *durability, *durability_class,
+        *durability_note, *waits;
+    const char
+        *guarantee; /* "host", "node", "async-replica", "majority", "none": where the truth lives */
+    const char *keys, *key_distribution, *arrival, *hold, *think,
+        *mode;                   /* keys: "own" or a number as text */
+    const char *session, *fault; /* "keep" or "each"; "none", "pause" or "kill" */
+    const char *workload,
+        *expected; /* of a control that ran in another workload: its name, and what it
                                         must show there: "violated", "expired" or "stuck" */
-    const char *exposed_by;          /* of a control that another workload is meant to expose: which */
+    /* of a control that another workload is meant to expose: which */
+    const char *exposed_by;
     const char *status, *error;
     bool control, baseline;
     double clients, processes, threads, lease_ns;
@@ -66,7 +71,8 @@ struct run_stage {
     const char *sweep_by, *sweep_order,
         *sweep_leg; /* "rate" or "clients"; "up", "down", "shuffled", "mirror" */
     double sweep_step;
-    bool steady_asked, steady_reached; /* whether it was to wait for a steady state, and came to it */
+    /* whether it was to wait for a steady state, and came to it */
+    bool steady_asked, steady_reached;
     double steady_after_s;
     const char *limited_by; /* "generator", or NULL */
     double retries, shared_grants, inversions, rounds;
@@ -74,10 +80,11 @@ struct run_stage {
     struct run_latency hiccup;
     double jain, min_share, max_wait_ns, longest_run;
     double lwss, lwss_window, mttr; /* short-term fairness; in windows of so many grants */
-    double commands_per_grant, wakeups_per_grant, retries_per_grant, bytes_per_grant, client_cpu_ns_per_grant,
-        server_cpu_ns_per_grant;
+    double commands_per_grant, wakeups_per_grant, retries_per_grant, bytes_per_grant,
+        client_cpu_ns_per_grant, server_cpu_ns_per_grant;
     const char *verdict;
-    double checked_grants, counter, lost_updates, double_holders, expired_holders, token_errors, bound95;
+    double checked_grants, counter, lost_updates, double_holders, expired_holders, token_errors,
+        bound95;
     double stuck, detected, detect_ns_max, early, oversold;
     double stock, sold, stock_left, stock_astray, seconds_to_sell_out;
     double residue; /* what was left on the server */
@@ -123,7 +130,8 @@ struct run_skip {
 struct run {
     char *path; /* of the file, for messages */
     char *dir;  /* its folder */
-    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason, *verdict;
+    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason,
+        *verdict;
     const char *workload, *summary;
     bool partial;
     const json_t *plan, *environment, *warnings; /* NULL when absent */
@@ -136,8 +144,8 @@ struct run {
     json_t *root; /* owns every text and json_t above */
 };
 
-/* Reads a run: its folder or its run.json. NULL with err (LB_EXIT_USAGE): which file, where in it, what is
- * wrong. The caller run_frees. */
+/* Reads a run: its folder or its run.json. NULL with err (LB_EXIT_USAGE): which file, where in it,
+ * what is wrong. The caller run_frees. */
 struct run *run_read(const char *path, struct lb_err *err);
 
 /* The same from text; path is only for messages and run->path. */
@@ -148,8 +156,9 @@ void run_free(struct run *run);
 
 const char *run_metric_name(enum run_metric metric); /* "acquire", as in run.json */
 
-/* The histogram of a metric, decoded; the caller hist_frees. *ret_hist = NULL when nothing was recorded.
- * 0, or -1 with err (LB_EXIT_USAGE) when the text is not sound or disagrees with the metric's count. */
+/* The histogram of a metric, decoded; the caller hist_frees. *ret_hist = NULL when nothing was
+ * recorded. 0, or -1 with err (LB_EXIT_USAGE) when the text is not sound or disagrees with the
+ * metric's count. */
 int run_latency_hist(const struct run *run, const struct run_stage *stage, enum run_metric metric,
                      struct hist **ret_hist, struct lb_err *err);
 
@@ -167,8 +176,8 @@ double run_stage_figure(const struct run_stage *stage, size_t offset);
 void run_stage_set_figure(struct run_stage *stage, size_t offset, double figure);
 const char *run_stage_text(const struct run_stage *stage, size_t offset);
 
-/* All scalars, latencies' included, histograms' texts not. Made on first use; any thread may read it later.
- */
+/* All scalars, latencies' included, histograms' texts not. Made on first use; any thread may read
+ * it later. */
 const struct run_field *run_stage_fields(void);
 
 #endif

@@ -5,8 +5,8 @@
 #include <string.h>
 
 int tree_bad(struct tree_place *place, const char *path, const char *what) {
-    return err_set(place->err, LB_EXIT_USAGE, "%s: %s%s%s %s", place->file, place->where, *path ? "." : "",
-                   path, what);
+    return err_set(place->err, LB_EXIT_USAGE, "%s: %s%s%s %s", place->file, place->where,
+                   *path ? "." : "", path, what);
 }
 
 json_t *tree_at(const json_t *object, const char *path) {
@@ -22,7 +22,8 @@ json_t *tree_at(const json_t *object, const char *path) {
     return json_is_null(value) ? NULL : value;
 }
 
-int tree_figure(struct tree_place *place, const json_t *object, const char *path, double *ret_figure) {
+int tree_figure(struct tree_place *place, const json_t *object, const char *path,
+                double *ret_figure) {
     const json_t *value = tree_at(object, path);
     *ret_figure = NAN;
     if (!value) return 0;
@@ -60,7 +61,8 @@ int tree_flag(struct tree_place *place, const json_t *object, const char *path, 
     return 0;
 }
 
-int tree_fields(struct tree_place *place, json_t *object, const struct run_field *field, void *into) {
+int tree_fields(struct tree_place *place, json_t *object, const struct run_field *field,
+                void *into) {
     for (; field->path; field++) {
         void *at = (char *)into + field->offset;
         int rc = field->kind == RUN_TEXT     ? tree_text(place, object, field->path, at)
@@ -82,7 +84,8 @@ int tree_branch(struct tree_place *place, const json_t *object, const char *path
     return 0;
 }
 
-int tree_numbers(struct tree_place *place, const json_t *object, const char *path, const json_t **ret_array) {
+int tree_numbers(struct tree_place *place, const json_t *object, const char *path,
+                 const json_t **ret_array) {
     if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
     for (size_t i = 0; i < json_array_size(*ret_array); i++) {
         const json_t *item = json_array_get(*ret_array, i);
@@ -103,8 +106,8 @@ int tree_objects(struct tree_place *place, const json_t *object, const char *pat
     return 0;
 }
 
-/* What the tree of a text would take is known from its brackets and commas, before any memory is: a small
- * file of nothing else would grow a hundredfold. */
+/* What the tree of a text would take is known from its brackets and commas, before any memory is: a
+ * small file of nothing else would grow a hundredfold. */
 static int check_size(const char *text, size_t length, const char *file, struct lb_err *err) {
     size_t branches = 0, values = 0;
     bool quoted = false;
@@ -118,17 +121,19 @@ static int check_size(const char *text, size_t length, const char *file, struct 
     }
     if (branches <= TREE_BRANCHES_MAX && values <= TREE_VALUES_MAX) return 0;
     return err_set(err, LB_EXIT_USAGE,
-                   "%s: has %zu values in %zu lists and objects; at most %d in %d can be read", file, values,
-                   branches, TREE_VALUES_MAX, TREE_BRANCHES_MAX);
+                   "%s: has %zu values in %zu lists and objects; at most %d in %d can be read",
+                   file, values, branches, TREE_VALUES_MAX, TREE_BRANCHES_MAX);
 }
 
-json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind, struct lb_err *err) {
+json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,
+                   struct lb_err *err) {
     json_error_t where;
     if (check_size(text, length, file, err) != 0) return NULL;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
         const char *hint = where.position >= (int)length ? ": the file ends too early" : "";
-        err_set(err, LB_EXIT_USAGE, "%s:%d: is not sound JSON%s (%s)", file, where.line, hint, where.text);
+        err_set(err, LB_EXIT_USAGE, "%s:%d: is not sound JSON%s (%s)", file, where.line, hint,
+                where.text);
         return NULL;
     }
     if (json_is_object(root)) return root;
@@ -137,7 +142,8 @@ json_t *tree_parse(const char *text, size_t length, const char *file, const char
     return NULL;
 }
 
-int tree_schema(struct tree_place *place, const json_t *root, const char *schema, const char *kind) {
+int tree_schema(struct tree_place *place, const json_t *root, const char *schema,
+                const char *kind) {
     const char *said = json_string_value(json_object_get(root, "schema"));
     size_t name_length = (size_t)(strchr(schema, '/') - schema) + 1;
     if (!said || strncmp(said, schema, name_length) != 0) {

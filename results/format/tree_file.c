@@ -1,7 +1,7 @@
-/* tree_file: finds and reads the file of a result; the readers of run.json and check.json make sense of it.
+/* tree_file: finds and reads the file of a result; the readers of run.json and check.json make
+ * sense of it.
  *
- * It refuses pipes, devices and files beyond a gigabyte: they would hang or fill the reader.
- */
+ * It refuses pipes, devices and files beyond a gigabyte: they would hang or fill the reader. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@ char *tree_file(const char *path, const char *kind, const char *hint, size_t *re
     char *text = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        err_set(err, LB_EXIT_USAGE, "%s: cannot be read as %s (%s): name %s", path, kind, strerror(errno),
-                hint);
+        err_set(err, LB_EXIT_USAGE, "%s: cannot be read as %s (%s): name %s", path, kind,
+                strerror(errno), hint);
         return NULL;
     }
     if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX) {

@@ -1,5 +1,5 @@
-/* fuzz_capacity: capacity.json from anywhere: an error in one line, or locks and probes that can be asked
- * for. */
+/* fuzz_capacity: capacity.json from anywhere: an error in one line, or locks and probes that can be
+ * asked for. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* fuzz_check: check.json from anywhere: an error in one line, or a check whose cells name rows and columns
- * that are there. */
+/* fuzz_check: check.json from anywhere: an error in one line, or a check whose cells name rows and
+ * columns that are there. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

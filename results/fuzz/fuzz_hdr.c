@@ -1,9 +1,8 @@
 /* fuzz_hdr: hdr_decode on anything.
  *
- * No mutation finds its way through a checksum, so of an input whose first byte is odd the rest is deflated
- * and wrapped as a text's inside; otherwise the rest is the text. What decodes must encode to the same
- * counts.
- */
+ * No mutation finds its way through a checksum, so of an input whose first byte is odd the rest is
+ * deflated and wrapped as a text's inside; otherwise the rest is the text. What decodes must encode
+ * to the same counts. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-/* fuzz_hlog: a histogram log from anywhere: every line is an error that says which, or a histogram that adds
- * up.
- */
+/* fuzz_hlog: a histogram log from anywhere: every line is an error that says which, or a histogram
+ * that adds up. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

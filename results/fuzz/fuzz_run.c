@@ -1,5 +1,5 @@
-/* fuzz_run: run.json from anywhere: an error in one line, or a run whose every figure, text and histogram can
- * be asked for. */
+/* fuzz_run: run.json from anywhere: an error in one line, or a run whose every figure, text and
+ * histogram can be asked for. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void use_stage(const struct run *run, const struct run_stage *stage) {
     for (int m = 0; m < RUN_METRICS; m++) {
         struct lb_err err = {0};
         struct hist *hist = NULL;
-        if (run_latency_hist(run, stage, (enum run_metric)m, &hist, &err) != 0 && err.text[0] == '\0')
+        if (run_latency_hist(run, stage, (enum run_metric)m, &hist, &err) != 0 &&
+            err.text[0] == '\0')
             abort();
         hist_free(hist);
     }

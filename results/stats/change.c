@@ -39,9 +39,9 @@ static struct change_point test(const double *values, int from, int at, int to) 
     return point;
 }
 
-/* The best place to split from .. to: where the two sides' distance, by Matteson and James's divergence with
- * the exponent 1, is greatest. The right side may end early, so that a change that is undone later is found
- * too. Returns the divergence, -INFINITY for fewer than two values. */
+/* The best place to split from .. to: where the two sides' distance, by Matteson and James's
+ * divergence with the exponent 1, is greatest. The right side may end early, so that a change that
+ * is undone later is found too. Returns the divergence, -INFINITY for fewer than two values. */
 static double split(const double *values, int from, int to, int *ret_at) {
     double best = -INFINITY, inside_left = 0;
     for (int at = from + 1; at < to; at++) {
@@ -84,15 +84,18 @@ static int insert(struct change_point *points, int count, struct change_point po
     return count + 1;
 }
 
-/* Splits one window top-down for as long as the best split of all parts is significant. Fills points. */
-static int split_window(const double *values, int from, int to, double max_p, struct change_point *points) {
+/* Splits one window top-down for as long as the best split of all parts is significant. Fills
+ * points. */
+static int split_window(const double *values, int from, int to, double max_p,
+                        struct change_point *points) {
     int count = 0;
     for (;;) {
         double best = -INFINITY;
         int best_at = -1;
         for (int part = 0; part <= count; part++) {
             int at = -1;
-            int begin = part ? points[part - 1].index : from, end = part < count ? points[part].index : to;
+            int begin = part ? points[part - 1].index : from,
+                end = part < count ? points[part].index : to;
             double far = split(values, begin, end, &at);
             if (far > best) {
                 best = far;
@@ -108,8 +111,8 @@ static int split_window(const double *values, int from, int to, double max_p, st
     }
 }
 
-static void test_again(const double *values, int value_count, struct change_point *points, int count,
-                       int which) {
+static void test_again(const double *values, int value_count, struct change_point *points,
+                       int count, int which) {
     if (which < 0 || which >= count) return;
     int from = which ? points[which - 1].index : 0;
     int to = which + 1 < count ? points[which + 1].index : value_count;
@@ -124,7 +127,8 @@ static double magnitude(const struct change_point *point) {
 }
 
 /* The point to take away next; -1 when all that are left are significant and great enough. */
-static int weakest(const struct change_point *points, int count, const struct change_options *options) {
+static int weakest(const struct change_point *points, int count,
+                   const struct change_options *options) {
     int at = 0;
     for (int i = 1; i < count; i++) at = points[i].p > points[at].p ? i : at;
     if (count > 0 && !(points[at].p < options->max_p)) return at;
@@ -135,7 +139,8 @@ static int weakest(const struct change_point *points, int count, const struct ch
 int change_points(const double *values, int count, const struct change_options *options,
                   struct change_point *ret) {
     int found = 0;
-    if (options->window < 4 || !(options->max_p > 0 && options->max_p < 1) || !(options->min_magnitude >= 0))
+    if (options->window < 4 || !(options->max_p > 0 && options->max_p < 1) ||
+        !(options->min_magnitude >= 0))
         return -1;
     for (int i = 0; i < count; i++) {
         if (!isfinite(values[i])) return -1;

@@ -21,8 +21,8 @@ static double normal_quantile(double p) {
     return (low + high) / 2;
 }
 
-/* Terms of the binomial distribution relative to the likeliest one, walked from there to either side until
- * they do not count any more: no factorials, so no digits are lost for great n. */
+/* Terms of the binomial distribution relative to the likeliest one, walked from there to either
+ * side until they do not count any more: no factorials, so no digits are lost for great n. */
 struct side {
     double end; /* the last count that matters */
     double term, sum;
@@ -35,8 +35,8 @@ static double ratio_down(double n, double q, double k) { /* P(k - 1) / P(k) */
 static struct side walk(double n, double q, double mode, int step) {
     struct side side = {mode, 1, 0};
     while (side.end + step >= 0 && side.end + step <= n) {
-        double next =
-            step < 0 ? side.term * ratio_down(n, q, side.end) : side.term / ratio_down(n, q, side.end + 1);
+        double next = step < 0 ? side.term * ratio_down(n, q, side.end)
+                               : side.term / ratio_down(n, q, side.end + 1);
         if (next < NEGLIGIBLE) break;
         side.term = next;
         side.end += step;
@@ -45,8 +45,9 @@ static struct side walk(double n, double q, double mode, int step) {
     return side;
 }
 
-/* The count at which the sum of all beyond it, from the side's end inwards, comes to reach tail: the greatest
- * l with P(B < l) <= tail from below, the smallest with P(B > u) <= tail from above. */
+/* The count at which the sum of all beyond it, from the side's end inwards, comes to reach tail:
+ * the greatest l with P(B < l) <= tail from below, the smallest with P(B > u) <= tail from
+ * above. */
 static double reach(double n, double q, struct side side, int step, double tail) {
     double k = side.end, term = side.term, sum = term;
     while (sum <= tail && k >= 0 && k <= n) {
@@ -103,10 +104,12 @@ int quantile_ranks_batches(const struct quantile_batch *batches, int count, doub
         double off = (double)batches[i].below - share * (double)batches[i].count;
         squares += off * off;
     }
-    /* The share's variance between batches (that of a ratio), against that of as many independent samples. */
+    /* The share's variance between batches (that of a ratio), against that of as many independent
+     * samples. */
     double variance = squares * filled / (filled - 1) / (n * n), alone = q * (1 - q) / n;
     double effect = variance > alone ? variance / alone : 1;
-    /* Few batches tell the variance itself only roughly: Student's t for their number, by that for n. */
+    /* Few batches tell the variance itself only roughly: Student's t for their number, by that for
+     * n. */
     double wider = student_quantile(level, filled - 1) / student_quantile(level, n > 2 ? n - 1 : 1);
     double effective = n / (effect * wider * wider), low, high;
     if (effective > n) effective = n;

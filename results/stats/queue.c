@@ -7,7 +7,8 @@
 #define TERMS 64 /* a Poisson number of mean below 1 is never so great: 1 / 64! */
 
 double queue_capacity(double hold, double handoff) {
-    if (!isfinite(hold) || !isfinite(handoff) || hold < 0 || handoff < 0 || !(hold + handoff > 0)) return NAN;
+    if (!isfinite(hold) || !isfinite(handoff) || hold < 0 || handoff < 0 || !(hold + handoff > 0))
+        return NAN;
     return 1 / (hold + handoff);
 }
 
@@ -21,8 +22,9 @@ double queue_md1_wait(double rate, double service) {
     return rho < 1 ? rho * service / (2 * (1 - rho)) : INFINITY;
 }
 
-/* Probabilities of 0 .. count-1 in the system: up over each level as often as down (Ramaswami's recursion,
- * 1988, of positive terms only). While one is served a Poisson number of mean rho arrives. */
+/* Probabilities of 0 .. count-1 in the system: up over each level as often as down (Ramaswami's
+ * recursion, 1988, of positive terms only). While one is served a Poisson number of mean rho
+ * arrives. */
 static void fill_system(double rho, double *in_system, int count) {
     double more[TERMS + 1]; /* P(at least i arrive) */
     double one = exp(-rho), none = one;
@@ -32,7 +34,8 @@ static void fill_system(double rho, double *in_system, int count) {
     in_system[0] = 1 - rho;
     for (int n = 1; n < count; n++) {
         double up = n < TERMS ? in_system[0] * more[n] : 0;
-        for (int j = n - TERMS + 2 > 1 ? n - TERMS + 2 : 1; j < n; j++) up += in_system[j] * more[n - j + 1];
+        for (int j = n - TERMS + 2 > 1 ? n - TERMS + 2 : 1; j < n; j++)
+            up += in_system[j] * more[n - j + 1];
         in_system[n] = up / none;
     }
 }
@@ -42,8 +45,8 @@ static double below(double rho, double x, const double *in_system) {
     int k = (int)floor(x) + 1; /* k - 1 <= x < k */
     double ahead = rho * (k - x), term = exp(-ahead), sum = 0, at_most = 0;
     for (int i = 0; i <= k; i++) at_most += in_system[i];
-    /* Of those in the system when one arrives, at most k - j, where j of them leave during what is missing of
-     * the k-th service time. */
+    /* Of those in the system when one arrives, at most k - j, where j of them leave during what is
+     * missing of the k-th service time. */
     for (int j = 0; j < k && j < TERMS; j++) {
         sum += term * at_most;
         at_most -= in_system[k - j];

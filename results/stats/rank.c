@@ -20,8 +20,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* How many of the orders of m and n values give U = 0 .. m*n: the coefficients of the Gaussian binomial,
- * product over i of (1 - q^(m+i)) / (1 - q^i). NULL when out of memory. */
+/* How many of the orders of m and n values give U = 0 .. m*n: the coefficients of the Gaussian
+ * binomial, product over i of (1 - q^(m+i)) / (1 - q^i). NULL when out of memory. */
 static double *orders(int m, int n) {
     int top = m * n;
     double *count = calloc((size_t)top + 1, sizeof *count);
@@ -77,8 +77,8 @@ double rank_p(const double *x, int x_count, const double *y, int y_count) {
     return erfc(z / sqrt(2));
 }
 
-/* The greatest k for which the differences number k and k from the end bound the shift at this level: the
- * quantile of U. 0 = the groups are too small. *ret_level: what is reached. */
+/* The greatest k for which the differences number k and k from the end bound the shift at this
+ * level: the quantile of U. 0 = the groups are too small. *ret_level: what is reached. */
 static int bound_at(int m, int n, double level, double *ret_level) {
     double alpha = (1 - level) / 2;
     int k = 0;
@@ -117,7 +117,8 @@ int rank_shift(const double *x, int x_count, const double *y, int y_count, doubl
         return -1;
     }
     for (int i = 0; i < x_count; i++) {
-        for (int j = 0; j < y_count; j++) difference[(size_t)i * (size_t)y_count + (size_t)j] = y[j] - x[i];
+        for (int j = 0; j < y_count; j++)
+            difference[(size_t)i * (size_t)y_count + (size_t)j] = y[j] - x[i];
     }
     qsort(difference, count, sizeof *difference, by_value);
     *ret = (struct rank_shift){

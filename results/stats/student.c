@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* The incomplete beta function's continued fraction, by Lentz's method as Thompson and Barnett modified it
- * (1986). Converges fast for x < (a + 1) / (a + b + 2). */
+/* The incomplete beta function's continued fraction, by Lentz's method as Thompson and Barnett
+ * modified it (1986). Converges fast for x < (a + 1) / (a + b + 2). */
 static double fraction(double a, double b, double x) {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
@@ -27,7 +27,8 @@ static double fraction(double a, double b, double x) {
     return value;
 }
 
-/* I_x(a, b), the regularised incomplete beta function; y = 1 - x, given apart since it may be tiny. */
+/* I_x(a, b), the regularised incomplete beta function; y = 1 - x, given apart since it may be
+ * tiny. */
 static double beta(double a, double b, double x, double y) {
     if (x <= 0) return 0;
     if (y <= 0) return 1;

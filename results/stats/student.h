@@ -2,12 +2,12 @@
 #ifndef RESULTS_STATS_STUDENT_H
 #define RESULTS_STATS_STUDENT_H
 
-/* P(|T| > |t|) with df degrees of freedom, df > 0, by the incomplete beta function (Lentz's continued
- * fraction). NAN for bad input. */
+/* P(|T| > |t|) with df degrees of freedom, df > 0, by the incomplete beta function (Lentz's
+ * continued fraction). NAN for bad input. */
 double student_p(double t, double df);
 
-/* The t with P(|T| <= t) = level: what an interval of this level is wide by. 0 < level < 1, df > 0; else NAN.
- */
+/* The t with P(|T| <= t) = level: what an interval of this level is wide by. 0 < level < 1, df > 0;
+ * else NAN. */
 double student_quantile(double level, double df);
 
 #endif

@@ -29,8 +29,8 @@ static double squares(const struct points *points, const double *p) {
 }
 
 /* J'J and J' times what the law leaves over. */
-static void normal_equations(const struct points *points, const double *p, double a[PARAMETERS][PARAMETERS],
-                             double *b) {
+static void normal_equations(const struct points *points, const double *p,
+                             double a[PARAMETERS][PARAMETERS], double *b) {
     memset(a, 0, sizeof(double[PARAMETERS][PARAMETERS]));
     memset(b, 0, sizeof(double[PARAMETERS]));
     for (int i = 0; i < points->count; i++) {
@@ -43,8 +43,8 @@ static void normal_equations(const struct points *points, const double *p, doubl
     }
 }
 
-/* Solves a x = b by Gauss with pivots, a scaled to a diagonal of 1 first: the parameters' sizes differ by six
- * orders. False when a is singular. */
+/* Solves a x = b by Gauss with pivots, a scaled to a diagonal of 1 first: the parameters' sizes
+ * differ by six orders. False when a is singular. */
 static bool solve(double a[PARAMETERS][PARAMETERS], const double *b, double *x) {
     double m[PARAMETERS][PARAMETERS + 1], scale[PARAMETERS];
     for (int r = 0; r < PARAMETERS; r++) {
@@ -57,7 +57,8 @@ static bool solve(double a[PARAMETERS][PARAMETERS], const double *b, double *x) 
     }
     for (int c = 0; c < PARAMETERS; c++) {
         int pivot = c;
-        for (int r = c + 1; r < PARAMETERS; r++) pivot = fabs(m[r][c]) > fabs(m[pivot][c]) ? r : pivot;
+        for (int r = c + 1; r < PARAMETERS; r++)
+            pivot = fabs(m[r][c]) > fabs(m[pivot][c]) ? r : pivot;
         if (fabs(m[pivot][c]) < 1e-14) return false;
         for (int k = 0; k <= PARAMETERS; k++) {
             double swap = m[c][k];
@@ -73,8 +74,8 @@ static bool solve(double a[PARAMETERS][PARAMETERS], const double *b, double *x) 
     return true;
 }
 
-/* The law is linear in (1, sigma, kappa) / lambda once turned round: N/X = (1 + sigma (N-1) + kappa N (N-1))
- * / lambda. Least squares of that is where to begin. */
+/* The law is linear in (1, sigma, kappa) / lambda once turned round: N/X = (1 + sigma (N-1) + kappa
+ * N (N-1)) / lambda. Least squares of that is where to begin. */
 static void begin(const struct points *points, double *p) {
     double a[PARAMETERS][PARAMETERS] = {0}, b[PARAMETERS] = {0}, c[PARAMETERS];
     double best = 0;
@@ -96,8 +97,8 @@ static void begin(const struct points *points, double *p) {
     p[2] = c[2] > 0 ? c[2] / c[0] : 0;
 }
 
-/* One damped step that stays within sigma, kappa >= 0: a parameter that is at 0 and would go below stays
- * there, and the others go on without it. */
+/* One damped step that stays within sigma, kappa >= 0: a parameter that is at 0 and would go below
+ * stays there, and the others go on without it. */
 static bool step(double a[PARAMETERS][PARAMETERS], const double *b, const double *p, double damping,
                  double *next) {
     bool held[PARAMETERS] = {false, p[1] <= 0 && b[1] <= 0, p[2] <= 0 && b[2] <= 0};
@@ -136,7 +137,8 @@ static bool fit(const struct points *points, double *p) {
             continue;
         }
         double moved = 0;
-        for (int r = 0; r < PARAMETERS; r++) moved = fmax(moved, fabs(next[r] - p[r]) / (fabs(p[r]) + 1e-12));
+        for (int r = 0; r < PARAMETERS; r++)
+            moved = fmax(moved, fabs(next[r] - p[r]) / (fabs(p[r]) + 1e-12));
         memcpy(p, next, sizeof next);
         best = sum;
         damping = fmax(damping / 10, 1e-12);
@@ -145,8 +147,8 @@ static bool fit(const struct points *points, double *p) {
     return isfinite(best);
 }
 
-/* The estimate with t times its standard error on both sides, by the covariance s^2 (J'J)^-1; unbounded where
- * that is singular. */
+/* The estimate with t times its standard error on both sides, by the covariance s^2 (J'J)^-1;
+ * unbounded where that is singular. */
 static struct usl_parameter parameter(double a[PARAMETERS][PARAMETERS], const double *p, int which,
                                       double variance, double t) {
     const double unit[PARAMETERS] = {which == 0, which == 1, which == 2};
@@ -167,12 +169,14 @@ static int by_clients(const struct points *points, double *ret_max) {
     return different;
 }
 
-enum usl_result usl_fit(const double *n, const double *throughput, int count, double level, struct usl *ret) {
+enum usl_result usl_fit(const double *n, const double *throughput, int count, double level,
+                        struct usl *ret) {
     const struct points points = {n, throughput, count};
     double a[PARAMETERS][PARAMETERS], b[PARAMETERS], p[PARAMETERS], n_max, mean = 0, spread = 0;
     if (!(level > 0 && level < 1)) return USL_BAD;
     for (int i = 0; i < count; i++) {
-        if (!isfinite(n[i]) || !isfinite(throughput[i]) || n[i] < 1 || !(throughput[i] > 0)) return USL_BAD;
+        if (!isfinite(n[i]) || !isfinite(throughput[i]) || n[i] < 1 || !(throughput[i] > 0))
+            return USL_BAD;
         mean += throughput[i] / count;
     }
     if (by_clients(&points, &n_max) < USL_CLIENTS_MIN) return USL_TOO_FEW;

@@ -1,4 +1,5 @@
-/* The reader of capacity.json: a sound file as structs, and files that are wrong in one place each. */
+/* The reader of capacity.json: a sound file as structs, and files that are wrong in one place
+ * each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,8 +135,9 @@ static void an_answer_may_be_open_or_missing(void **state) {
     assert_int_equal(capacity->locks[0].limited_by, CAPACITY_LIMIT_GENERATOR);
     capacity_free(capacity);
     free(text);
-    text = with("\"answer\":{\"value\":500,\"low\":480,\"high\":520,\"level\":0.95},\"limited_by\":\"slo\"",
-                "\"answer\":null,\"limited_by\":null");
+    text = with(
+        "\"answer\":{\"value\":500,\"low\":480,\"high\":520,\"level\":0.95},\"limited_by\":\"slo\"",
+        "\"answer\":null,\"limited_by\":null");
     capacity = parse(text, &err);
     if (!capacity) fail_msg("%s", err.text);
     assert_false(capacity->locks[0].answered);

@@ -14,8 +14,8 @@
 #include "bench/base/rng.h"
 #include "results/format/check_read.h"
 
-#define LISTS                                                                                                \
-    "\"faults\":[{\"name\":\"none\"},{\"name\":\"pause\",\"summary\":\"stands still\"}],"                    \
+#define LISTS                                                                                      \
+    "\"faults\":[{\"name\":\"none\"},{\"name\":\"pause\",\"summary\":\"stands still\"}],"          \
     "\"locks\":[{\"name\":\"a\",\"backend\":\"redis\",\"token\":true},{\"name\":\"b\",\"control\":true}],"
 #define CHECK(more, cells) "{\"schema\":\"lockbench.check/1\"," LISTS more "\"cells\":[" cells "]}"
 #define CELL(more) "{\"lock\":\"a\",\"fault\":\"pause\",\"verdict\":\"safe\"" more "}"
@@ -34,19 +34,19 @@ static struct check *parse_sound(const char *text) {
 
 static void test_a_cell_is_read(void **state) {
     (void)state;
-    struct check *check =
-        parse_sound(CHECK("\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"seeds\":[1,2],\"tour\":\"full\",",
-                          "{\"lock\":\"b\",\"fault\":\"none\",\"verdict\":\"violated\",\"compared\":\"as "
-                          "expected\",\"recovered\":null},"
-                          "{\"lock\":\"a\",\"fault\":\"pause\",\"verdict\":\"expired\",\"expected\":\"safe\","
-                          "\"compared\":\"worse\","
-                          "\"grants\":120,\"bound95\":null,\"recovered\":true,\"stale_rejected_fenced\":3,"
-                          "\"residue\":{\"count\":2,"
-                          "\"example\":\"k\"},\"recovery_ns\":{\"count\":2,\"p50\":7,\"theory_max\":9,"
-                          "\"theory\":\"the lease\",\"trials\":[7,8]},"
-                          "\"seeds\":[1,2],\"faults\":[{\"kind\":\"pause\"}],\"counterexample\":[{\"client\":"
-                          "1}],\"timeline\":[],"
-                          "\"unheard_of\":1}"));
+    struct check *check = parse_sound(
+        CHECK("\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"seeds\":[1,2],\"tour\":\"full\",",
+              "{\"lock\":\"b\",\"fault\":\"none\",\"verdict\":\"violated\",\"compared\":\"as "
+              "expected\",\"recovered\":null},"
+              "{\"lock\":\"a\",\"fault\":\"pause\",\"verdict\":\"expired\",\"expected\":\"safe\","
+              "\"compared\":\"worse\","
+              "\"grants\":120,\"bound95\":null,\"recovered\":true,\"stale_rejected_fenced\":3,"
+              "\"residue\":{\"count\":2,"
+              "\"example\":\"k\"},\"recovery_ns\":{\"count\":2,\"p50\":7,\"theory_max\":9,"
+              "\"theory\":\"the lease\",\"trials\":[7,8]},"
+              "\"seeds\":[1,2],\"faults\":[{\"kind\":\"pause\"}],\"counterexample\":[{\"client\":"
+              "1}],\"timeline\":[],"
+              "\"unheard_of\":1}"));
     assert_true(check->partial);
     assert_string_equal(check->partial_reason, "Ctrl-C");
     assert_string_equal(check->tour, "full");
@@ -97,7 +97,8 @@ static void test_what_is_wrong_is_named(void **state) {
         {"{\"schema\":\"lockbench.check/1\",\"cells\":{}}", "cells is not an array"},
         {"{\"schema\":\"lockbench.check/1\",\"cells\":[{}]}", "has cells and no .locks"},
         {"{\"schema\":\"lockbench.check/1\",\"cells\":[],\"cells\":[]}", "duplicate"},
-        {"{\"schema\":\"lockbench.check/1\",\"locks\":[{}],\"cells\":[]}", ".locks[0].name is missing"},
+        {"{\"schema\":\"lockbench.check/1\",\"locks\":[{}],\"cells\":[]}",
+         ".locks[0].name is missing"},
         {"{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"x\"},{\"name\":\"x\"}],\"cells\":[]}",
          ".faults[1].name is there twice"},
         {CHECK("", "7"), "cells has something else than objects"},
@@ -121,7 +122,8 @@ static void test_what_is_wrong_is_named(void **state) {
         {CHECK("", CELL(",\"recovery_ns\":{\"p50\":-2}")), ".cells[0].recovery_ns.p50 is negative"},
         {CHECK("", CELL(",\"recovery_ns\":{\"trials\":[1,-1]}")),
          ".cells[0].recovery_ns.trials has a bad number"},
-        {CHECK("", CELL(",\"timeline\":[7]")), ".cells[0].timeline has something else than objects"},
+        {CHECK("", CELL(",\"timeline\":[7]")),
+         ".cells[0].timeline has something else than objects"},
         {CHECK("", CELL(",\"counterexample\":{}")), ".cells[0].counterexample is not an array"},
         {CHECK("", CELL(",\"why\":[]")), ".cells[0].why is not a text"},
         {CHECK("\"environment\":7,", ""), "environment is not an object"},
@@ -139,9 +141,10 @@ static void test_what_is_wrong_is_named(void **state) {
 /* Whatever a disk or a hand does to a file: an error or a check, never a crash. */
 static void test_damaged_files(void **state) {
     (void)state;
-    static const char sound[] = CHECK(
-        "\"seeds\":[1],", CELL(",\"recovery_ns\":{\"count\":1,\"trials\":[5]},\"timeline\":[{\"client\":1}],"
-                               "\"faults\":[{\"acted\":true}],\"residue\":{\"count\":1}"));
+    static const char sound[] =
+        CHECK("\"seeds\":[1],",
+              CELL(",\"recovery_ns\":{\"count\":1,\"trials\":[5]},\"timeline\":[{\"client\":1}],"
+                   "\"faults\":[{\"acted\":true}],\"residue\":{\"count\":1}"));
     struct lb_rng rng;
     rng_seed(&rng, 7, 0);
     int kept = 0;
@@ -149,7 +152,8 @@ static void test_damaged_files(void **state) {
         char text[sizeof sound];
         size_t length = sizeof sound - 1;
         memcpy(text, sound, sizeof sound);
-        for (int n = 0; n < 1 + i % 3; n++) text[rng_below(&rng, length)] = (char)(32 + rng_below(&rng, 95));
+        for (int n = 0; n < 1 + i % 3; n++)
+            text[rng_below(&rng, length)] = (char)(32 + rng_below(&rng, 95));
         if (i % 5 == 0) length = rng_below(&rng, length);
         struct lb_err err = {0};
         struct check *check = check_parse(text, length, "check.json", &err);
@@ -165,8 +169,8 @@ static void test_a_check_is_told_from_a_run(void **state) {
     char path[] = "/tmp/lockbench-check-XXXXXX";
     static const char *const checks[] = {"{\"schema\": \"lockbench.check/1\"}",
                                          "{\"schema\":\"lockbench.check/9\",\"ce"};
-    static const char *const others[] = {"{\"schema\":\"lockbench.run/1\"}", "", "lockbench.check/1",
-                                         "{\"schema\""};
+    static const char *const others[] = {"{\"schema\":\"lockbench.run/1\"}", "",
+                                         "lockbench.check/1", "{\"schema\""};
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     for (size_t i = 0; i < 6; i++) {

@@ -1,4 +1,5 @@
-/* test_hdr: V2 text there and back, byte for byte as HdrHistogram's Java writes it, and texts that lie. */
+/* test_hdr: V2 text there and back, byte for byte as HdrHistogram's Java writes it, and texts that
+ * lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +57,8 @@ static void test_round_trip(void **state) {
             }
             char *text = encode(h);
             assert_memory_equal(text, "HISTFAAA", 8);
-            /* The sum of such a wide range does not fit: what was recorded has wrapped, and is refused. */
+            /* The sum of such a wide range does not fit: what was recorded has wrapped, and is
+             * refused. */
             if (highests[r] == INT64_MAX) {
                 struct lb_err err = {0};
                 assert_null(hdr_decode(text, &err));
@@ -85,7 +87,8 @@ static void test_round_trip(void **state) {
 static void test_greatest_counts(void **state) {
     (void)state;
     static const int64_t counts[] = {
-        1, 63, 64, 8191, 8192, INT64_C(1) << 54, (INT64_C(1) << 55) - 1, INT64_C(1) << 55, INT64_MAX};
+        1,        63, 64, 8191, 8192, INT64_C(1) << 54, (INT64_C(1) << 55) - 1, INT64_C(1) << 55,
+        INT64_MAX};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct hist *h = hist_new(3, 1000);
         assert_non_null(h);
@@ -153,15 +156,16 @@ static size_t unpack(const char *text, uint8_t *out, size_t room) {
     return unpacked;
 }
 
-/* What the Java library's encodeIntoByteBuffer gave for the same values. The deflated form depends on zlib's
- * version and level; this does not. Slots 0, 2, 3 are single, 1 is a single zero, then runs of zeros. */
+/* What the Java library's encodeIntoByteBuffer gave for the same values. The deflated form depends
+ * on zlib's version and level; this does not. Slots 0, 2, 3 are single, 1 is a single zero, then
+ * runs of zeros. */
 static void test_payload_is_that_of_the_java_library(void **state) {
     (void)state;
-    static const uint8_t expected[] = {0x1c, 0x84, 0x93, 0x13, 0,    0,    0,    0x13, 0,    0,    0,    0,
-                                       0,    0,    0,    3,    0,    0,    0,    0,    0,    0,    0,    1,
-                                       0,    0,    0x03, 0x46, 0x30, 0xb8, 0xa0, 0,    0x3f, 0xf0, 0,    0,
-                                       0,    0,    0,    0,    0x02, 0x00, 0x02, 0x02, 0xb9, 0xae, 0x01, 0xd8,
-                                       0x04, 0xa1, 0x9f, 0x01, 0x02, 0x8f, 0x5e, 0x80, 0xc2, 0xd7, 0x2f};
+    static const uint8_t expected[] = {
+        0x1c, 0x84, 0x93, 0x13, 0,    0,    0,    0x13, 0,    0,    0,    0,    0,    0,    0,
+        3,    0,    0,    0,    0,    0,    0,    0,    1,    0,    0,    0x03, 0x46, 0x30, 0xb8,
+        0xa0, 0,    0x3f, 0xf0, 0,    0,    0,    0,    0,    0,    0x02, 0x00, 0x02, 0x02, 0xb9,
+        0xae, 0x01, 0xd8, 0x04, 0xa1, 0x9f, 0x01, 0x02, 0x8f, 0x5e, 0x80, 0xc2, 0xd7, 0x2f};
     struct hist *h = hist_new(3, HIST_HIGHEST_NS);
     assert_non_null(h);
     hist_record(h, 0);
@@ -233,10 +237,12 @@ static void test_not_even_a_text(void **state) {
         {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH-A1QEAFKmBEw=", "base64"},
         {"\xff\xfe\x80\x81", "base64"},
         {"====", "base64"},
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKm", "deflated bytes"}, /* its end is missing */
+        /* its end is missing */
+        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKm", "deflated bytes"},
         {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEwAAAAA",
          "deflated bytes"}, /* and something after */
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBE0=", "is not the 1 bytes"}, /* its checksum */
+        /* its checksum */
+        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBE0=", "is not the 1 bytes"},
         {"HISTFAAAAAA=", "header"},
         {"HISTEwAAAAA=", "another kind"}, /* plain V2, not deflated */
         {"HISTCQAAAAA=", "another kind"}, /* V0 */
@@ -328,7 +334,8 @@ static void test_counts_that_lie(void **state) {
     }
 }
 
-/* The outer length is true, but the deflated stream ends before its checksum, or before the text does. */
+/* The outer length is true, but the deflated stream ends before its checksum, or before the text
+ * does. */
 static void test_streams_of_another_length(void **state) {
     (void)state;
     static const char sound[] = "HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=";
@@ -344,7 +351,8 @@ static void test_streams_of_another_length(void **state) {
     }
 }
 
-/* 60 MB of zero counts, deflated to 60 KB: the text must be refused for what its header says, unread. */
+/* 60 MB of zero counts, deflated to 60 KB: the text must be refused for what its header says,
+ * unread. */
 static void test_zip_bomb(void **state) {
     (void)state;
     size_t length = 60 << 20;
@@ -361,8 +369,8 @@ static void test_zip_bomb(void **state) {
     free(raw);
 }
 
-/* Every text with one byte of the sound one changed, cut or doubled is refused or is sound; nothing else.
- * (That no byte out of bounds is read is for the sanitizers to say.) */
+/* Every text with one byte of the sound one changed, cut or doubled is refused or is sound; nothing
+ * else. (That no byte out of bounds is read is for the sanitizers to say.) */
 static void test_every_single_change(void **state) {
     (void)state;
     struct hist *h = hist_new(2, 100000);

@@ -1,9 +1,9 @@
 /* test_hdr_foreign: HdrHistogram's own reader finds in our logs what we put there.
  *
- * Runs the HistogramLogProcessor of the Java library on a log of several tags and intervals and compares
- * counts, percentiles and whole distributions, tag by tag. A Java runtime is enough; nothing is compiled.
- * Without the library the test is skipped, and says so; with CI=true it fails.
- */
+ * Runs the HistogramLogProcessor of the Java library on a log of several tags and intervals and
+ * compares counts, percentiles and whole distributions, tag by tag. A Java runtime is enough;
+ * nothing is compiled. Without the library the test is skipped, and says so; with CI=true it
+ * fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,17 +36,19 @@ struct written {
     struct hist *total[TAGS];
 };
 
-static const char *const tags[TAGS] = {"acquire", "acquire.due", "wait.failed", "ping", "lock:a/b=c"};
+static const char *const tags[TAGS] = {"acquire", "acquire.due", "wait.failed", "ping",
+                                       "lock:a/b=c"};
 
-/* One tag a shape: round counts, on which ranks fall exactly; all magnitudes; a silent interval; one value
- * over and over; the edges of the range and what lies beyond them. */
+/* One tag a shape: round counts, on which ranks fall exactly; all magnitudes; a silent interval;
+ * one value over and over; the edges of the range and what lies beyond them. */
 static void fill(struct hist *h, int tag, int interval, struct lb_rng *rng) {
     switch (tag) {
     case 0:
         for (int i = 1; i <= 10000; i++) hist_record(h, (interval + 1) * i);
         break;
     case 1:
-        for (int i = 0; i < 5000; i++) hist_record(h, (int64_t)(rng_u64(rng) >> (22 + rng_below(rng, 42))));
+        for (int i = 0; i < 5000; i++)
+            hist_record(h, (int64_t)(rng_u64(rng) >> (22 + rng_below(rng, 42))));
         break;
     case 2:
         for (int i = 0; interval != 1 && i < 37; i++)
@@ -109,8 +111,8 @@ static int have_java(void) {
     return run((const char *const[]){"sh", "-c", "java -version >/dev/null 2>&1", NULL}) == 0;
 }
 
-/* The value that HdrHistogram gives for one of ours: the top of its slot. Ours is cut at the exact maximum.
- */
+/* The value that HdrHistogram gives for one of ours: the top of its slot. Ours is cut at the exact
+ * maximum. */
 static int64_t theirs(const struct hist *h, double quantile) {
     return h->count ? hist_slot_high(h, hist_slot(h, hist_quantile(h, quantile))) : 0;
 }
@@ -119,10 +121,11 @@ static int64_t their_max(const struct hist *h) {
     return h->count ? hist_slot_high(h, h->last) : 0;
 }
 
-static void assert_figure(const char *tag, int interval, const char *what, double read, int64_t ours) {
+static void assert_figure(const char *tag, int interval, const char *what, double read,
+                          int64_t ours) {
     if (read != (double)ours) {
-        fail_msg("%s, interval %d, %s: HdrHistogram says %.3f, we wrote %lld", tag, interval, what, read,
-                 (long long)ours);
+        fail_msg("%s, interval %d, %s: HdrHistogram says %.3f, we wrote %lld", tag, interval, what,
+                 read, (long long)ours);
     }
 }
 
@@ -137,8 +140,9 @@ static void check_intervals(const struct written *w, int tag) {
     while (fgets(line, sizeof line, file)) {
         double f[12];
         if (line[0] == '#' || line[0] == '"') continue;
-        assert_int_equal(sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &f[0], &f[1], &f[2],
-                                &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9], &f[10], &f[11]),
+        assert_int_equal(sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &f[0],
+                                &f[1], &f[2], &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9],
+                                &f[10], &f[11]),
                          12);
         assert_true(i < INTERVALS);
         const struct hist *h = w->interval[tag][i];
@@ -162,7 +166,8 @@ static void check_intervals(const struct written *w, int tag) {
     fclose(file);
 }
 
-/* The percentile table: the number of values up to each row's value is ours, and so is that rank's value. */
+/* The percentile table: the number of values up to each row's value is ours, and so is that rank's
+ * value. */
 static void check_distribution(const struct written *w, int tag) {
     char line[512];
     const struct hist *h = w->total[tag];
@@ -174,7 +179,8 @@ static void check_distribution(const struct written *w, int tag) {
         if (line[0] == '#' || line[0] == '"' || line[0] == '\n') continue;
         assert_int_equal(sscanf(line, "%lf,%lf,%lf", &value, &percentile, &count), 3);
         int64_t ours = 0;
-        for (int32_t slot = 0; slot < h->length && hist_slot_high(h, slot) <= (int64_t)value; slot++) {
+        for (int32_t slot = 0; slot < h->length && hist_slot_high(h, slot) <= (int64_t)value;
+             slot++) {
             ours += h->counts[slot];
         }
         assert_figure(tags[tag], -1, "values up to a row", count, ours);
@@ -191,7 +197,8 @@ static void test_their_reader_agrees(void **state) {
     const char *jar = find_jar();
     if (!jar || !have_java()) {
         const char *ci = getenv("CI");
-        print_message("%s is missing, so nobody but us has read our histograms. Install " PACKAGES ".\n",
+        print_message("%s is missing, so nobody but us has read our histograms. Install " PACKAGES
+                      ".\n",
                       jar ? "java" : "HdrHistogram's Java library");
         if (ci && strcmp(ci, "true") == 0) fail();
         skip();
@@ -215,11 +222,13 @@ static int setup(void **state) {
     static struct written w;
     const char *tmp = getenv("TMPDIR");
     setenv("LC_ALL", "C", 1); /* the reader prints numbers as its locale does */
-    snprintf(w.folder, sizeof w.folder, "%.200s/test_hdr_foreign.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    snprintf(w.folder, sizeof w.folder, "%.200s/test_hdr_foreign.XXXXXX",
+             tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(w.folder)) return -1;
     snprintf(w.log, sizeof w.log, "%s/stage.hlog", w.folder);
     snprintf(w.out, sizeof w.out, "%s/read", w.folder);
-    snprintf(w.table, sizeof w.table, "%s/read.hgrm", w.folder); /* the name that the reader makes of it */
+    /* the name that the reader makes of it */
+    snprintf(w.table, sizeof w.table, "%s/read.hgrm", w.folder);
     write_log(&w);
     *state = &w;
     return 0;

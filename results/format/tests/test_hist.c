@@ -53,7 +53,8 @@ static void test_slots_tile_the_range(void **state) {
     static const struct {
         int digits;
         int64_t highest;
-    } cases[] = {{1, 2}, {1, INT64_MAX}, {2, 1000}, {3, HIST_HIGHEST_NS}, {4, 123456789}, {5, INT64_MAX}};
+    } cases[] = {{1, 2},         {1, INT64_MAX}, {2, 1000}, {3, HIST_HIGHEST_NS},
+                 {4, 123456789}, {5, INT64_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hist *h = new_hist(cases[i].digits, cases[i].highest);
         double finest = pow(10, -cases[i].digits);
@@ -84,7 +85,8 @@ static int64_t draw(struct lb_rng *rng, int shape, int64_t highest) {
     if (shape == 0) value = (int64_t)rng_below(rng, (uint64_t)highest + 1);
     if (shape == 1) value = (int64_t)pow(2, rng_unit(rng) * log2((double)highest));
     if (shape == 2)
-        value = rng_below(rng, 10) ? 90 + (int64_t)rng_below(rng, 20) : highest - (int64_t)rng_below(rng, 2);
+        value = rng_below(rng, 10) ? 90 + (int64_t)rng_below(rng, 20)
+                                   : highest - (int64_t)rng_below(rng, 2);
     return value < highest ? value : highest;
 }
 
@@ -112,7 +114,8 @@ static void check_against_sorted(const struct hist *h, int64_t *values, int64_t 
 
 static void test_quantiles_of_a_sorted_array(void **state) {
     (void)state;
-    static const int64_t highests[] = {2, 999, 60000, MINUTE_NS, HIST_HIGHEST_NS, INT64_MAX / 12345};
+    static const int64_t highests[] = {
+        2, 999, 60000, MINUTE_NS, HIST_HIGHEST_NS, INT64_MAX / 12345};
     static const int64_t sizes[] = {1, 2, 3, 10, 100, 1000, 12345};
     int64_t *values = malloc(12345 * sizeof *values);
     assert_non_null(values);
@@ -246,7 +249,8 @@ static void test_add_is_recording_in_one(void **state) {
 
 static void test_add_of_ranges_that_do_not_touch(void **state) {
     (void)state;
-    struct hist *low = new_hist(3, MINUTE_NS), *high = new_hist(3, MINUTE_NS), *none = new_hist(3, MINUTE_NS);
+    struct hist *low = new_hist(3, MINUTE_NS), *high = new_hist(3, MINUTE_NS),
+                *none = new_hist(3, MINUTE_NS);
     for (int i = 0; i < 10; i++) hist_record(low, 5 + i);
     for (int i = 0; i < 30; i++) hist_record(high, 1000000000 + i * INT64_C(100000000));
     assert_int_equal(hist_add(high, low), 0);

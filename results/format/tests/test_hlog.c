@@ -30,11 +30,12 @@ static void test_opening_lines(void **state) {
     assert_int_equal(hlog_begin(file, START_NS, "0.1", &err), 0);
     fclose(file);
     assert_string_equal(
-        text, "#[lockbench 0.1]\n"
-              "#[Histogram log format version 1.3]\n"
-              "#[StartTime: 1795218481.253 (seconds since epoch), Fri Nov 20 23:48:01 UTC 2026]\n"
-              "#UNITS: StartTimestamp s, Interval_Length s, Interval_Max ms, histogram values ns\n"
-              "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
+        text,
+        "#[lockbench 0.1]\n"
+        "#[Histogram log format version 1.3]\n"
+        "#[StartTime: 1795218481.253 (seconds since epoch), Fri Nov 20 23:48:01 UTC 2026]\n"
+        "#UNITS: StartTimestamp s, Interval_Length s, Interval_Max ms, histogram values ns\n"
+        "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
     free(text);
 }
 
@@ -49,7 +50,8 @@ static void test_no_comment_is_too_long(void **state) {
     FILE *file = open_memstream(&text, &bytes);
     assert_int_equal(hlog_begin(file, INT64_MAX, version, &err), 0);
     fclose(file);
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) assert_true(strlen(line) < 127);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) < 127);
     free(text);
 }
 
@@ -74,7 +76,8 @@ static void test_lines(void **state) {
         hist_reset(h);
         hist_record(h, cases[i].max_ns);
         FILE *file = open_memstream(&text, &bytes);
-        assert_int_equal(hlog_write(file, "acquire.due", cases[i].start_ns, cases[i].length_ns, h, &err), 0);
+        assert_int_equal(
+            hlog_write(file, "acquire.due", cases[i].start_ns, cases[i].length_ns, h, &err), 0);
         fclose(file);
 
         char *histogram = hdr_encode(h, &err), expected[1000];

@@ -1,5 +1,5 @@
-/* test_hlog_read: what our writer and others' wrote comes back; what was tampered with is one clear line, and
- * the lines behind it are still there. */
+/* test_hlog_read: what our writer and others' wrote comes back; what was tampered with is one clear
+ * line, and the lines behind it are still there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,10 @@
 #include "results/format/hlog_read.h"
 
 #define START_NS INT64_C(1795218481253000000)
-#define LEGEND "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
-/* One value, 1, in a histogram of three digits up to an hour: from HistogramLogWriter of HdrHistogram 2.1.11.
- */
+#define LEGEND                                                                                     \
+    "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+/* One value, 1, in a histogram of three digits up to an hour: from HistogramLogWriter of
+ * HdrHistogram 2.1.11. */
 #define ONE "HISTFAAAACJ42pNpmSzMwMDAxAABzFCaEch0M9ixgMH+A1SECQBXFwRP"
 
 static struct hlog_reader *open_text(const char *text) {
@@ -53,8 +54,9 @@ static void what_was_written_comes_back(void **state) {
         written[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
         for (int v = 0; v < 300 * (i % 4); v++)
             hist_record(written[i], (int64_t)(rng_u64(&rng) >> (22 + rng_below(&rng, 42))));
-        assert_int_equal(hlog_write(file, tags[i % 3], START_NS + i / 3 * LB_S_NS, LB_S_NS, written[i], &err),
-                         0);
+        assert_int_equal(
+            hlog_write(file, tags[i % 3], START_NS + i / 3 * LB_S_NS, LB_S_NS, written[i], &err),
+            0);
     }
     fclose(file);
     struct hlog_reader *reader = open_text(text);
@@ -85,8 +87,10 @@ static void times_are_absolute_or_count_from_a_base(void **state) {
         int64_t start_ns;
     } cases[] = {
         {"1795218481.253,1.0,0.0," ONE "\n", START_NS},
-        {"#[StartTime: 1795218481.253 (seconds since epoch), x]\n0.000,1.0,0.0," ONE "\n", START_NS},
-        {"#[StartTime: 1795218481.253 (seconds since epoch), x]\n1795218481.253,1.0,0.0," ONE "\n", START_NS},
+        {"#[StartTime: 1795218481.253 (seconds since epoch), x]\n0.000,1.0,0.0," ONE "\n",
+         START_NS},
+        {"#[StartTime: 1795218481.253 (seconds since epoch), x]\n1795218481.253,1.0,0.0," ONE "\n",
+         START_NS},
         {"#[StartTime: 1.0 (seconds since epoch), x]\n#[BaseTime: 1795218480.253 (seconds since "
          "epoch)]\n" LEGEND "1,1.0,0.0," ONE,
          START_NS},
@@ -139,7 +143,8 @@ static void logs_of_others_are_read(void **state) {
     assert_int_equal(line.length_ns, 1501 * LB_MS_NS);
     assert_int_equal(line.hist->digits, 2);
     assert_int_equal(line.hist->count, 1000); /* 1 us to 1 ms */
-    assert_int_equal(hist_slot(line.hist, hist_quantile(line.hist, 0.5)), hist_slot(line.hist, 500000));
+    assert_int_equal(hist_slot(line.hist, hist_quantile(line.hist, 0.5)),
+                     hist_slot(line.hist, 500000));
     assert_int_equal(next(reader, &line, &err), 1);
     assert_int_equal(line.hist->count, 0);
     assert_int_equal(next(reader, &line, &err), 0);
@@ -236,7 +241,8 @@ static void files_that_are_none(void **state) {
     struct lb_err err = {0};
     assert_null(hlog_open("/nowhere/a.hlog", &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "/nowhere/a.hlog: cannot be read as a histogram log: No such file"));
+    assert_non_null(
+        strstr(err.text, "/nowhere/a.hlog: cannot be read as a histogram log: No such file"));
     err = (struct lb_err){0};
     assert_null(hlog_open("/dev/zero", &err));
     assert_non_null(strstr(err.text, "not a regular file"));

@@ -25,13 +25,14 @@ static void test_a_stage_is_read(void **state) {
     (void)state;
     struct lb_err err = {0};
     struct run *run = parse(
-        STAGE(",\"keys\":1000,\"key_distribution\":\"zipf:0.99\",\"control\":true,\"throughput_per_s\":12.5,"
-              "\"outcomes\":{\"ok\":7,\"busy\":null},\"fairness\":{\"jain\":0.5,\"grants_per_client\":[3,4]},"
-              "\"exclusion\":{\"verdict\":\"violated\",\"grants\":7,\"first\":{\"key\":3,\"holder\":{"
-              "\"client\":1,"
-              "\"acquired_ns\":10},\"intruder\":{\"client\":2,\"acquired_ns\":30,\"token\":"
-              "1152921504606846976}}},"
-              "\"latency_ns\":{\"acquire\":null},\"unheard_of\":{\"x\":1}"),
+        STAGE(
+            ",\"keys\":1000,\"key_distribution\":\"zipf:0.99\",\"control\":true,\"throughput_per_s\":12.5,"
+            "\"outcomes\":{\"ok\":7,\"busy\":null},\"fairness\":{\"jain\":0.5,\"grants_per_client\":[3,4]},"
+            "\"exclusion\":{\"verdict\":\"violated\",\"grants\":7,\"first\":{\"key\":3,\"holder\":{"
+            "\"client\":1,"
+            "\"acquired_ns\":10},\"intruder\":{\"client\":2,\"acquired_ns\":30,\"token\":"
+            "1152921504606846976}}},"
+            "\"latency_ns\":{\"acquire\":null},\"unheard_of\":{\"x\":1}"),
         &err);
     assert_string_equal(err.text, "");
     assert_non_null(run);
@@ -60,13 +61,13 @@ static void test_a_stage_is_read(void **state) {
 static void test_the_frame_is_read(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct run *run =
-        parse("{\"schema\":\"lockbench.run/"
-              "1\",\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"verdict\":\"clean\","
-              "\"tool\":{\"version\":\"0.1\"},\"plan\":{\"workload\":{\"name\":\"w\"}},"
-              "\"servers\":[{\"backend\":\"redis\",\"facts\":{\"version\":\"7\"}}],"
-              "\"skipped\":[{\"lock\":\"x\",\"reason\":\"no\"}],\"stages\":[{\"lock\":\"a\",\"clients\":1}]}",
-              &err);
+    struct run *run = parse(
+        "{\"schema\":\"lockbench.run/"
+        "1\",\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"verdict\":\"clean\","
+        "\"tool\":{\"version\":\"0.1\"},\"plan\":{\"workload\":{\"name\":\"w\"}},"
+        "\"servers\":[{\"backend\":\"redis\",\"facts\":{\"version\":\"7\"}}],"
+        "\"skipped\":[{\"lock\":\"x\",\"reason\":\"no\"}],\"stages\":[{\"lock\":\"a\",\"clients\":1}]}",
+        &err);
     assert_string_equal(err.text, "");
     assert_non_null(run);
     assert_true(run->partial);
@@ -87,7 +88,8 @@ static void test_bad_input_gets_one_clear_line(void **state) {
         const char *text, *says;
     } cases[] = {
         {"", "is not sound JSON: the file ends too early"},
-        {HEAD "{\"lock\":\"a\",\"cli", "dir/run.json:1: is not sound JSON: the file ends too early"},
+        {HEAD "{\"lock\":\"a\",\"cli",
+         "dir/run.json:1: is not sound JSON: the file ends too early"},
         {"{\n\"schema\":nope}", "dir/run.json:2: is not sound JSON"},
         {"[]", "is not a result of lockbench run"},
         {"{}", "is not a result of lockbench run"},
@@ -116,7 +118,8 @@ static void test_bad_input_gets_one_clear_line(void **state) {
         {STAGE(",\"control\":1"), ".stages[0].control is not true or false"},
         {STAGE(",\"error\":[]"), ".stages[0].error is not a text"},
         {STAGE(",\"fairness\":{\"grants_per_client\":{}}"), "grants_per_client is not an array"},
-        {STAGE(",\"fairness\":{\"grants_per_client\":[1,\"2\"]}"), "grants_per_client has a bad number"},
+        {STAGE(",\"fairness\":{\"grants_per_client\":[1,\"2\"]}"),
+         "grants_per_client has a bad number"},
         {STAGE(",\"exclusion\":{\"first\":{\"holder\":{\"client\":\"x\"}}}"),
          "exclusion.first has something else"},
         {STAGE(",\"latency_ns\":{\"acquire\":{\"count\":5,\"p50\":1}}"),
@@ -125,8 +128,10 @@ static void test_bad_input_gets_one_clear_line(void **state) {
          "latency_ns.acquire.hdr is not a text"},
         {STAGE(",\"latency_ns\":{\"acquire\":7}"), "latency_ns.acquire is not an object"},
         {STAGE(",\"lock\":\"b\""), "is not sound JSON"},
-        {"{\"schema\":\"lockbench.run/1\",\"servers\":[1],\"stages\":[]}", ".servers[0] is not an object"},
-        {"{\"schema\":\"lockbench.run/1\",\"skipped\":{},\"stages\":[]}", "skipped is not an array"},
+        {"{\"schema\":\"lockbench.run/1\",\"servers\":[1],\"stages\":[]}",
+         ".servers[0] is not an object"},
+        {"{\"schema\":\"lockbench.run/1\",\"skipped\":{},\"stages\":[]}",
+         "skipped is not an array"},
         {"{\"schema\":\"lockbench.run/1\",\"servers\":[{\"facts\":[]}],\"stages\":[]}",
          "facts is not an object"},
         {"{\"schema\":\"lockbench.run/1\",\"partial\":\"no\",\"stages\":[]}",
@@ -160,7 +165,8 @@ static void test_too_many_stages_are_refused_at_once(void **state) {
 
 static void test_files(void **state) {
     (void)state;
-    static const char *const paths[] = {"/nonexistent/run", "/dev/null", "/dev/zero", "/proc/self/task"};
+    static const char *const paths[] = {"/nonexistent/run", "/dev/null", "/dev/zero",
+                                        "/proc/self/task"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct lb_err err = {0};
         assert_null(run_read(paths[i], &err));
@@ -174,8 +180,8 @@ static struct run *with_hist(int count, const char *hdr) {
     struct lb_err err = {0};
     char *text = malloc(strlen(hdr) + 1000);
     assert_non_null(text);
-    sprintf(text, STAGE(",\"latency_ns\":{\"acquire\":{\"count\":%d,\"over\":1,\"hdr\":\"%s\"}}"), count,
-            hdr);
+    sprintf(text, STAGE(",\"latency_ns\":{\"acquire\":{\"count\":%d,\"over\":1,\"hdr\":\"%s\"}}"),
+            count, hdr);
     struct run *run = parse(text, &err);
     assert_string_equal(err.text, "");
     assert_non_null(run);
@@ -225,7 +231,8 @@ static void test_histograms(void **state) {
     hist_free(hist);
 }
 
-/* Each path once, each figure in a place of its own: a slip in the table would show one figure as another. */
+/* Each path once, each figure in a place of its own: a slip in the table would show one figure as
+ * another. */
 static void test_fields_do_not_collide(void **state) {
     (void)state;
     const struct run_field *fields = run_stage_fields();

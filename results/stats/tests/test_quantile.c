@@ -1,5 +1,5 @@
-/* Intervals of quantiles: ranks against R 4.2's qbinom, those from batches against its survey package, and
- * both against series that are made from a seed and whose true quantile is known. */
+/* Intervals of quantiles: ranks against R 4.2's qbinom, those from batches against its survey
+ * package, and both against series that are made from a seed and whose true quantile is known. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@ static void ranks_are_those_of_r(void **state) {
         uint64_t n;
         double q, level;
         uint64_t low,
-            high; /* a = (1 - level) / 2: qbinom(a, n, q), qbinom(a, n, q, lower.tail = FALSE) + 1 */
+            /* a = (1 - level) / 2: qbinom(a, n, q), qbinom(a, n, q, lower.tail = FALSE) + 1 */
+            high;
         uint64_t off;
     } known[] = {
         {10, 0.5, 0.95, 2, 9, 0},
@@ -76,7 +77,8 @@ struct covered {
     double effective;   /* mean */
 };
 
-/* Series whose neighbours are correlated by rho and whose 0.9-quantile is that of the normal distribution. */
+/* Series whose neighbours are correlated by rho and whose 0.9-quantile is that of the normal
+ * distribution. */
 static struct covered cover(double rho) {
     static double series[SAMPLES], sorted[SAMPLES];
     const double truth = 1.2815515655446004; /* qnorm(0.9) */
@@ -99,7 +101,8 @@ static struct covered cover(double rho) {
         }
         assert_int_equal(quantile_ranks(SAMPLES, 0.9, 0.95, &low, &high), 0);
         covered.alone += sorted[low - 1] <= truth && truth <= sorted[high - 1];
-        assert_int_equal(quantile_ranks_batches(batches, BATCHES, 0.9, 0.95, &low, &high, &effective), 0);
+        assert_int_equal(
+            quantile_ranks_batches(batches, BATCHES, 0.9, 0.95, &low, &high, &effective), 0);
         covered.batches += sorted[low - 1] <= truth && truth <= sorted[high - 1];
         covered.effective += effective / TRIALS;
     }
@@ -122,12 +125,13 @@ static void correlated_samples_are_covered_by_batches_only(void **state) {
     assert_true(covered.effective < SAMPLES / 5.0);
 }
 
-/* survey 4.1: svyratio(~below, ~count, svydesign(ids = ~batch, data = d)), its SE squared over q (1 - q) / n
- * is the design effect; then Korn and Graubard's effective n and qbinom as above. */
+/* survey 4.1: svyratio(~below, ~count, svydesign(ids = ~batch, data = d)), its SE squared over q (1
+ * - q) / n is the design effect; then Korn and Graubard's effective n and qbinom as above. */
 static void batches_are_worth_what_survey_says(void **state) {
     (void)state;
-    static const struct quantile_batch batches[] = {{1000, 998}, {1200, 1150}, {900, 895}, {1100, 1099},
-                                                    {1000, 960}, {950, 949},   {0, 0},     {1050, 1047}};
+    static const struct quantile_batch batches[] = {{1000, 998},  {1200, 1150}, {900, 895},
+                                                    {1100, 1099}, {1000, 960},  {950, 949},
+                                                    {0, 0},       {1050, 1047}};
     uint64_t low, high;
     double effective;
     assert_int_equal(quantile_ranks_batches(batches, 8, 0.98, 0.95, &low, &high, &effective), 0);
@@ -138,7 +142,8 @@ static void batches_are_worth_what_survey_says(void **state) {
 
 static void too_few_batches_are_refused(void **state) {
     (void)state;
-    const struct quantile_batch few[] = {{1000, 990}, {1000, 990}, {1000, 990}, {0, 0}, {1000, 990}};
+    const struct quantile_batch few[] = {
+        {1000, 990}, {1000, 990}, {1000, 990}, {0, 0}, {1000, 990}};
     const struct quantile_batch wrong[] = {{10, 11}, {10, 9}, {10, 9}, {10, 9}, {10, 9}};
     uint64_t low = 7, high = 8;
     assert_int_equal(quantile_ranks_batches(few, 5, 0.99, 0.95, &low, &high, NULL), -1);

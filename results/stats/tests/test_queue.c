@@ -1,5 +1,5 @@
-/* M/D/1 against Erlang's formula of 1909, which is not how the code does it: computed in R where doubles
- * suffice, and with 120 decimal digits (Python's decimal) where its sum cancels. */
+/* M/D/1 against Erlang's formula of 1909, which is not how the code does it: computed in R where
+ * doubles suffice, and with 120 decimal digits (Python's decimal) where its sum cancels. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@ static void capacity_is_one_over_hold_and_handoff(void **state) {
     (void)state;
     near(queue_capacity(12e-3, 0.5e-3), 80, 1e-12);
     near(queue_capacity(0, 1e-4), 10000, 1e-12);
-    assert_true(isnan(queue_capacity(0, 0)) && isnan(queue_capacity(-1, 2)) && isnan(queue_capacity(1, NAN)));
+    assert_true(isnan(queue_capacity(0, 0)) && isnan(queue_capacity(-1, 2)) &&
+                isnan(queue_capacity(1, NAN)));
 }
 
 /* rho = 0.5, 0.8, 0.9: 0.5, 2, 4.5 service times, by Pollaczek and Khinchine. */
@@ -29,7 +30,8 @@ static void mean_wait_is_pollaczeks(void **state) {
     near(queue_md1_wait(0.9, 1), 4.5, 1e-12);
     assert_true(queue_md1_wait(0, 1) == 0);
     assert_true(isinf(queue_md1_wait(1, 1)) && isinf(queue_md1_wait(3, 1)));
-    assert_true(isnan(queue_md1_wait(-1, 1)) && isnan(queue_md1_wait(1, 0)) && isnan(queue_md1_wait(NAN, 1)));
+    assert_true(isnan(queue_md1_wait(-1, 1)) && isnan(queue_md1_wait(1, 0)) &&
+                isnan(queue_md1_wait(NAN, 1)));
 }
 
 static void distribution_is_erlangs(void **state) {
@@ -67,8 +69,8 @@ static void long_queues_are_erlangs_with_many_digits(void **state) {
     near(queue_md1_quantile(0.95, 1, 0.99), 44.937765508380664, 1e-9);
 }
 
-/* The tail falls by the same part with each service time: P(W > x + 1) / P(W > x) is exp(-theta), where
- * theta = rho (exp(theta) - 1), Cramer's and Lundberg's root. */
+/* The tail falls by the same part with each service time: P(W > x + 1) / P(W > x) is exp(-theta),
+ * where theta = rho (exp(theta) - 1), Cramer's and Lundberg's root. */
 static void far_tail_falls_geometrically(void **state) {
     (void)state;
     const double rho = 0.99;

@@ -1,5 +1,6 @@
-/* The rank statistics against R 4.2's wilcox.test, pwilcox, qwilcox and p.adjust, on its own examples
- * (Hollander and Wolfe 1973, page 69: permeability of membranes) and others with ties and without. */
+/* The rank statistics against R 4.2's wilcox.test, pwilcox, qwilcox and p.adjust, on its own
+ * examples (Hollander and Wolfe 1973, page 69: permeability of membranes) and others with ties and
+ * without. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@ static const double term[] = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.
 static const double early[] = {1.15, 0.88, 0.90, 0.74, 1.21};
 
 static void near(double seen, double wanted) {
-    if (!(fabs(seen - wanted) <= 1e-9 * (1 + fabs(wanted)))) fail_msg("%.12g, not %.12g", seen, wanted);
+    if (!(fabs(seen - wanted) <= 1e-9 * (1 + fabs(wanted))))
+        fail_msg("%.12g, not %.12g", seen, wanted);
 }
 
 /* 1 .. count with one unit or another. */
@@ -30,7 +32,8 @@ static void p_is_exact_without_ties(void **state) {
     near(rank_p(early, 5, term, 10), 0.2544122544);
     /* U = 11 and 13 of 8 and 8 values: 2 * pwilcox(11, 8, 8), 2 * pwilcox(13, 8, 8). */
     const double x[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    const double y11[] = {4.5, 5.5, 6.5, 7.5, 8.1, 8.2, 8.3, 7.9}; /* 4 + 3 + 2 + 1 + 1 pairs the other way */
+    /* 4 + 3 + 2 + 1 + 1 pairs the other way */
+    const double y11[] = {4.5, 5.5, 6.5, 7.5, 8.1, 8.2, 8.3, 7.9};
     near(rank_p(x, 8, y11, 8), 0.02812742813);
     const double y13[] = {3.5, 4.5, 6.5, 7.5, 8.1, 8.2, 7.9, 8.3};
     near(rank_p(x, 8, y13, 8), 0.04988344988);

@@ -1,4 +1,5 @@
-/* The straight line against R 4.2's lm, also on its data set "cars", and fio's rule for a steady state. */
+/* The straight line against R 4.2's lm, also on its data set "cars", and fio's rule for a steady
+ * state. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,8 @@ static void line_is_that_of_r(void **state) {
     near(slope.error, 0.0884380822252103);
 }
 
-/* A window of 30 s that climbs by 1 % of its mean, then one that scatters by 5 % and goes nowhere. */
+/* A window of 30 s that climbs by 1 % of its mean, then one that scatters by 5 % and goes
+ * nowhere. */
 static void steady_is_what_climbs_by_less(void **state) {
     (void)state;
     double t[30], climbs[30], scatters[30];

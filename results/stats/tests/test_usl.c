@@ -1,6 +1,6 @@
-/* The Universal Scalability Law against published fits (usl4j's Cisco table after Schwartz, Practical
- * Scalability Analysis; R's usl package: the SPEC SDM91 table) and against R 4.2's nls(algorithm = "port"),
- * an independent implementation, also for the intervals. */
+/* The Universal Scalability Law against published fits (usl4j's Cisco table after Schwartz,
+ * Practical Scalability Analysis; R's usl package: the SPEC SDM91 table) and against R 4.2's
+ * nls(algorithm = "port"), an independent implementation, also for the intervals. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,16 +24,18 @@ static void is(struct usl_parameter seen, double estimate, double low, double hi
     near(seen.high, high, 1e-4);
 }
 
-static const double cisco[] = {955.16,   1878.91,  2688.01,  3548.68,  4315.54,  5130.43,  5931.37, 6531.08,
-                               7219.8,   7867.61,  8278.71,  8646.7,   9047.84,  9426.55,  9645.37, 9897.24,
-                               10097.6,  10240.5,  10532.39, 10798.52, 11151.43, 11518.63, 11806,   12089.37,
-                               12075.41, 12177.29, 12211.41, 12158.93, 12155.27, 12118.04, 12140.4, 12074.39};
+static const double cisco[] = {955.16,   1878.91,  2688.01,  3548.68,  4315.54,  5130.43,  5931.37,
+                               6531.08,  7219.8,   7867.61,  8278.71,  8646.7,   9047.84,  9426.55,
+                               9645.37,  9897.24,  10097.6,  10240.5,  10532.39, 10798.52, 11151.43,
+                               11518.63, 11806,    12089.37, 12075.41, 12177.29, 12211.41, 12158.93,
+                               12155.27, 12118.04, 12140.4,  12074.39};
 
 static void ladder(double *n, int count) {
     for (int i = 0; i < count; i++) n[i] = i + 1;
 }
 
-/* Published: lambda 995.6486, sigma 0.02671591, kappa 7.690945e-4, N* 35, peak 12341.7 per second there. */
+/* Published: lambda 995.6486, sigma 0.02671591, kappa 7.690945e-4, N* 35, peak 12341.7 per second
+ * there. */
 static void cisco_is_as_published(void **state) {
     (void)state;
     double n[COUNT(cisco)], x;
@@ -81,8 +83,8 @@ static void a_small_table_is_that_of_the_package(void **state) {
     near(usl.kappa.estimate, 0.02, 5e-3);
 }
 
-/* A ray tracer that nothing but its serial part holds back (Gunther 2007): kappa ends at its bound, 0, and
- * there is no peak. nls(algorithm = "port") ends there too. */
+/* A ray tracer that nothing but its serial part holds back (Gunther 2007): kappa ends at its bound,
+ * 0, and there is no peak. nls(algorithm = "port") ends there too. */
 static void no_coherency_is_no_negative_one(void **state) {
     (void)state;
     const double n[] = {1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64};
@@ -114,8 +116,8 @@ static void serial_work_has_a_sigma_of_one(void **state) {
     assert_true(usl.peak_n < 2);
 }
 
-/* Of 400 tables with 3 % noise, seven N each, the interval of each parameter has the truth in it in about 95
- * %. */
+/* Of 400 tables with 3 % noise, seven N each, the interval of each parameter has the truth in it in
+ * about 95 %. */
 static void intervals_cover(void **state) {
     (void)state;
     const double n[] = {1, 2, 4, 8, 16, 32, 64};
@@ -135,7 +137,8 @@ static void intervals_cover(void **state) {
         covered[2] += usl.kappa.low <= 0.002 && 0.002 <= usl.kappa.high;
     }
     for (int i = 0; i < 3; i++) {
-        if (covered[i] < 360 || covered[i] > 395) fail_msg("%d of 400, parameter %d", covered[i], i);
+        if (covered[i] < 360 || covered[i] > 395)
+            fail_msg("%d of 400, parameter %d", covered[i], i);
     }
 }
 
@@ -151,7 +154,8 @@ static void nothing_is_said_of_what_was_not_measured(void **state) {
     assert_int_equal(usl_at(&usl, 0.5, &x), -1);
     assert_int_equal(usl_at(&usl, NAN, &x), -1);
     assert_true(x == 7);
-    /* The first ten points do not show the bend: the peak they promise, of 46 clients, is beyond 2 * 10. */
+    /* The first ten points do not show the bend: the peak they promise, of 46 clients, is beyond 2
+     * * 10. */
     assert_int_equal(usl_fit(n, cisco, 10, 0.95, &usl), USL_OK);
     assert_true(usl.peak_n > 20 && isnan(usl.peak));
 }
