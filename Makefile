@@ -38,9 +38,8 @@ DEFS += -DLB_HAVE_ZOOKEEPER
 LIBS += -lzookeeper_st
 endif
 
-SRC := $(sort $(wildcard bench/base/*.c bench/capacity/*.c bench/check/*.c bench/engine/*.c bench/history/*.c bench/measure/*.c bench/plan/*.c bench/run/*.c \
-         bench/servers/*.c drivers/*.c results/format/*.c results/stats/*.c report/*.c) $(filter-out drivers/tests/%,$(wildcard drivers/*/*.c)))
-SRC := $(filter-out bench/servers/clock_shim.c,$(SRC))
+SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c, \
+         $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c))
 # What takes minutes of real time and a machine that does not stand still has a target of its own.
@@ -87,7 +86,7 @@ $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 # What reads files, and nothing that would need a server's library.
 FUZZ := $(sort $(wildcard results/fuzz/fuzz_*.c))
-$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c bench/history/*.c) bench/base/base64.c bench/base/err.c)
+$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c bench/oplog/*.c) bench/base/base64.c bench/base/err.c)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) -lpthread -lm
 include report/report.mk

@@ -3,5 +3,5 @@
 REPORT_JS := $(shell find report/src -name '*.js') report/package.json report/package-lock.json report/bundle.sh
 $(B)/report/bundle.js: $(REPORT_JS)
 	@CI=$(CI) sh report/bundle.sh $(@D)
-$(B)/report/assets.o: DEFS += -DREPORT_MADE='"$(B)/report"'
-$(B)/report/assets.o: report/page.css $(B)/report/bundle.js
+$(B)/report/page/assets.o: DEFS += -DREPORT_MADE='"$(B)/report"'
+$(B)/report/page/assets.o: report/page/page.css $(B)/report/bundle.js

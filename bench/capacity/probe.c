@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench/plan/keys.h"
 #include "bench/run/promise.h"
+#include "bench/workload/keys.h"
 #include "results/stats/quantile.h"
 #include "results/stats/student.h"
 

@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "bench/capacity/seek_inside.h"
-#include "bench/plan/topologies.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
 #include "bench/run/steal.h"
+#include "bench/workload/topologies.h"
 
 #define SATURATE_NS (3 * LB_S_NS)
 #define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */

@@ -6,7 +6,7 @@
 
 #include "bench/capacity/seek_inside.h"
 #include "bench/capacity/slo.h"
-#include "bench/plan/keys.h"
+#include "bench/workload/keys.h"
 #include "results/stats/queue.h"
 
 #define NEAR 0.35 /* of the answer, in the logarithm: probes that say what happens at the edge */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
-#include "bench/plan/plan.h"
-#include "bench/plan/topologies.h"
-#include "bench/plan/words.h"
+#include "bench/workload/plan.h"
+#include "bench/workload/topologies.h"
+#include "bench/workload/words.h"
 #include "drivers/registry.h"
 
 #define SETS_MAX 160

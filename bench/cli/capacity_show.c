@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/escape.h"
-#include "report/number.h"
-#include "report/screen.h"
-#include "report/words.h"
+#include "report/doc/escape.h"
+#include "report/doc/number.h"
+#include "report/doc/screen.h"
+#include "report/run/words.h"
 
 #define CELL_MAX 64
 #define VIOLATED_WORDS "EXCLUSION VIOLATED: it let two in during the search, so it is no lock"

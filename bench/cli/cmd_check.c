@@ -13,7 +13,7 @@
 #include "bench/cli/shell.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
-#include "report/check.h"
+#include "report/check/check.h"
 
 #define LOCKS_MAX 128
 #define SETS_MAX 100

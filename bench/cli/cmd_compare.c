@@ -6,7 +6,7 @@
 
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 enum {
     OPT_TABLE,

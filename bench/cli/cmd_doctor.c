@@ -8,8 +8,8 @@
 
 #include "bench/base/home.h"
 #include "bench/cli/args.h"
-#include "bench/cli/checks.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/doctor.h"
 #include "drivers/registry.h"
 
 enum { OPT_JSON, OPT_HELP };
@@ -27,21 +27,21 @@ struct ready {
     bool all; /* nothing is missing at all */
 };
 
-static struct ready count_ready(struct available *available, const struct checks *checks) {
+static struct ready count_ready(struct available *available, const struct doctor *checks) {
     struct ready ready = {.all = true};
     const char *install;
     for (; registry_locks()[ready.of]; ready.of++) {
         ready.locks += !available_lock(available, registry_locks()[ready.of], &install);
     }
-    for (int i = 0; i < checks->count; i++) ready.all &= checks->item[i].status != CHECK_MISSING;
+    for (int i = 0; i < checks->count; i++) ready.all &= checks->item[i].status != DOCTOR_MISSING;
     return ready;
 }
 
-static void print_text(const struct checks *checks, const struct ready *ready) {
+static void print_text(const struct doctor *checks, const struct ready *ready) {
     static const char *const colors[] = {"\033[32m", "\033[33m", "\033[31m"};
     bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     for (int i = 0; i < checks->count; i++) {
-        const struct check *check = &checks->item[i];
+        const struct doctor_finding *check = &checks->item[i];
         printf("%s%-7s%s  %-18s  %s\n", color ? colors[check->status] : "",
                status_names[check->status], color ? "\033[0m" : "", check->name, check->detail);
         if (*check->fix) printf("%29s-> %s\n", "", check->fix);
@@ -49,10 +49,10 @@ static void print_text(const struct checks *checks, const struct ready *ready) {
     printf("\n%d of %d locks can run here.\n", ready->locks, ready->of);
 }
 
-static int print_json(const struct checks *checks, const struct ready *ready) {
+static int print_json(const struct doctor *checks, const struct ready *ready) {
     json_t *array = json_array();
     for (int i = 0; i < checks->count; i++) {
-        const struct check *check = &checks->item[i];
+        const struct doctor_finding *check = &checks->item[i];
         json_array_append_new(array,
                               json_pack("{s:s, s:s, s:s, s:s?}", "name", check->name, "status",
                                         status_names[check->status], "detail", check->detail, "fix",
@@ -68,13 +68,13 @@ static int print_json(const struct checks *checks, const struct ready *ready) {
 
 static int examine(bool json, struct lb_err *err) {
     struct available available = {0};
-    struct checks checks = {0};
+    struct doctor checks = {0};
     char topologies[PATH_MAX], results[PATH_MAX];
     if (home_path("compose/local", topologies, sizeof topologies, err)) return -1;
     if (home_results(results, sizeof results, err)) return -1;
     if (available_init(&available, topologies, err)) return -1;
-    checks_backends(&checks, &available);
-    checks_machine(&checks, results);
+    doctor_backends(&checks, &available);
+    doctor_machine(&checks, results);
     struct ready ready = count_ready(&available, &checks);
     available_done(&available);
     if (!json) {

@@ -9,8 +9,8 @@
 #include "bench/base/nearest.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "bench/plan/text.h"
-#include "report/trend.h"
+#include "bench/workload/text.h"
+#include "report/trend/trend.h"
 
 #define LAST_DEFAULT 10
 #define RUNS_MAX 100000

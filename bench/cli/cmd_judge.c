@@ -10,7 +10,7 @@
 
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "bench/history/explain.h"
+#include "bench/oplog/explain.h"
 
 enum { OPT_HELP };
 
@@ -19,7 +19,7 @@ static const struct args_option options[] = {
     {0},
 };
 
-static void print_line(const struct history_rules *rules, const struct history_line *line) {
+static void print_line(const struct oplog_rules *rules, const struct oplog_line *line) {
     printf("  %12.6f .. %12.6f s  client %u  key %u  %s%s: %s",
            (double)(line->begin_ns - rules->begin_ns) / 1e9,
            (double)(line->end_ns - rules->begin_ns) / 1e9, line->client, line->key, line->op,
@@ -31,12 +31,12 @@ static void print_line(const struct history_rules *rules, const struct history_l
     printf("%s%s\n", line->note[0] ? "  " : "", line->note);
 }
 
-static void print_judgement(const char *path, const struct history_file *file,
+static void print_judgement(const char *path, const struct oplog_file *file,
                             const struct book *book, const struct judgement *judgement) {
-    const struct history_rules *rules = &book->rules;
+    const struct oplog_rules *rules = &book->rules;
     printf("%s: %s, %s of %u clients: %s\n", path, file->header.lock,
-           history_model_name((enum history_model)rules->model), rules->clients,
-           history_verdict_name(judgement->verdict));
+           oplog_model_name((enum oplog_model)rules->model), rules->clients,
+           oplog_verdict_name(judgement->verdict));
     printf("  %llu operations; %llu violations, %llu past leases or sessions, %llu token errors, "
            "%llu granted out of order",
            (unsigned long long)book->ops, (unsigned long long)judgement->violations,
@@ -52,33 +52,33 @@ static void print_judgement(const char *path, const struct history_file *file,
     }
     if (!book->whole) printf("  it was cut off: what was held then counts as released\n");
     if (judgement->clash == CLASH_NONE) return;
-    struct hold witness[HISTORY_WITNESSES];
-    struct history_line lines[EXPLAIN_LINES];
+    struct hold witness[OPLOG_WITNESSES];
+    struct oplog_line lines[EXPLAIN_LINES];
     for (int i = 0; i < judgement->witness_count; i++)
         witness[i] = book->holds[judgement->witness[i]];
-    int count = history_explain(rules, judgement, witness, lines);
+    int count = oplog_explain(rules, judgement, witness, lines);
     printf("  what contradicts itself, in seconds from the window's begin:\n");
     for (int i = 0; i < count; i++) print_line(rules, &lines[i]);
 }
 
 /* The worst verdict so far goes up. 0, or -1 with err. */
-static int judge_file(const char *path, enum history_verdict *worst, struct lb_err *err) {
-    struct history_file file;
+static int judge_file(const char *path, enum oplog_verdict *worst, struct lb_err *err) {
+    struct oplog_file file;
     struct book book = {0};
     struct judgement judgement = {0};
-    if (history_open(&file, path, err) != 0) return -1;
+    if (oplog_open(&file, path, err) != 0) return -1;
     int failed = book_begin(&book, &file.header.rules, err);
     if (!failed) failed = book_add_file(&book, &file, err);
     if (!failed) {
         book_end(&book, file.header.dropped, file.header.whole);
-        failed = history_judge(&book, &judgement, NULL, err);
+        failed = oplog_judge(&book, &judgement, NULL, err);
     }
     if (!failed) {
         print_judgement(path, &file, &book, &judgement);
         if (judgement.verdict > *worst) *worst = judgement.verdict;
     }
     book_done(&book);
-    history_close(&file);
+    oplog_close(&file);
     return failed;
 }
 
@@ -87,7 +87,7 @@ static int is_history(const struct dirent *entry) {
     return len > 8 && strcmp(entry->d_name + len - 8, ".history") == 0;
 }
 
-static int judge_folder(const char *path, enum history_verdict *worst, struct lb_err *err) {
+static int judge_folder(const char *path, enum oplog_verdict *worst, struct lb_err *err) {
     struct dirent **entries;
     int count = scandir(path, &entries, is_history, alphasort), failed = 0;
     if (count < 0) return err_set(err, LB_EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
@@ -113,7 +113,7 @@ int cmd_judge(int argc, char **argv) {
     struct args args;
     struct lb_err err = {0};
     const char *value;
-    enum history_verdict worst = HISTORY_CLEAN;
+    enum oplog_verdict worst = OPLOG_CLEAN;
     int seen = 0;
     args_init(&args, argc, argv, options);
     for (int option; (option = args_next(&args, &value, &err)) != ARGS_END; seen++) {
@@ -134,5 +134,5 @@ int cmd_judge(int argc, char **argv) {
         err_set(&err, LB_EXIT_USAGE, "judge: which run, or which file? see lockbench judge --help");
         return args_fail(&err);
     }
-    return worst == HISTORY_CLEAN ? LB_EXIT_OK : LB_EXIT_VIOLATED;
+    return worst == OPLOG_CLEAN ? LB_EXIT_OK : LB_EXIT_VIOLATED;
 }

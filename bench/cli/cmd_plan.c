@@ -14,8 +14,8 @@
 #include "bench/capacity/slo.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "bench/plan/text.h"
-#include "report/planner.h"
+#include "bench/workload/text.h"
+#include "report/planner/planner.h"
 
 #define DEEP_MAX 3 /* folders below results/ */
 #define HOLD_MAX_NS (3600 * LB_S_NS)

@@ -11,8 +11,8 @@
 #include "bench/base/home.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "report/check.h"
-#include "report/report.h"
+#include "report/check/check.h"
+#include "report/run/report.h"
 
 enum { OPT_FORMAT, OPT_OUT, OPT_TABLE, OPT_MD, OPT_CSV, OPT_JSON, OPT_HTML, OPT_HELP };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "bench/cli/list_about.h"
-#include "bench/plan/fields.h"
-#include "bench/plan/options.h"
+#include "bench/workload/fields.h"
+#include "bench/workload/options.h"
 #include "drivers/registry.h"
 
 bool list_wants_lock(const struct list *list, const struct lb_lock *lock) {

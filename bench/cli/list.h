@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "bench/cli/available.h"
-#include "bench/plan/workloads.h"
+#include "bench/workload/workloads.h"
 
 struct list {
     struct available available;

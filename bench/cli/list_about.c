@@ -1,7 +1,7 @@
 /* list_about: see list_about.h. The Markdown is in list_table.c. */
 #include "bench/cli/list_about.h"
 
-#include "bench/plan/plan.h"
+#include "bench/workload/plan.h"
 
 char *about_requests(const struct lb_lock *lock, char *text, size_t size) {
     const struct lb_about *about = &lock->about;

@@ -3,8 +3,8 @@
 
 #include "bench/cli/list.h"
 #include "bench/cli/list_about.h"
-#include "bench/plan/fields.h"
-#include "bench/plan/options.h"
+#include "bench/workload/fields.h"
+#include "bench/workload/options.h"
 #include "drivers/registry.h"
 
 /* "try, wait" as ["try", "wait"]. */

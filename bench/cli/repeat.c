@@ -11,7 +11,7 @@
 #include "bench/cli/alternate.h"
 #include "bench/cli/interrupt.h"
 #include "bench/run/outdir.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 #define BASE 0
 #define NEW 1

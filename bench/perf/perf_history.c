@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "bench/base/rng.h"
-#include "bench/history/judge.h"
+#include "bench/oplog/judge.h"
 #include "bench/perf/perf.h"
 
 #define OPERATIONS 10000000
@@ -12,13 +12,13 @@
 
 /* Grants of many keys, one after the other, with leases and tokens, in the order of their files. */
 static int write_history(FILE *out) {
-    struct history_header header = {.magic = HISTORY_MAGIC,
-                                    .version = 1,
-                                    .byte_order = 0x01020304,
-                                    .header_bytes = sizeof header,
-                                    .record_bytes = sizeof(struct history_record),
-                                    .whole = 1,
-                                    .rules = {.bound = 1, .clients = CLIENTS, .cut_ns = LB_NEVER}};
+    struct oplog_header header = {.magic = OPLOG_MAGIC,
+                                  .version = 1,
+                                  .byte_order = 0x01020304,
+                                  .header_bytes = sizeof header,
+                                  .record_bytes = sizeof(struct oplog_record),
+                                  .whole = 1,
+                                  .rules = {.bound = 1, .clients = CLIENTS, .cut_ns = LB_NEVER}};
     static int64_t free_ns[KEYS];
     struct lb_rng rng;
     rng_seed(&rng, 1, 1);
@@ -28,19 +28,19 @@ static int write_history(FILE *out) {
         uint32_t key = (uint32_t)rng_below(&rng, KEYS), client = (uint32_t)rng_below(&rng, CLIENTS);
         int64_t from_ns = free_ns[key] + (int64_t)rng_below(&rng, 5000);
         int64_t to_ns = from_ns + (int64_t)rng_below(&rng, 1000);
-        struct history_record pair[2] = {{.kind = HISTORY_ACQUIRE,
-                                          .client = client,
-                                          .key = key,
-                                          .begin_ns = from_ns - LB_MS_NS,
-                                          .end_ns = from_ns,
-                                          .lease_end_ns = from_ns + LB_S_NS,
-                                          .token = (uint64_t)i + 1},
-                                         {.kind = HISTORY_RELEASE,
-                                          .client = client,
-                                          .key = key,
-                                          .begin_ns = to_ns,
-                                          .end_ns = to_ns + 500,
-                                          .lease_end_ns = LB_NEVER}};
+        struct oplog_record pair[2] = {{.kind = OPLOG_ACQUIRE,
+                                        .client = client,
+                                        .key = key,
+                                        .begin_ns = from_ns - LB_MS_NS,
+                                        .end_ns = from_ns,
+                                        .lease_end_ns = from_ns + LB_S_NS,
+                                        .token = (uint64_t)i + 1},
+                                       {.kind = OPLOG_RELEASE,
+                                        .client = client,
+                                        .key = key,
+                                        .begin_ns = to_ns,
+                                        .end_ns = to_ns + 500,
+                                        .lease_end_ns = LB_NEVER}};
         free_ns[key] = to_ns;
         if (fwrite(pair, sizeof pair, 1, out) != 1) return -1;
     }
@@ -64,25 +64,25 @@ int perf_history(struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "no room for a history of %d operations", OPERATIONS);
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(out));
-    struct history_file file;
+    struct oplog_file file;
     struct book book = {0};
     struct judgement judgement = {0};
     int64_t begin_ns = lb_now();
-    int failed = history_open(&file, path, err);
+    int failed = oplog_open(&file, path, err);
     fclose(out);
     if (failed) return -1;
     failed = book_begin(&book, &file.header.rules, err);
     if (!failed) failed = book_add_file(&book, &file, err);
     if (!failed) {
         book_end(&book, 0, true);
-        failed = history_judge(&book, &judgement, NULL, err);
+        failed = oplog_judge(&book, &judgement, NULL, err);
     }
     double took_s = (double)(lb_now() - begin_ns) / 1e9;
     book_done(&book);
-    history_close(&file);
+    oplog_close(&file);
     if (failed) return -1;
     printf(
         "history of %d operations: %s in %.1f s, %ld MB at most   goal: within 60 s and 2,000 MB\n",
-        OPERATIONS, history_verdict_name(judgement.verdict), took_s, peak_kb() / 1024);
+        OPERATIONS, oplog_verdict_name(judgement.verdict), took_s, peak_kb() / 1024);
     return 0;
 }

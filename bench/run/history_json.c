@@ -2,7 +2,7 @@
  * seconds are from the window's begin. */
 #include <stdio.h>
 
-#include "bench/history/explain.h"
+#include "bench/oplog/explain.h"
 #include "bench/run/stage_history.h"
 
 static json_t *seconds(const struct stage_history *history, int64_t ns) {
@@ -10,7 +10,7 @@ static json_t *seconds(const struct stage_history *history, int64_t ns) {
     return json_real((double)(ns - history->rules.begin_ns) / 1e9);
 }
 
-static json_t *line_json(const struct stage_history *history, const struct history_line *line) {
+static json_t *line_json(const struct stage_history *history, const struct oplog_line *line) {
     return json_pack("{s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:b, s:s}", "client",
                      (json_int_t)line->client, "key", (json_int_t)line->key, "op", line->op,
                      "begin_s", seconds(history, line->begin_ns), "end_s",
@@ -20,8 +20,8 @@ static json_t *line_json(const struct stage_history *history, const struct histo
 }
 
 static json_t *counterexample_json(const struct stage_history *history) {
-    struct history_line lines[EXPLAIN_LINES];
-    int count = history_explain(&history->rules, &history->judgement, history->witness, lines);
+    struct oplog_line lines[EXPLAIN_LINES];
+    int count = oplog_explain(&history->rules, &history->judgement, history->witness, lines);
     json_t *all = json_array();
     for (int i = 0; i < count; i++) json_array_append_new(all, line_json(history, &lines[i]));
     return all;
@@ -50,8 +50,8 @@ json_t *history_json(const struct stage *stage) {
         "{s:I, s:I, s:o, s:s, s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o}", "ops",
         (json_int_t)history->ops, "dropped", (json_int_t)history->dropped, "file",
         history->file[0] ? json_string(history->file) : json_null(), "model",
-        history_model_name((enum history_model)history->rules.model), "verdict",
-        history_verdict_name(judgement->verdict), "violations", (json_int_t)judgement->violations,
+        oplog_model_name((enum oplog_model)history->rules.model), "verdict",
+        oplog_verdict_name(judgement->verdict), "violations", (json_int_t)judgement->violations,
         "expired", (json_int_t)judgement->expired, "spurious_busy",
         judgement->busy_judged ? json_integer((json_int_t)judgement->spurious_busy) : json_null(),
         "token_errors", (json_int_t)judgement->token_errors, "inversions",

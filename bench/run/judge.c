@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/plan/keys.h"
+#include "bench/workload/keys.h"
 
 struct trial {
     bool tried; /* in a complete stage that could expose it */

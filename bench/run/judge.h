@@ -6,8 +6,8 @@
 #ifndef BENCH_RUN_JUDGE_H
 #define BENCH_RUN_JUDGE_H
 
-#include "bench/plan/stages.h"
 #include "bench/run/stage.h"
+#include "bench/workload/stages.h"
 
 struct judge {
     const struct plan *plan;

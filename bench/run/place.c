@@ -11,7 +11,7 @@
 #include "bench/engine/loop.h"
 #include "bench/run/place_wire.h"
 #include "bench/servers/folder.h"
-#include "bench/servers/guard.h"
+#include "bench/servers/janitor.h"
 #include "drivers/url.h"
 
 #define READY_NS                                                                                   \
@@ -159,10 +159,10 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         snprintf(place->topology, sizeof place->topology, "embedded");
         snprintf(place->durability, sizeof place->durability, "nothing to lose: no server");
         place->started_by = "embedded";
-        failed = guard_start(err);
+        failed = janitor_start(err);
         if (!failed) failed = folder_make(NULL, backend->name, place->dir, sizeof place->dir, err);
         if (!failed) {
-            guard_add_folder(place->dir);
+            janitor_add_folder(place->dir);
             place->server.dir = place->dir;
             failed = reach(place, &inquiry, err);
         }
@@ -187,7 +187,7 @@ void place_close(struct place *place) {
     place_wire_stop(place);
     if (place->dir[0]) {
         folder_remove(place->dir);
-        guard_drop_folder(place->dir);
+        janitor_drop_folder(place->dir);
     }
     if (!place->in_use) free(place);
 }

@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/plan/plan.h"
 #include "bench/servers/topo.h"
+#include "bench/workload/plan.h"
 #include "drivers/facts.h"
 
 /* "--url backend=URL". */

@@ -75,7 +75,7 @@ static bool is_grant(const struct hold *hold) {
 }
 
 static bool excludes(const struct book *book, const struct hold *a, const struct hold *b) {
-    if (book->rules.model != HISTORY_RWLOCK) return true;
+    if (book->rules.model != OPLOG_RWLOCK) return true;
     return !(a->flags & HOLD_SHARED) || !(b->flags & HOLD_SHARED);
 }
 
@@ -203,7 +203,7 @@ static int key_losses(struct sum *sum, size_t place, size_t end) {
             met = at(sum, next);
         }
     }
-    bool learned = hold->flags & HOLD_LEARNED, lost = learned || hold->ended == HISTORY_LOST;
+    bool learned = hold->flags & HOLD_LEARNED, lost = learned || hold->ended == OPLOG_LOST;
     r->grants_lost += lost;
     if (!lost) {
         r->never += met && !(hold->flags & (HOLD_DEAD | HOLD_OPEN | HOLD_CONTINUED));
@@ -230,7 +230,7 @@ static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, i
     }
     for (size_t i = 0; i < sum->book->mishap_count; i++) {
         const struct mishap *mishap = &sum->book->mishaps[i];
-        bool mine = mishap->kind == HISTORY_STALL && client - mishap->first < mishap->count;
+        bool mine = mishap->kind == OPLOG_STALL && client - mishap->first < mishap->count;
         if (mine && mishap->begin_ns < to_ns && mishap->end_ns > from_ns) return true;
     }
     return false;
@@ -247,7 +247,7 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
             !disturbed(sum, hold->client, free_ns, hold->from_ns)) {
             sum->recovery->lost_wakeups++;
         }
-        bool clean = hold->ended == HISTORY_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
+        bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
         int64_t gone_ns = clean ? hold->released_ns : INT64_MAX; /* else: nobody knows since when */
         if (i == begin || free_ns == INT64_MAX || gone_ns > free_ns) free_ns = gone_ns;
     }
@@ -255,10 +255,10 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
 
 static int per_key(struct sum *sum) {
     sum->recovery->wakeups_known =
-        sum->book->rules.model != HISTORY_SEMAPHORE && sum->book->dropped == 0;
+        sum->book->rules.model != OPLOG_SEMAPHORE && sum->book->dropped == 0;
     for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
         end = key_end(sum, begin);
-        bool one_each = sum->book->rules.model != HISTORY_SEMAPHORE || sum->book->rules.by_slot;
+        bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
         for (size_t i = begin; i < end; i++) {
             if (at(sum, i)->flags & HOLD_GHOST) continue;
             if (one_each && sum->stage->fault_count > 0 && key_trials(sum, i, end) != 0) return -1;

@@ -4,8 +4,8 @@
 #ifndef BENCH_RUN_RECOVERY_H
 #define BENCH_RUN_RECOVERY_H
 
-#include "bench/history/judge.h"
-#include "bench/run/shared.h"
+#include "bench/load/shared.h"
+#include "bench/oplog/judge.h"
 #include "bench/run/stage.h"
 
 struct recovery {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/plan/faults.h"
-#include "bench/plan/stages.h"
 #include "bench/run/environment.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
+#include "bench/workload/faults.h"
+#include "bench/workload/stages.h"
 
 #define WRITE_EVERY_NS (2 * LB_S_NS) /* run.json grows: not after every short stage */
 

@@ -8,10 +8,10 @@
 
 #include <signal.h>
 
-#include "bench/plan/plan.h"
-#include "bench/plan/stages.h"
 #include "bench/run/place.h"
 #include "bench/run/stage.h"
+#include "bench/workload/plan.h"
+#include "bench/workload/stages.h"
 
 /* What became of a stage that run_ask.next asked for. */
 struct run_took {

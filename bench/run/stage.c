@@ -9,16 +9,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/run/fault.h"
+#include "bench/faults/fault.h"
+#include "bench/load/shared.h"
+#include "bench/load/worker.h"
 #include "bench/run/promise.h"
-#include "bench/run/shared.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
-#include "bench/run/worker.h"
 #include "results/format/hlog.h"
 
 #define CONNECT_NS (30 * LB_S_NS)     /* for all clients to open their sessions */

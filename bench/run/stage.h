@@ -13,9 +13,9 @@
 #include "bench/measure/stock.h"
 #include "bench/measure/store.h"
 #include "bench/measure/turns.h"
-#include "bench/plan/plan.h"
-#include "bench/plan/sweep.h"
 #include "bench/servers/topo.h"
+#include "bench/workload/plan.h"
+#include "bench/workload/sweep.h"
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/run/trace.h"
+#include "bench/load/trace.h"
 
 #define CENTERS_MAX 64 /* moments around which the timeline is drawn */
 
 void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path) {
-    if (!shared->history) return;
+    if (!shared->oplog) return;
     stage->history = calloc(1, sizeof *stage->history);
     if (!stage->history) return;
     struct stage_history *history = stage->history;
@@ -21,21 +21,19 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
         const char *name = strrchr(path, '/');
         snprintf(history->file, sizeof history->file, "%.127s", name ? name + 1 : path);
     }
-    history->writer = history_writer_start(shared->history, *path ? path : NULL, &history->err);
+    history->writer = oplog_writer_start(shared->oplog, *path ? path : NULL, &history->err);
 }
 
 /* It was killed when it had left its cell: what it held it was about to release, or had. */
 static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
     bool cells = shared->guard != GUARD_READERS && shared->guard != GUARD_PERMITS;
     if (!cells || client->inside > 0) return;
-    struct history_record record = {.kind = HISTORY_RELEASE,
-                                    .outcome = HISTORY_UNKNOWN,
-                                    .client = index,
-                                    .lease_end_ns = LB_NEVER};
+    struct oplog_record record = {
+        .kind = OPLOG_RELEASE, .outcome = OPLOG_UNKNOWN, .client = index, .lease_end_ns = LB_NEVER};
     int keys = shared->guard == GUARD_CELLS ? LB_KEYS_MAX : 1;
     for (int i = 0; i < keys; i++) {
         record.key = atomic_load(&client->waiting_key[i]);
-        history_note(&shared->history->rings[shared->history->threads], &record);
+        oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
     }
 }
 
@@ -46,17 +44,17 @@ static void bury(struct shared *shared) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead) continue;
         bury_leaving(shared, (uint32_t)i, client);
-        history_death(shared->history, (uint32_t)i, 1, now_ns);
+        oplog_death(shared->oplog, (uint32_t)i, 1, now_ns);
         int64_t waiting_ns = atomic_load(&client->waiting_ns);
         if (waiting_ns == 0) continue;
-        struct history_record record = {.kind = HISTORY_ACQUIRE,
-                                        .outcome = HISTORY_UNKNOWN,
-                                        .client = (uint32_t)i,
-                                        .key = atomic_load(&client->waiting_key[0]),
-                                        .begin_ns = waiting_ns,
-                                        .end_ns = now_ns,
-                                        .lease_end_ns = LB_NEVER};
-        history_note(&shared->history->rings[shared->history->threads], &record);
+        struct oplog_record record = {.kind = OPLOG_ACQUIRE,
+                                      .outcome = OPLOG_UNKNOWN,
+                                      .client = (uint32_t)i,
+                                      .key = atomic_load(&client->waiting_key[0]),
+                                      .begin_ns = waiting_ns,
+                                      .end_ns = now_ns,
+                                      .lease_end_ns = LB_NEVER};
+        oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
     }
 }
 
@@ -149,15 +147,15 @@ static void draw_timeline(struct stage_history *history, const struct book *book
 
 static int read_back(struct book *book, struct stage_history *history,
                      const struct shared *shared) {
-    struct history_file file;
-    if (history_reopen(&file, history->writer, &history->err) != 0) return -1;
+    struct oplog_file file;
+    if (oplog_reopen(&file, history->writer, &history->err) != 0) return -1;
     int failed = book_add_file(book, &file, &history->err);
-    if (!failed) failed = book_add_rings(book, shared->history, &history->err);
-    history_close(&file);
+    if (!failed) failed = book_add_rings(book, shared->oplog, &history->err);
+    oplog_close(&file);
     return failed;
 }
 
-static uint64_t dropped_of(const struct history *history) {
+static uint64_t dropped_of(const struct oplog *history) {
     uint64_t dropped = 0;
     for (int i = 0; i <= history->threads; i++) dropped += atomic_load(&history->rings[i].dropped);
     return dropped;
@@ -171,10 +169,10 @@ static void judge(struct stage *stage, const struct shared *shared) {
     int failed = book_begin(&book, &history->rules, &err);
     if (!failed) failed = read_back(&book, history, shared);
     if (!failed) {
-        history->dropped = dropped_of(shared->history);
+        history->dropped = dropped_of(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, !stage->stuck);
-        failed = history_judge(&book, &history->judgement, &order, &err);
+        failed = oplog_judge(&book, &history->judgement, &order, &err);
     }
     if (!failed) {
         history->judged = true;
@@ -194,9 +192,9 @@ void stage_history_end(struct stage *stage, struct shared *shared) {
     if (!history || !history->writer) return;
     bury(shared);
     history->rules = trace_rules(shared);
-    history_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
+    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
     judge(stage, shared);
-    history_writer_free(history->writer);
+    oplog_writer_free(history->writer);
     history->writer = NULL;
 }
 
@@ -204,15 +202,15 @@ void stage_history_weigh(struct stage *stage) {
     const struct stage_history *history = stage->history;
     enum verdict *verdict = &stage->exclusion.verdict;
     if (!history || !history->judged) return;
-    if (history->judgement.verdict == HISTORY_VIOLATED) *verdict = VERDICT_VIOLATED;
-    if (history->judgement.verdict == HISTORY_EXPIRED && *verdict < VERDICT_EXPIRED) {
+    if (history->judgement.verdict == OPLOG_VIOLATED) *verdict = VERDICT_VIOLATED;
+    if (history->judgement.verdict == OPLOG_EXPIRED && *verdict < VERDICT_EXPIRED) {
         *verdict = VERDICT_EXPIRED;
     }
 }
 
 void stage_history_free(struct stage_history *history) {
     if (!history) return;
-    history_writer_free(history->writer);
+    oplog_writer_free(history->writer);
     free(history->timeline);
     recovery_done(&history->recovery);
     free(history);

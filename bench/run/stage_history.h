@@ -11,15 +11,15 @@
 #define TIMELINE_MAX 300
 
 struct stage_history {
-    struct history_writer *writer; /* while it is written */
-    char file[128];                /* its name in the run's folder; "" = it has none */
+    struct oplog_writer *writer; /* while it is written */
+    char file[128];              /* its name in the run's folder; "" = it has none */
     bool judged;
     struct lb_err err; /* why it ends early, or is not judged */
-    struct history_rules rules;
+    struct oplog_rules rules;
     uint64_t ops, dropped;
     struct judgement judgement;
-    struct hold witness[HISTORY_WITNESSES]; /* of the judgement */
-    struct hold *timeline;                  /* holds around the faults, by key and begin */
+    struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
+    struct hold *timeline;                /* holds around the faults, by key and begin */
     int timeline_count;
     struct recovery recovery;
 };

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/plan/keys.h"
-#include "bench/run/fault.h"
+#include "bench/faults/fault.h"
+#include "bench/load/store.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
-#include "bench/run/store.h"
+#include "bench/workload/keys.h"
 #include "results/format/hdr.h"
 #include "results/stats/queue.h"
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "bench/load/store.h"
 #include "bench/run/stage_history.h"
-#include "bench/run/store.h"
 
 double jain_index(const uint64_t *amounts, int count) {
     double sum = 0, squares = 0;

@@ -3,7 +3,7 @@
 #ifndef BENCH_RUN_STAGE_SUM_H
 #define BENCH_RUN_STAGE_SUM_H
 
-#include "bench/run/shared.h"
+#include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
 /* Fills all of stage but its histograms, series, status and times. stuck: keys that nobody got any

@@ -7,7 +7,7 @@
 #ifndef BENCH_RUN_STUCK_H
 #define BENCH_RUN_STUCK_H
 
-#include "bench/run/shared.h"
+#include "bench/load/shared.h"
 
 struct stuck {
     const struct shared *shared;

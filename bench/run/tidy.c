@@ -2,8 +2,8 @@
 #include "bench/run/tidy.h"
 
 #include "bench/engine/loop.h"
-#include "bench/run/session.h"
-#include "bench/run/store.h"
+#include "bench/load/session.h"
+#include "bench/load/store.h"
 
 #define TIDY_NS (10 * LB_S_NS) /* to connect */
 

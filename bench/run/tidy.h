@@ -3,7 +3,7 @@
 #ifndef BENCH_RUN_TIDY_H
 #define BENCH_RUN_TIDY_H
 
-#include "bench/run/shared.h"
+#include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
 /* ask: whether anything left would be a fault. Fills stage->residue. */

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/servers/guard.h"
+#include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/proc.h"
 
@@ -200,7 +200,7 @@ static void leave_terminal(void) {
     close(terminal);
 }
 
-/* The child: becomes the account, in a process group of its own that the guard knows of, as the
+/* The child: becomes the account, in a process group of its own that the janitor knows of, as the
  * script's environment expects it. Ends itself where it can't. */
 static void settle(const struct spawn *spawn, pid_t parent) {
     /* Ctrl-C at the terminal is for lockbench alone. No session of its own: where Linux schedules
@@ -208,7 +208,7 @@ static void settle(const struct spawn *spawn, pid_t parent) {
      * up to 12 s at a time (6.18, two processors), and 0.05 to 0.5 s in the same one. */
     setpgid(0, 0);
     leave_terminal();
-    guard_add_group(getpid(), spawn->stop_signal);
+    janitor_add_group(getpid(), spawn->stop_signal);
     const struct account *account = spawn->account;
     if (account->change && (setgroups((size_t)account->group_count, account->groups) != 0 ||
                             setgid(account->gid) != 0 || setuid(account->uid) != 0)) {
@@ -248,7 +248,7 @@ static int prepare(const struct spawn *spawn, struct start *start, int flags, st
     snprintf(start->copy, sizeof start->copy, "%s/run", spawn->dir);
     snprintf(log_path, sizeof log_path, "%s/log", spawn->dir);
     snprintf(library, sizeof library, "%s/library", spawn->dir);
-    if (guard_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0)
+    if (janitor_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0)
         return -1;
     if (spawn->library && copy_script(spawn, spawn->library, library, err) != 0) return -1;
     environment_fill(&start->env, spawn->dir, spawn->vars);
@@ -270,7 +270,7 @@ static void prepare_end(const struct start *start) {
 static pid_t fork_script(const struct spawn *spawn, const struct start *start, int out,
                          const char *const words[3], struct lb_err *err) {
     pid_t parent = getpid();
-    guard_fork_begin();
+    janitor_fork_begin();
     pid_t pid = fork();
     if (pid == 0) {
         child_common(start->null, out < 0 ? start->log : out, start->log);
@@ -280,12 +280,12 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
         say("/bin/sh");
         _exit(127);
     }
-    guard_fork_end();
+    janitor_fork_end();
     if (pid < 0)
         err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
     else
-        guard_add_group(pid,
-                        spawn->stop_signal); /* the same again, should the child not get that far */
+        janitor_add_group(
+            pid, spawn->stop_signal); /* the same again, should the child not get that far */
     return pid;
 }
 
@@ -329,7 +329,7 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
         }
         for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;)
             nap_ms(1);
-        guard_drop_group(pid);
+        janitor_drop_group(pid);
         if (!failed && status != 0) {
             char how[64], words[320];
             status_text(status, how, sizeof how);

@@ -36,12 +36,12 @@ struct spawn {
 };
 
 /* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and
- * the guard knows of it before it executes. Its pid, or -1 with err. */
+ * the janitor knows of it before it executes. Its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
 /* Runs `sh SCRIPT act NAME ARG` (arg NULL: none) as the account, with dir as working folder and
  * vars as its environment, and returns what it prints (free it), NULL with err: what it wrote to
- * standard error, which is kept in dir/log. The guard knows of it; nothing that it started is left
+ * standard error, which is kept in dir/log. The janitor knows of it; nothing that it started is left
  * when this returns. At most limit_ns and 64 KiB. */
 char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
                 struct lb_err *err);

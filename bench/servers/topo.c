@@ -13,7 +13,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/servers/folder.h"
-#include "bench/servers/guard.h"
+#include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
@@ -133,12 +133,12 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         return NULL;
     }
-    if (check_wish(wish, topo, err) != 0 || guard_start(err) != 0) goto failed;
+    if (check_wish(wish, topo, err) != 0 || janitor_start(err) != 0) goto failed;
     if (folder_make(wish->base, topo->info.name, topo->dir, sizeof topo->dir, err) != 0) {
         topo->dir[0] = '\0';
         goto failed;
     }
-    guard_add_folder(topo->dir);
+    janitor_add_folder(topo->dir);
     if (topo->account.change && chown(topo->dir, topo->account.uid, topo->account.gid) != 0) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
         goto failed;
@@ -163,7 +163,7 @@ bool topo_node_runs(struct node *node) {
      * others. */
     kill(-node->pid, SIGKILL);
     waitpid(node->pid, &node->status, 0);
-    guard_drop_group(node->pid);
+    janitor_drop_group(node->pid);
     node->pid = 0;
     return false;
 }
@@ -243,7 +243,7 @@ static void stop_all(struct topo *topo) {
 void topo_stop(struct topo *topo) {
     if (!topo) return;
     stop_all(topo);
-    if (topo->dir[0] && folder_remove(topo->dir) == 0) guard_drop_folder(topo->dir);
+    if (topo->dir[0] && folder_remove(topo->dir) == 0) janitor_drop_folder(topo->dir);
     for (int n = 0; n < topo->info.nodes; n++) topo_ports_free(&topo->nodes[n]);
     topo_clock_end(topo);
     urls_done(&topo->urls);
@@ -251,7 +251,7 @@ void topo_stop(struct topo *topo) {
 }
 
 void topo_stop_all(void) {
-    guard_finish();
+    janitor_finish();
 }
 
 /* --- readiness --- */

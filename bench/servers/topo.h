@@ -2,7 +2,7 @@
  *
  * A topology is one script and one or more nodes, each one process with its own folder and loopback
  * ports. Everything started here goes away with this program: topo_stop in the normal way, and by a
- * guard process (guard.h) when the program is killed. Nothing of the machine's own services or
+ * janitor process (janitor.h) when the program is killed. Nothing of the machine's own services or
  * folders is touched. It speaks no server's protocol: whether a server answers is asked of the
  * caller; what is done to a server by its own means (topo_act), its script does.
  *
@@ -80,7 +80,7 @@ struct topo_wish {
 
 /* Starts every node and returns at once: the servers are not ready yet, see topo_ready. NULL with
  * err (LB_EXIT_MACHINE) if something is missing, the folder can't be made or there is no process to
- * be had. The first call starts the guard too: make it before there are other threads. */
+ * be had. The first call starts the janitor too: make it before there are other threads. */
 struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err);
 
 /* How topo_ready asks whether the servers answer: a ping through the driver. 1 = they do, 0 = not
@@ -111,7 +111,7 @@ int topo_check(struct topo *topo, struct lb_err *err);
 void topo_stop(struct topo *topo);
 
 /* For exits in a hurry: everything that any topo_start left is stopped and removed when it returns,
- * by the guard. Async-signal-safe. A topo may only be given to topo_stop afterwards; new ones may
+ * by the janitor. Async-signal-safe. A topo may only be given to topo_stop afterwards; new ones may
  * be started (not from a signal handler). */
 void topo_stop_all(void);
 

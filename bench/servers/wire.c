@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/servers/guard.h"
+#include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/wire_impl.h"
 
@@ -58,7 +58,7 @@ static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t
                                   SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
     int keep[3 + 1 + WIRE_ENDS_MAX], kept = 0;
     setpgid(0, 0); /* Ctrl-C at the terminal is for the program alone */
-    guard_add_group(getpid(), SIGKILL);
+    janitor_add_group(getpid(), SIGKILL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     prctl(PR_SET_NAME, "lockbench-wire");
@@ -130,15 +130,15 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return err_set(err, LB_EXIT_MACHINE, "wire: %s", strerror(errno));
     pid_t parent = getpid();
-    guard_fork_begin();
+    janitor_fork_begin();
     wire->pid = fork();
     if (wire->pid == 0) become_wire(wire, pair[1], parent);
-    guard_fork_end();
+    janitor_fork_end();
     close(pair[1]);
     wire->control_fd = pair[0];
     if (wire->pid < 0)
         return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
-    guard_add_group(wire->pid, SIGKILL); /* the same again, should the child not get that far */
+    janitor_add_group(wire->pid, SIGKILL); /* the same again, should the child not get that far */
     return 0;
 }
 
@@ -162,7 +162,7 @@ struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *e
         return NULL;
     }
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) atomic_store(&wire->shared->signs[i].fault, -1);
-    int failed = guard_start(err) != 0 || open_ends(wire, ends, count, err) != 0 ||
+    int failed = janitor_start(err) != 0 || open_ends(wire, ends, count, err) != 0 ||
                  fork_wire(wire, err) != 0;
     close_ends(wire);
     if (!failed) return wire;
@@ -175,7 +175,7 @@ void wire_stop(struct wire *wire) {
     kill(wire->pid, SIGKILL);
     while (waitpid(wire->pid, NULL, 0) < 0 && errno == EINTR) {
     }
-    guard_drop_group(wire->pid);
+    janitor_drop_group(wire->pid);
     wire_free(wire);
 }
 

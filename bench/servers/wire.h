@@ -2,7 +2,7 @@
  * as it is told: it delays, slows, swallows, stalls, resets, cuts, refuses, ends connections within
  * an answer, and loses one chosen message.
  *
- * It is a process of its own, known to the guard (guard.h), and ends with the thread that started
+ * It is a process of its own, known to the janitor (guard.h), and ends with the thread that started
  * it. Of protocols it understands no more than where a message ends (wire_frame.c). Without a fault
  * it adds two wake-ups of its process to a round trip: 64 bytes there and back took 2.4 to 2.7
  * times as long as directly (p50, loopback, two busy processors: 30 to 50 us against 12 to 15 us;
@@ -88,7 +88,7 @@ struct wire_fault {
 struct wire;
 
 /* Listens on a free port of 127.0.0.1 for each end and forwards. NULL with err. Call while the
- * program has one thread, and on one that outlives the wire. The first call starts the guard. */
+ * program has one thread, and on one that outlives the wire. The first call starts the janitor. */
 struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *err);
 /* All connections end. NULL is fine. */
 void wire_stop(struct wire *wire);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/plan/plan.h"
+#include "bench/workload/plan.h"
 
 static char folder[PATH_MAX];
 static char path[] = "/tmp/lockbench-test-XXXXXX.ini";

@@ -11,10 +11,10 @@
 
 #include "bench/capacity/probe.h"
 #include "bench/capacity/slo.h"
-#include "bench/plan/stages.h"
 #include "bench/run/promise.h"
 #include "bench/run/steady.h"
 #include "bench/tests/plan_help.h"
+#include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
 static void promises_are_read_and_written(void **state) {

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/run/fault.h"
+#include "bench/faults/fault.h"
 #include "bench/tests/toy_help.h"
 
 #define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "bench/base/rng.h"
-#include "bench/history/judge.h"
+#include "bench/oplog/judge.h"
 
 #define WHILES_MAX 6 /* grants and tries of a history */
 #define OPS_MAX (2 * WHILES_MAX)
@@ -42,7 +42,7 @@ struct attempt {
 };
 
 struct past {
-    enum history_model model;
+    enum oplog_model model;
     int bound, count;
     struct attempt all[WHILES_MAX];
 };
@@ -82,19 +82,19 @@ static bool may_take(const struct search *search, int mask, int attempt) {
         if (given) continue;
         permits += other->permits;
         switch (search->past->model) {
-        case HISTORY_MUTEX:
+        case OPLOG_MUTEX:
             return false;
-        case HISTORY_REENTRANT:
+        case OPLOG_REENTRANT:
             if (other->client != wanted->client) return false;
             break;
-        case HISTORY_RWLOCK:
+        case OPLOG_RWLOCK:
             if (!other->shared || !wanted->shared) return false;
             break;
         default:
             break;
         }
     }
-    if (search->past->model == HISTORY_SEMAPHORE)
+    if (search->past->model == OPLOG_SEMAPHORE)
         return permits + wanted->permits <= search->past->bound;
     return wanted->token == 0 || wanted->token > token;
 }
@@ -177,15 +177,14 @@ static bool explained(const struct past *past, enum view view, int asked) {
 
 /* ---- the judge's side ---- */
 
-static void record(struct history_record *records, size_t *count, const struct attempt *a,
+static void record(struct oplog_record *records, size_t *count, const struct attempt *a,
                    bool release) {
-    static const enum history_outcome of_acquire[] = {
-        [WAY_UNKNOWN] = HISTORY_UNKNOWN, [WAY_BUSY] = HISTORY_BUSY, [WAY_INNER] = HISTORY_OK};
-    records[(*count)++] = (struct history_record){
-        .kind = release ? HISTORY_RELEASE : HISTORY_ACQUIRE,
-        .outcome =
-            release ? (a->way == WAY_UNSURE ? HISTORY_UNKNOWN : HISTORY_OK) : of_acquire[a->way],
-        .flags = a->shared ? HISTORY_SHARED : 0,
+    static const enum oplog_outcome of_acquire[] = {
+        [WAY_UNKNOWN] = OPLOG_UNKNOWN, [WAY_BUSY] = OPLOG_BUSY, [WAY_INNER] = OPLOG_OK};
+    records[(*count)++] = (struct oplog_record){
+        .kind = release ? OPLOG_RELEASE : OPLOG_ACQUIRE,
+        .outcome = release ? (a->way == WAY_UNSURE ? OPLOG_UNKNOWN : OPLOG_OK) : of_acquire[a->way],
+        .flags = a->shared ? OPLOG_SHARED : 0,
         .depth = a->way == WAY_INNER,
         .client = (uint32_t)a->client,
         .permits = (uint16_t)a->permits,
@@ -197,23 +196,23 @@ static void record(struct history_record *records, size_t *count, const struct a
 }
 
 static int by_time(const void *a, const void *b) {
-    const struct history_record *one = a, *two = b;
+    const struct oplog_record *one = a, *two = b;
     if (one->begin_ns != two->begin_ns) return one->begin_ns < two->begin_ns ? -1 : 1;
     return one->end_ns < two->end_ns ? -1 : one->end_ns > two->end_ns;
 }
 
 /* A client's records in its order: an inner grant lies inside the outer one. */
 static struct judgement judged(const struct past *past) {
-    struct history_rules rules = {.model = past->model,
-                                  .bound = (uint32_t)past->bound,
-                                  .clients = CLIENTS,
-                                  .cut_ns = LB_NEVER};
+    struct oplog_rules rules = {.model = past->model,
+                                .bound = (uint32_t)past->bound,
+                                .clients = CLIENTS,
+                                .cut_ns = LB_NEVER};
     struct book book;
     struct lb_err err = {0};
     struct judgement judgement;
     assert_int_equal(book_begin(&book, &rules, &err), 0);
     for (int client = 0; client < CLIENTS; client++) {
-        struct history_record records[OPS_MAX + 1];
+        struct oplog_record records[OPS_MAX + 1];
         size_t count = 0;
         bool dead = false;
         for (int i = 0; i < past->count; i++) {
@@ -226,15 +225,15 @@ static struct judgement judged(const struct past *past) {
         }
         qsort(records, count, sizeof *records, by_time);
         if (dead) {
-            records[count++] = (struct history_record){
-                .kind = HISTORY_DEATH, .client = (uint32_t)client, .clients = 1, .begin_ns = INF};
+            records[count++] = (struct oplog_record){
+                .kind = OPLOG_DEATH, .client = (uint32_t)client, .clients = 1, .begin_ns = INF};
         }
         assert_int_equal(book_add(&book, records, count, &err), 0);
     }
     book_end(&book, 0, true);
-    assert_int_equal(history_judge(&book, &judgement, NULL, &err), 0);
+    assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
     /* What is shown contradicts itself: without the others it is no better. */
-    assert_true((judgement.verdict == HISTORY_CLEAN) == (judgement.clash == CLASH_NONE));
+    assert_true((judgement.verdict == OPLOG_CLEAN) == (judgement.clash == CLASH_NONE));
     book_done(&book);
     return judgement;
 }
@@ -276,8 +275,8 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
         if (past->count >= wanted) continue;
         struct attempt a = {.client = client,
                             .permits =
-                                past->model == HISTORY_SEMAPHORE ? 1 + below(rng, past->bound) : 1,
-                            .shared = past->model == HISTORY_RWLOCK && below(rng, 2),
+                                past->model == OPLOG_SEMAPHORE ? 1 + below(rng, past->bound) : 1,
+                            .shared = past->model == OPLOG_RWLOCK && below(rng, 2),
                             .called = before,
                             .from = after,
                             .to = after,
@@ -289,9 +288,9 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
             if (holding[i] < 0) continue;
             const struct attempt *other = &past->all[holding[i]];
             out += other->permits;
-            in_the_way |= past->model != HISTORY_RWLOCK || !other->shared || !a.shared;
+            in_the_way |= past->model != OPLOG_RWLOCK || !other->shared || !a.shared;
         }
-        if (past->model == HISTORY_SEMAPHORE) in_the_way = out + a.permits > past->bound;
+        if (past->model == OPLOG_SEMAPHORE) in_the_way = out + a.permits > past->bound;
         free_from[client] = after;
         if (in_the_way) {
             a.way = WAY_BUSY;
@@ -299,7 +298,7 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
         } else if (below(rng, 10) == 0) {
             a.way = WAY_UNKNOWN; /* it came to nothing */
         } else {
-            if (tokens && past->model != HISTORY_SEMAPHORE && !a.shared) a.token = ++token;
+            if (tokens && past->model != OPLOG_SEMAPHORE && !a.shared) a.token = ++token;
             holding[client] = past->count;
         }
         past->all[past->count++] = a;
@@ -307,7 +306,7 @@ static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
     for (int i = 0; i < CLIENTS; i++) {
         if (holding[i] >= 0) past->all[holding[i]].way = WAY_OPEN;
     }
-    for (int i = 0; i < past->count && past->model == HISTORY_REENTRANT && past->count < WHILES_MAX;
+    for (int i = 0; i < past->count && past->model == OPLOG_REENTRANT && past->count < WHILES_MAX;
          i++) {
         struct attempt inner = past->all[i];
         if (inner.way != WAY_PLAIN || inner.to - inner.from < 8) continue;
@@ -377,8 +376,8 @@ static void show(const struct past *past) {
 
 static void disagree(const struct past *past, const char *what, const struct judgement *judgement) {
     print_message("the search says '%s': %s, bound %d; the judge says %s\n", what,
-                  history_model_name(past->model), past->bound,
-                  history_verdict_name(judgement->verdict));
+                  oplog_model_name(past->model), past->bound,
+                  oplog_verdict_name(judgement->verdict));
     show(past);
     fail();
 }
@@ -390,16 +389,14 @@ struct tally {
 static void compare(const struct past *past, struct tally *tally) {
     struct judgement judgement = judged(past);
     bool certain = explained(past, VIEW_CERTAIN, -1), inside = explained(past, VIEW_INSIDE, -1);
-    enum history_verdict truth = !inside    ? HISTORY_VIOLATED
-                                 : !certain ? HISTORY_EXPIRED
-                                            : HISTORY_CLEAN;
-    if (judgement.verdict != truth) disagree(past, history_verdict_name(truth), &judgement);
-    tally->good += truth == HISTORY_CLEAN;
-    tally->bad += truth == HISTORY_VIOLATED;
-    tally->expired += truth == HISTORY_EXPIRED;
+    enum oplog_verdict truth = !inside ? OPLOG_VIOLATED : !certain ? OPLOG_EXPIRED : OPLOG_CLEAN;
+    if (judgement.verdict != truth) disagree(past, oplog_verdict_name(truth), &judgement);
+    tally->good += truth == OPLOG_CLEAN;
+    tally->bad += truth == OPLOG_VIOLATED;
+    tally->expired += truth == OPLOG_EXPIRED;
     bool leases = false; /* when the server let go is nobody's knowledge then */
     for (int i = 0; i < past->count; i++) leases |= past->all[i].lease_end != INF;
-    if (truth != HISTORY_CLEAN || !judgement.busy_judged || leases) return;
+    if (truth != OPLOG_CLEAN || !judgement.busy_judged || leases) return;
     int spurious = 0;
     for (int i = 0; i < past->count; i++) {
         if (past->all[i].way != WAY_BUSY) continue;
@@ -413,7 +410,7 @@ static void compare(const struct past *past, struct tally *tally) {
     tally->spurious_seen += (int)judgement.spurious_busy;
 }
 
-static void compare_many(enum history_model model) {
+static void compare_many(enum oplog_model model) {
     const char *wish = getenv("LOCKBENCH_HISTORIES");
     int wanted = wish ? atoi(wish) : 100000;
     struct tally tally = {0};
@@ -431,37 +428,37 @@ static void compare_many(enum history_model model) {
                 spoil(&past, &rng, 300);
             }
             /* Not where a grant lies inside another: which came first would be lost. */
-            if (model != HISTORY_REENTRANT && below(&rng, 4) == 0) coarsen(&past, 100);
+            if (model != OPLOG_REENTRANT && below(&rng, 4) == 0) coarsen(&past, 100);
             if (leases) lease(&past, &rng);
             compare(&past, &tally);
         }
     }
     print_message(
         "%s: %d good, %d bad, %d expired; %d busy tries, %d spurious, of which found %d\n",
-        history_model_name(model), tally.good, tally.bad, tally.expired, tally.busy, tally.spurious,
+        oplog_model_name(model), tally.good, tally.bad, tally.expired, tally.busy, tally.spurious,
         tally.spurious_seen);
     assert_true(tally.expired > wanted / 100);
-    if (model != HISTORY_SEMAPHORE) assert_true(tally.spurious_seen > 0);
+    if (model != OPLOG_SEMAPHORE) assert_true(tally.spurious_seen > 0);
 }
 
 static void test_mutex(void **state) {
     (void)state;
-    compare_many(HISTORY_MUTEX);
+    compare_many(OPLOG_MUTEX);
 }
 
 static void test_reentrant(void **state) {
     (void)state;
-    compare_many(HISTORY_REENTRANT);
+    compare_many(OPLOG_REENTRANT);
 }
 
 static void test_rwlock(void **state) {
     (void)state;
-    compare_many(HISTORY_RWLOCK);
+    compare_many(OPLOG_RWLOCK);
 }
 
 static void test_semaphore(void **state) {
     (void)state;
-    compare_many(HISTORY_SEMAPHORE);
+    compare_many(OPLOG_SEMAPHORE);
 }
 
 int main(void) {

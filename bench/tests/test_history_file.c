@@ -15,26 +15,22 @@
 
 #include <cmocka.h>
 
-#include "bench/history/judge.h"
+#include "bench/oplog/judge.h"
 
 #define THREADS 2
 
-static struct history *history;
+static struct oplog *history;
 static size_t bytes;
 static char path[64];
-static const struct history_rules rules = {.model = HISTORY_MUTEX,
-                                           .bound = 1,
-                                           .clients = 4,
-                                           .cut_ns = LB_NEVER,
-                                           .begin_ns = 7,
-                                           .end_ns = 9};
+static const struct oplog_rules rules = {
+    .model = OPLOG_MUTEX, .bound = 1, .clients = 4, .cut_ns = LB_NEVER, .begin_ns = 7, .end_ns = 9};
 
 static int setup(void **state) {
     (void)state;
-    bytes = history_bytes(THREADS);
+    bytes = oplog_bytes(THREADS);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
-    history = history_init(memory, THREADS);
+    history = oplog_init(memory, THREADS);
     snprintf(path, sizeof path, "/tmp/lockbench-history-%d", (int)getpid());
     return 0;
 }
@@ -46,59 +42,59 @@ static int teardown(void **state) {
     return 0;
 }
 
-static struct history_record acquire(uint32_t client, int64_t when_ns) {
-    return (struct history_record){.kind = HISTORY_ACQUIRE,
-                                   .client = client,
-                                   .begin_ns = when_ns,
-                                   .end_ns = when_ns + 1,
-                                   .lease_end_ns = LB_NEVER};
+static struct oplog_record acquire(uint32_t client, int64_t when_ns) {
+    return (struct oplog_record){.kind = OPLOG_ACQUIRE,
+                                 .client = client,
+                                 .begin_ns = when_ns,
+                                 .end_ns = when_ns + 1,
+                                 .lease_end_ns = LB_NEVER};
 }
 
-static struct history_record release(uint32_t client, int64_t when_ns) {
-    return (struct history_record){.kind = HISTORY_RELEASE,
-                                   .client = client,
-                                   .begin_ns = when_ns,
-                                   .end_ns = when_ns + 1,
-                                   .lease_end_ns = LB_NEVER};
+static struct oplog_record release(uint32_t client, int64_t when_ns) {
+    return (struct oplog_record){.kind = OPLOG_RELEASE,
+                                 .client = client,
+                                 .begin_ns = when_ns,
+                                 .end_ns = when_ns + 1,
+                                 .lease_end_ns = LB_NEVER};
 }
 
 /* One grant after the other, by clients in turn. Returns how many were kept. */
-static uint64_t hold_many(struct history_ring *ring, int count, int64_t from_ns) {
+static uint64_t hold_many(struct oplog_ring *ring, int count, int64_t from_ns) {
     uint64_t kept = 0;
     for (int i = 0; i < count; i++) {
-        struct history_record in = acquire((uint32_t)i % 4, from_ns + 10 * i),
-                              out = release((uint32_t)i % 4, from_ns + 10 * i + 5);
-        if (!history_granted(ring, &in)) continue;
+        struct oplog_record in = acquire((uint32_t)i % 4, from_ns + 10 * i),
+                            out = release((uint32_t)i % 4, from_ns + 10 * i + 5);
+        if (!oplog_granted(ring, &in)) continue;
         kept++;
-        history_released(ring, &out);
+        oplog_released(ring, &out);
     }
     return kept;
 }
 
-static void judged(const struct history_file *file, bool rings, struct book *book,
+static void judged(const struct oplog_file *file, bool rings, struct book *book,
                    struct judgement *judgement) {
     struct lb_err err = {0};
     assert_int_equal(book_begin(book, &file->header.rules, &err), 0);
     assert_int_equal(book_add_file(book, file, &err), 0);
     if (rings) assert_int_equal(book_add_rings(book, history, &err), 0);
     book_end(book, file->header.dropped, file->header.whole);
-    assert_int_equal(history_judge(book, judgement, NULL, &err), 0);
+    assert_int_equal(oplog_judge(book, judgement, NULL, &err), 0);
 }
 
 static void test_there_and_back(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct history_writer *writer = history_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
     assert_non_null(writer);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
-    history_stall(history, 1, 2, 50, 60);
-    history_writer_stop(writer, &rules, "a-lock", &err);
-    history_writer_free(writer);
+    oplog_stall(history, 1, 2, 50, 60);
+    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_free(writer);
     assert_int_equal(err.code, 0);
-    struct history_file file;
+    struct oplog_file file;
     struct book book;
     struct judgement judgement;
-    assert_int_equal(history_open(&file, path, &err), 0);
+    assert_int_equal(oplog_open(&file, path, &err), 0);
     assert_int_equal(file.count, 2 * kept + 1);
     assert_string_equal(file.header.lock, "a-lock");
     assert_memory_equal(&file.header.rules, &rules, sizeof rules);
@@ -106,41 +102,41 @@ static void test_there_and_back(void **state) {
     judged(&file, false, &book, &judgement);
     assert_int_equal(book.ops, 2 * kept);
     assert_int_equal(book.mishap_count, 1);
-    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     book_done(&book);
-    history_close(&file);
+    oplog_close(&file);
 }
 
 /* Nobody takes anything: what finds no room is dropped and counted, and what was let in is let
  * out. */
 static void test_a_full_ring_drops_whole_grants(void **state) {
     (void)state;
-    struct history_ring *ring = &history->rings[0];
+    struct oplog_ring *ring = &history->rings[0];
     int many = (int)ring->room;
     uint64_t kept = hold_many(ring, many, 100);
     assert_int_equal(kept, ring->room / 2);
     assert_int_equal(atomic_load(&ring->dropped), (uint64_t)many - kept);
     assert_int_equal(atomic_load(&ring->head), 2 * kept);
     /* Nor is there room for anything else. */
-    struct history_record busy = acquire(1, 5);
-    busy.outcome = HISTORY_BUSY;
-    history_note(ring, &busy);
+    struct oplog_record busy = acquire(1, 5);
+    busy.outcome = OPLOG_BUSY;
+    oplog_note(ring, &busy);
     assert_int_equal(atomic_load(&ring->dropped), (uint64_t)many - kept + 1);
 }
 
 /* Tries fill it while somebody holds: the release has its room all the same. */
 static void test_a_release_always_finds_its_room(void **state) {
     (void)state;
-    struct history_ring *ring = &history->rings[1];
-    struct history_record in = acquire(0, 10), out = release(0, 20), busy = acquire(1, 12);
-    busy.outcome = HISTORY_BUSY;
-    assert_true(history_granted(ring, &in));
-    for (uint32_t i = 0; i < 2 * ring->room; i++) history_note(ring, &busy);
+    struct oplog_ring *ring = &history->rings[1];
+    struct oplog_record in = acquire(0, 10), out = release(0, 20), busy = acquire(1, 12);
+    busy.outcome = OPLOG_BUSY;
+    assert_true(oplog_granted(ring, &in));
+    for (uint32_t i = 0; i < 2 * ring->room; i++) oplog_note(ring, &busy);
     assert_int_equal(atomic_load(&ring->head), ring->room - 1);
-    history_released(ring, &out);
+    oplog_released(ring, &out);
     assert_int_equal(atomic_load(&ring->head), ring->room);
-    const struct history_record *last = &ring->records[ring->room - 1];
-    assert_int_equal(last->kind, HISTORY_RELEASE);
+    const struct oplog_record *last = &ring->records[ring->room - 1];
+    assert_int_equal(last->kind, OPLOG_RELEASE);
 }
 
 /* What a process wrote before it was killed is there, to its last record. */
@@ -150,28 +146,28 @@ static void test_a_killed_process_loses_nothing(void **state) {
     pid_t pid = fork();
     if (pid == 0) {
         hold_many(&history->rings[1], 500, 100);
-        struct history_record in = acquire(3, 90000);
-        history_granted(&history->rings[1], &in);
+        struct oplog_record in = acquire(3, 90000);
+        oplog_granted(&history->rings[1], &in);
         raise(SIGKILL);
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
-    struct history_writer *writer = history_writer_start(history, NULL, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, NULL, &err);
     assert_non_null(writer);
-    history_death(history, 0, 4, 95000);
-    history_writer_stop(writer, &rules, "a-lock", &err);
-    struct history_file file;
+    oplog_death(history, 0, 4, 95000);
+    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    struct oplog_file file;
     struct book book;
     struct judgement judgement;
-    assert_int_equal(history_reopen(&file, writer, &err), 0);
+    assert_int_equal(oplog_reopen(&file, writer, &err), 0);
     judged(&file, false, &book, &judgement);
     assert_int_equal(book.hold_count, 501);
     assert_true(book.holds[500].flags & HOLD_DEAD);
-    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     book_done(&book);
-    history_close(&file);
-    history_writer_free(writer);
+    oplog_close(&file);
+    oplog_writer_free(writer);
 }
 
 /* A disk that takes no more: it is said, and what is left in the rings is judged with the rest. */
@@ -185,55 +181,55 @@ static void test_no_room_on_disk(void **state) {
     small = old;
     small.rlim_cur = 16384;
     setrlimit(RLIMIT_FSIZE, &small);
-    struct history_writer *writer = history_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
-    history_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_stop(writer, &rules, "a-lock", &err);
     setrlimit(RLIMIT_FSIZE, &old);
     sigaction(SIGXFSZ, &before, NULL);
     assert_int_equal(err.code, LB_EXIT_MACHINE);
     assert_non_null(strstr(err.text, path));
-    struct history_file file;
+    struct oplog_file file;
     struct book book;
     struct judgement judgement;
     err.code = 0;
-    assert_int_equal(history_reopen(&file, writer, &err), 0);
+    assert_int_equal(oplog_reopen(&file, writer, &err), 0);
     assert_true(file.count < 2 * kept);
     assert_false(file.header.whole);
     judged(&file, true, &book, &judgement);
     assert_int_equal(book.ops, 2 * kept);
-    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     book_done(&book);
-    history_close(&file);
-    history_writer_free(writer);
+    oplog_close(&file);
+    oplog_writer_free(writer);
 }
 
 static void test_a_file_that_was_not_closed(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct history_writer *writer = history_writer_start(history, path, &err);
-    struct history_record in = acquire(0, 10), later = acquire(1, 20), out = release(1, 30);
-    assert_true(history_granted(&history->rings[0], &in));
-    assert_true(history_granted(&history->rings[0], &later));
-    history_released(&history->rings[0], &out);
-    history_writer_stop(writer, &rules, "a-lock", &err);
-    history_writer_free(writer);
-    struct history_file file;
+    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_record in = acquire(0, 10), later = acquire(1, 20), out = release(1, 30);
+    assert_true(oplog_granted(&history->rings[0], &in));
+    assert_true(oplog_granted(&history->rings[0], &later));
+    oplog_released(&history->rings[0], &out);
+    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_free(writer);
+    struct oplog_file file;
     struct book book;
     struct judgement judgement;
-    assert_int_equal(history_open(&file, path, &err), 0);
+    assert_int_equal(oplog_open(&file, path, &err), 0);
     judged(&file, false, &book, &judgement);
-    assert_int_equal(judgement.verdict, HISTORY_VIOLATED); /* the first one was never released */
+    assert_int_equal(judgement.verdict, OPLOG_VIOLATED); /* the first one was never released */
     book_done(&book);
     file.header.whole = 0;
     judged(&file, false, &book, &judgement);
-    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     book_done(&book);
-    history_close(&file);
+    oplog_close(&file);
     /* In the middle of a record. */
     assert_int_equal(truncate(path, (off_t)(sizeof file.header + 2 * sizeof in + 5)), 0);
-    assert_int_equal(history_open(&file, path, &err), 0);
+    assert_int_equal(oplog_open(&file, path, &err), 0);
     assert_int_equal(file.count, 2);
-    history_close(&file);
+    oplog_close(&file);
 }
 
 static void assert_refused(const void *data, size_t size, int code) {
@@ -242,26 +238,26 @@ static void assert_refused(const void *data, size_t size, int code) {
     assert_non_null(out);
     assert_int_equal(fwrite(data, 1, size, out), size);
     fclose(out);
-    struct history_file file;
-    assert_int_equal(history_open(&file, path, &err), -1);
+    struct oplog_file file;
+    assert_int_equal(oplog_open(&file, path, &err), -1);
     assert_int_equal(err.code, code);
     assert_non_null(strstr(err.text, path));
-    history_close(&file);
+    oplog_close(&file);
 }
 
 static void test_what_is_no_history(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct history_header header;
+    struct oplog_header header;
     assert_refused("", 0, LB_EXIT_USAGE);
     assert_refused("LBHISTRY", 8, LB_EXIT_USAGE);
-    struct history_writer *writer = history_writer_start(history, path, &err);
-    history_writer_stop(writer, &rules, "a-lock", &err);
-    history_writer_free(writer);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_free(writer);
     FILE *in = fopen(path, "r");
     assert_int_equal(fread(&header, sizeof header, 1, in), 1);
     fclose(in);
-    struct history_header other = header;
+    struct oplog_header other = header;
     other.version = 2;
     assert_refused(&other, sizeof other, LB_EXIT_USAGE);
     other = header;
@@ -279,10 +275,10 @@ static void test_what_is_no_history(void **state) {
     other = header;
     other.rules.clients = UINT32_MAX; /* and nobody who did anything */
     assert_refused(&other, sizeof other, LB_EXIT_USAGE);
-    struct history_file file;
-    assert_int_equal(history_open(&file, "/nowhere/at-all", &err), -1);
+    struct oplog_file file;
+    assert_int_equal(oplog_open(&file, "/nowhere/at-all", &err), -1);
     err.code = 0;
-    assert_null(history_writer_start(history, "/nowhere/at-all", &err));
+    assert_null(oplog_writer_start(history, "/nowhere/at-all", &err));
     assert_int_equal(err.code, LB_EXIT_MACHINE);
 }
 
@@ -292,42 +288,42 @@ static void test_records_that_make_no_sense(void **state) {
     struct lb_err err = {0};
     struct book book;
     struct judgement judgement;
-    struct history_record records[] = {
+    struct oplog_record records[] = {
         {.kind = 0},
         {.kind = 200, .client = 1, .clients = UINT32_MAX},
-        {.kind = HISTORY_ACQUIRE, .client = 999},
-        {.kind = HISTORY_STALL, .client = 3, .clients = UINT32_MAX, .begin_ns = 9, .end_ns = 1},
-        {.kind = HISTORY_DEATH, .client = 3, .clients = UINT32_MAX},
-        {.kind = HISTORY_ACQUIRE,
+        {.kind = OPLOG_ACQUIRE, .client = 999},
+        {.kind = OPLOG_STALL, .client = 3, .clients = UINT32_MAX, .begin_ns = 9, .end_ns = 1},
+        {.kind = OPLOG_DEATH, .client = 3, .clients = UINT32_MAX},
+        {.kind = OPLOG_ACQUIRE,
          .client = 0,
          .outcome = 250,
          .begin_ns = INT64_MAX,
          .end_ns = INT64_MIN},
-        {.kind = HISTORY_ACQUIRE,
+        {.kind = OPLOG_ACQUIRE,
          .client = 0,
          .key = UINT32_MAX,
          .begin_ns = INT64_MIN,
          .end_ns = INT64_MAX},
-        {.kind = HISTORY_RELEASE,
+        {.kind = OPLOG_RELEASE,
          .client = 0,
          .key = UINT32_MAX,
          .begin_ns = INT64_MIN,
          .outcome = 250},
-        {.kind = HISTORY_RENEWAL, .client = 2, .lease_end_ns = INT64_MIN},
+        {.kind = OPLOG_RENEWAL, .client = 2, .lease_end_ns = INT64_MIN},
     };
     assert_int_equal(book_begin(&book, &rules, &err), 0);
     assert_int_equal(book_add(&book, records, sizeof records / sizeof *records, &err), 0);
     book_end(&book, 0, true);
-    assert_int_equal(history_judge(&book, &judgement, NULL, &err), 0);
+    assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
     book_done(&book);
 }
 
 static void test_times_that_are_none(void **state) {
     (void)state;
     struct lb_err err = {0};
-    struct history_record record = {
-        .kind = HISTORY_ACQUIRE, .begin_ns = 1, .end_ns = 2, .lease_end_ns = -8};
-    struct history_file file = {.records = &record, .count = 1};
+    struct oplog_record record = {
+        .kind = OPLOG_ACQUIRE, .begin_ns = 1, .end_ns = 2, .lease_end_ns = -8};
+    struct oplog_file file = {.records = &record, .count = 1};
     struct book book = {0};
     assert_int_equal(book_begin(&book, &rules, &err), 0);
     assert_int_equal(book_add_file(&book, &file, &err), -1);

@@ -5,107 +5,107 @@
 /* A lock whose first unlock frees it, though it was taken twice. */
 static void test_the_inner_release_frees_all(void **state) {
     (void)state;
-    become(HISTORY_REENTRANT, 1, false);
+    become(OPLOG_REENTRANT, 1, false);
     got(0, 10, 20);
-    add((struct history_record){.kind = HISTORY_ACQUIRE, .depth = 1, .begin_ns = 30, .end_ns = 40});
-    add((struct history_record){.kind = HISTORY_RELEASE, .depth = 1, .begin_ns = 50, .end_ns = 60});
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE, .depth = 1, .begin_ns = 30, .end_ns = 40});
+    add((struct oplog_record){.kind = OPLOG_RELEASE, .depth = 1, .begin_ns = 50, .end_ns = 60});
     got(1, 15, 65);
     released(1, 90, 95);
     released(0, 70, 80);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
     assert_int_equal(book.holds[0].depth, 1);
 }
 
 static void test_readers_and_writers(void **state) {
     (void)state;
-    become(HISTORY_RWLOCK, 1, false);
+    become(OPLOG_RWLOCK, 1, false);
     for (uint32_t i = 0; i < 3; i++) {
-        add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                    .flags = HISTORY_SHARED,
-                                    .client = i,
-                                    .begin_ns = 10,
-                                    .end_ns = 20 + i});
-        left(i, 100 + i, 110, HISTORY_OK, HISTORY_SHARED);
+        add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                                  .flags = OPLOG_SHARED,
+                                  .client = i,
+                                  .begin_ns = 10,
+                                  .end_ns = 20 + i});
+        left(i, 100 + i, 110, OPLOG_OK, OPLOG_SHARED);
     }
     got(4, 50, 102); /* as the last of them goes */
     released(4, 200, 210);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
-    become(HISTORY_RWLOCK, 1, false);
-    add((struct history_record){.kind = HISTORY_ACQUIRE, .flags = HISTORY_SHARED, .end_ns = 20});
-    left(0, 100, 110, HISTORY_OK, HISTORY_SHARED);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
+    become(OPLOG_RWLOCK, 1, false);
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE, .flags = OPLOG_SHARED, .end_ns = 20});
+    left(0, 100, 110, OPLOG_OK, OPLOG_SHARED);
     got(1, 15, 50);
     released(1, 60, 70);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 /* A reader's try is busy for a writer, not for another reader. */
 static void test_a_reader_that_was_busy(void **state) {
     (void)state;
     for (int writer = 0; writer < 2; writer++) {
-        unsigned shared = writer ? 0 : HISTORY_SHARED;
-        become(HISTORY_RWLOCK, 1, false);
-        add((struct history_record){
-            .kind = HISTORY_ACQUIRE, .flags = (uint8_t)shared, .begin_ns = 10, .end_ns = 20});
-        left(0, 100, 110, HISTORY_OK, shared);
-        add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                    .outcome = HISTORY_BUSY,
-                                    .flags = HISTORY_SHARED,
-                                    .client = 1,
-                                    .begin_ns = 50,
-                                    .end_ns = 60});
-        assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+        unsigned shared = writer ? 0 : OPLOG_SHARED;
+        become(OPLOG_RWLOCK, 1, false);
+        add((struct oplog_record){
+            .kind = OPLOG_ACQUIRE, .flags = (uint8_t)shared, .begin_ns = 10, .end_ns = 20});
+        left(0, 100, 110, OPLOG_OK, shared);
+        add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                                  .outcome = OPLOG_BUSY,
+                                  .flags = OPLOG_SHARED,
+                                  .client = 1,
+                                  .begin_ns = 50,
+                                  .end_ns = 60});
+        assert_verdict(OPLOG_CLEAN, 0, 0, 0);
         assert_int_equal(judgement.spurious_busy, !writer);
     }
 }
 
 static void permits(uint32_t client, uint16_t count, int64_t from_ns, int64_t to_ns) {
-    add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                .client = client,
-                                .permits = count,
-                                .begin_ns = from_ns - 5,
-                                .end_ns = from_ns});
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .client = client,
+                              .permits = count,
+                              .begin_ns = from_ns - 5,
+                              .end_ns = from_ns});
     released(client, to_ns, to_ns + 5);
 }
 
 static void test_permits(void **state) {
     (void)state;
-    become(HISTORY_SEMAPHORE, 3, false);
+    become(OPLOG_SEMAPHORE, 3, false);
     permits(0, 2, 10, 100);
     permits(1, 1, 20, 80);
     permits(2, 1, 80, 90);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
-    become(HISTORY_SEMAPHORE, 3, false);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
+    become(OPLOG_SEMAPHORE, 3, false);
     permits(0, 2, 10, 100);
     permits(1, 1, 20, 80);
     permits(2, 1, 79, 90);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
     assert_int_equal(judgement.witness_count, 3); /* all who had permits, and the one too many */
 }
 
 static void slot(uint32_t client, uint16_t number, int64_t from_ns, int64_t to_ns) {
-    add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                .client = client,
-                                .slot = number,
-                                .begin_ns = from_ns - 5,
-                                .end_ns = from_ns});
-    add((struct history_record){.kind = HISTORY_RELEASE,
-                                .client = client,
-                                .slot = number,
-                                .begin_ns = to_ns,
-                                .end_ns = to_ns + 5});
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .client = client,
+                              .slot = number,
+                              .begin_ns = from_ns - 5,
+                              .end_ns = from_ns});
+    add((struct oplog_record){.kind = OPLOG_RELEASE,
+                              .client = client,
+                              .slot = number,
+                              .begin_ns = to_ns,
+                              .end_ns = to_ns + 5});
 }
 
 static void test_slots(void **state) {
     (void)state;
-    become(HISTORY_SEMAPHORE, 3, true);
+    become(OPLOG_SEMAPHORE, 3, true);
     slot(0, 0, 10, 100);
     slot(1, 1, 20, 100);
     slot(2, 2, 30, 100);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
-    become(HISTORY_SEMAPHORE, 3, true);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
+    become(OPLOG_SEMAPHORE, 3, true);
     slot(0, 1, 10, 100);
     slot(1, 1, 20, 100); /* the same one */
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 static void test_tokens(void **state) {
@@ -121,7 +121,7 @@ static void test_tokens(void **state) {
     released(3, 90, 91);
     got_token(4, 15, 100, 7); /* more than the last one, but not than all before it */
     released(4, 110, 111);
-    assert_verdict(HISTORY_VIOLATED, 0, 0, 3);
+    assert_verdict(OPLOG_VIOLATED, 0, 0, 3);
     assert_int_equal(judgement.clash, CLASH_TOKEN);
     assert_witnesses(20, 40);
 }
@@ -129,51 +129,51 @@ static void test_tokens(void **state) {
 /* Holds that overlap have an order, too, if one had returned before the other was called. */
 static void test_tokens_of_holds_that_overlap(void **state) {
     (void)state;
-    add((struct history_record){
-        .kind = HISTORY_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
-    left(0, 1000, 1001, HISTORY_LOST, 0);
-    add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                .client = 1,
-                                .begin_ns = 30,
-                                .end_ns = 200,
-                                .lease_end_ns = 2000,
-                                .token = 6});
+    add((struct oplog_record){
+        .kind = OPLOG_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
+    left(0, 1000, 1001, OPLOG_LOST, 0);
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .client = 1,
+                              .begin_ns = 30,
+                              .end_ns = 200,
+                              .lease_end_ns = 2000,
+                              .token = 6});
     released(1, 300, 301);
-    assert_verdict(HISTORY_VIOLATED, 0, 1, 1);
+    assert_verdict(OPLOG_VIOLATED, 0, 1, 1);
 }
 
 /* ... and else they have none that anybody could tell. */
 static void test_tokens_of_holds_without_an_order(void **state) {
     (void)state;
-    add((struct history_record){
-        .kind = HISTORY_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
-    left(0, 1000, 1001, HISTORY_UNKNOWN, 0);
-    add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                .client = 1,
-                                .begin_ns = 15,
-                                .end_ns = 200,
-                                .lease_end_ns = 2000,
-                                .token = 6});
+    add((struct oplog_record){
+        .kind = OPLOG_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
+    left(0, 1000, 1001, OPLOG_UNKNOWN, 0);
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .client = 1,
+                              .begin_ns = 15,
+                              .end_ns = 200,
+                              .lease_end_ns = 2000,
+                              .token = 6});
     released(1, 300, 301);
     got_token(2, 400, 500, 8);
-    left(2, 600, 610, HISTORY_OK, 0);
-    assert_verdict(HISTORY_EXPIRED, 0, 2, 0);
+    left(2, 600, 610, OPLOG_OK, 0);
+    assert_verdict(OPLOG_EXPIRED, 0, 2, 0);
 }
 
 /* A grant that was on its way for longer than its lease comes behind later ones. */
 static void test_tokens_of_late_grants(void **state) {
     (void)state;
-    add((struct history_record){.kind = HISTORY_ACQUIRE,
-                                .client = 1,
-                                .begin_ns = 1000,
-                                .end_ns = 1100,
-                                .lease_end_ns = 9000,
-                                .token = 8});
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .client = 1,
+                              .begin_ns = 1000,
+                              .end_ns = 1100,
+                              .lease_end_ns = 9000,
+                              .token = 8});
     released(1, 1200, 1201);
-    add((struct history_record){
-        .kind = HISTORY_ACQUIRE, .begin_ns = 10, .end_ns = 1300, .lease_end_ns = 900, .token = 7});
-    left(0, 1400, 1401, HISTORY_LOST, 0);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    add((struct oplog_record){
+        .kind = OPLOG_ACQUIRE, .begin_ns = 10, .end_ns = 1300, .lease_end_ns = 900, .token = 7});
+    left(0, 1400, 1401, OPLOG_LOST, 0);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
 }
 
 static void test_who_asked_first(void **state) {
@@ -184,7 +184,7 @@ static void test_who_asked_first(void **state) {
     released(1, 50, 51);
     got(2, 15, 60);
     released(2, 70, 71);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_int_equal(judgement.inversions, 1);
 }
 
@@ -193,12 +193,10 @@ static void test_who_asked_first(void **state) {
 static void test_gaps(void **state) {
     (void)state;
     for (uint32_t key = 0; key < 8; key++) {
-        add((struct history_record){
-            .kind = HISTORY_ACQUIRE, .key = key, .begin_ns = 10, .end_ns = 20});
+        add((struct oplog_record){.kind = OPLOG_ACQUIRE, .key = key, .begin_ns = 10, .end_ns = 20});
     }
     for (uint32_t key = 0; key < 8; key++) {
-        add((struct history_record){
-            .kind = HISTORY_RELEASE, .key = key, .begin_ns = 30, .end_ns = 40});
+        add((struct oplog_record){.kind = OPLOG_RELEASE, .key = key, .begin_ns = 30, .end_ns = 40});
     }
     released(1, 5, 6);
     got(2, 31, 35); /* its release is missing */
@@ -206,7 +204,7 @@ static void test_gaps(void **state) {
     released(2, 70, 80);
     got(3, 50, 70);
     released(3, 80, 90);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_int_equal(book.hold_count, 11);
 }
 

@@ -4,7 +4,7 @@
 
 static void test_nothing(void **state) {
     (void)state;
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_int_equal(judgement.clash, CLASH_NONE);
 }
 
@@ -16,7 +16,7 @@ static void test_one_after_the_other(void **state) {
     released(1, 40, 50);
     got(0, 46, 47);
     released(0, 47, 60);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
 }
 
 static void test_an_overlap_and_who_is_in_it(void **state) {
@@ -29,7 +29,7 @@ static void test_an_overlap_and_who_is_in_it(void **state) {
     released(0, 30, 45);
     got(1, 15, 29); /* the first: by a moment */
     released(1, 40, 50);
-    assert_verdict(HISTORY_VIOLATED, 2, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 2, 0, 0);
     assert_witnesses(20, 29);
     assert_int_equal(judgement.clash_ns, 29);
 }
@@ -43,7 +43,7 @@ static void test_each_intruder_counts(void **state) {
     released(1, 40, 50);
     got(2, 15, 60);
     released(2, 70, 80);
-    assert_verdict(HISTORY_VIOLATED, 2, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 2, 0, 0);
     assert_witnesses(20, 30);
 }
 
@@ -52,21 +52,21 @@ static void test_each_intruder_counts(void **state) {
 static void test_a_failed_release_ends_a_hold(void **state) {
     (void)state;
     got(0, 10, 20);
-    left(0, 30, 45, HISTORY_LOST, 0);
+    left(0, 30, 45, OPLOG_LOST, 0);
     got(1, 15, 35);
-    left(1, 40, 50, HISTORY_UNKNOWN, 0);
+    left(1, 40, 50, OPLOG_UNKNOWN, 0);
     got(2, 15, 45);
     released(2, 50, 60);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
 }
 
 static void test_paused_past_its_lease(void **state) {
     (void)state;
     got_lease(0, 10, 20, 2010);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got_lease(1, 15, 2020, 4020);
     released(1, 2100, 2101);
-    assert_verdict(HISTORY_EXPIRED, 0, 1, 0);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
     assert_witnesses(20, 2020);
     assert_true(book.holds[0].inside_ns == 2010);
 }
@@ -77,17 +77,17 @@ static void test_came_in_too_late(void **state) {
     got_lease(0, 10, 20, 5010);
     released(0, 3000, 3001);
     got_lease(1, 5, 2500, 2005);
-    left(1, 2600, 2601, HISTORY_LOST, 0);
-    assert_verdict(HISTORY_EXPIRED, 0, 1, 0);
+    left(1, 2600, 2601, OPLOG_LOST, 0);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
 }
 
 static void test_state_lost_within_the_lease(void **state) {
     (void)state;
     got_lease(0, 10, 20, 2010);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got_lease(1, 15, 2009, 4020);
     released(1, 2100, 2101);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 static void test_a_violation_outranks_what_came_before(void **state) {
@@ -98,7 +98,7 @@ static void test_a_violation_outranks_what_came_before(void **state) {
     released(1, 900, 901);
     got_lease(2, 15, 600, 10000); /* violated */
     released(2, 700, 701);
-    assert_verdict(HISTORY_VIOLATED, 1, 1, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 1, 0);
     assert_witnesses(200, 600);
 }
 
@@ -109,7 +109,7 @@ static void test_renewed_in_time(void **state) {
     released(0, 5000, 5001);
     got_lease(1, 15, 2500, 4500);
     released(1, 2600, 2601);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 /* Between a lease's end and its late renewal the key was nobody's. */
@@ -120,7 +120,7 @@ static void test_renewed_too_late(void **state) {
     released(0, 3500, 3501);
     got_lease(1, 15, 2500, 4500);
     released(1, 2900, 2901);
-    assert_verdict(HISTORY_EXPIRED, 0, 1, 0);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
     assert_int_equal(book.hold_count, 3);
 }
 
@@ -132,76 +132,76 @@ static void test_renewed_while_another_was_inside(void **state) {
     released(0, 3500, 3501);
     got_lease(1, 15, 2500, 4500);
     released(1, 3200, 3201);
-    assert_verdict(HISTORY_VIOLATED, 1, 1, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 1, 0);
 }
 
 static void test_learned_before_it_wrote(void **state) {
     (void)state;
     got(0, 10, 20);
-    left(0, 100, 120, HISTORY_LOST, HISTORY_UNCALLED | HISTORY_LEARNED);
+    left(0, 100, 120, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
     got(1, 15, 90);
     released(1, 200, 210);
-    assert_verdict(HISTORY_EXPIRED, 0, 1, 0);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
 }
 
 /* A session ends for want of a sign of life, not before. */
 static void test_a_stall_ends_a_session(void **state) {
     (void)state;
-    happened(HISTORY_STALL, 0, 1, 100, LB_NEVER);
-    happened(HISTORY_STALL, 0, 1, 100, 5000); /* it is over: the same stall */
+    happened(OPLOG_STALL, 0, 1, 100, LB_NEVER);
+    happened(OPLOG_STALL, 0, 1, 100, 5000); /* it is over: the same stall */
     got(0, 10, 20);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got(1, 15, 1100);
     released(1, 1200, 1201);
     got(0, 6000, 6001); /* a stall of the past does not touch it */
     released(0, 9000, 9001);
-    assert_verdict(HISTORY_EXPIRED, 0, 1, 0);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
     assert_int_equal(book.mishap_count, 1);
 }
 
 static void test_a_stall_is_no_excuse_before(void **state) {
     (void)state;
-    happened(HISTORY_STALL, 0, 1, 100, 5000);
+    happened(OPLOG_STALL, 0, 1, 100, 5000);
     got(0, 10, 20);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got(1, 15, 1099);
     released(1, 1200, 1201);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 static void test_a_short_stall_is_none(void **state) {
     (void)state;
-    happened(HISTORY_STALL, 0, 8, 100, 1100);
+    happened(OPLOG_STALL, 0, 8, 100, 1100);
     got(0, 10, 20);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got(1, 15, 1500);
     released(1, 1600, 1601);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 /* A release that says that all was well says that the session had not ended. */
 static void test_a_lock_that_did_not_notice(void **state) {
     (void)state;
-    happened(HISTORY_STALL, 0, 1, 100, 5000);
+    happened(OPLOG_STALL, 0, 1, 100, 5000);
     got(0, 10, 20);
     released(0, 5000, 5001);
     got(1, 15, 2000);
     released(1, 2100, 2101);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 static void test_a_cut_connection(void **state) {
     (void)state;
-    happened(HISTORY_CUT, 0, 2, 1000, 1000);
+    happened(OPLOG_CUT, 0, 2, 1000, 1000);
     got(0, 10, 20);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got(2, 15, 1000);
     released(2, 1100, 1101);
     got(1, 1500, 1600); /* on its next connection: that one was not cut */
-    left(1, 5100, 5101, HISTORY_LOST, 0);
+    left(1, 5100, 5101, OPLOG_LOST, 0);
     got(3, 15, 2000);
     released(3, 2100, 2101);
-    assert_verdict(HISTORY_VIOLATED, 1, 2, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 2, 0);
     assert_witnesses(1600, 2000);
 }
 
@@ -209,17 +209,17 @@ static void test_a_cut_connection(void **state) {
  * granted. */
 static void test_a_cut_that_lasts(void **state) {
     (void)state;
-    happened(HISTORY_CUT, 0, 1, 1000, LB_NEVER);
+    happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
     got(0, 1100, 1200);
-    left(0, 5000, 5001, HISTORY_LOST, 0);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
     got(1, 1300, 1400);
     released(1, 1500, 1501);
-    happened(HISTORY_CUT, 0, 1, 1000, 2000);
+    happened(OPLOG_CUT, 0, 1, 1000, 2000);
     got(0, 6000, 6100); /* it is over */
-    left(0, 7000, 7001, HISTORY_LOST, 0);
+    left(0, 7000, 7001, OPLOG_LOST, 0);
     got(1, 6200, 6300);
     released(1, 6400, 6401);
-    assert_verdict(HISTORY_VIOLATED, 1, 1, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 1, 0);
     assert_int_equal(book.mishap_count, 1);
     assert_witnesses(6100, 6300);
 }
@@ -229,8 +229,8 @@ static void test_killed_while_it_held(void **state) {
     got(0, 10, 20);
     got(1, 15, 2500);
     released(1, 2600, 2601);
-    happened(HISTORY_DEATH, 0, 1, 2000, 2000);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    happened(OPLOG_DEATH, 0, 1, 2000, 2000);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_true(book.holds[0].flags & HOLD_DEAD);
 }
 
@@ -239,7 +239,7 @@ static void test_never_released(void **state) {
     got(0, 10, 20);
     got(1, 15, 2500);
     released(1, 2600, 2601);
-    assert_verdict(HISTORY_VIOLATED, 1, 0, 0);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 /* Where the file was cut off nobody knows when it was released. */
@@ -249,8 +249,8 @@ static void test_a_file_cut_off(void **state) {
     got(1, 15, 2500);
     released(1, 2600, 2601);
     book_end(&book, 0, false);
-    assert_int_equal(history_judge(&book, &judgement, NULL, &err), 0);
-    assert_int_equal(judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
+    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     assert_false(judgement.busy_judged);
 }
 
@@ -258,9 +258,9 @@ static void test_an_unknown_acquire_accuses_nobody(void **state) {
     (void)state;
     got(0, 10, 20);
     released(0, 100, 110);
-    tried(1, 15, 50, HISTORY_UNKNOWN);
-    tried(2, 120, 130, HISTORY_BUSY); /* may be for the unknown one */
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    tried(1, 15, 50, OPLOG_UNKNOWN);
+    tried(2, 120, 130, OPLOG_BUSY); /* may be for the unknown one */
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_int_equal(judgement.spurious_busy, 0);
 }
 
@@ -270,11 +270,11 @@ static void test_busy_for_no_reason(void **state) {
     released(0, 100, 110);
     got(0, 130, 140);
     released(0, 150, 160);
-    tried(2, 105, 112, HISTORY_BUSY);
-    tried(2, 115, 125, HISTORY_BUSY); /* nobody had it */
-    tried(2, 126, 131, HISTORY_BUSY);
-    tried(2, 161, 170, HISTORY_TIMEOUT);
-    assert_verdict(HISTORY_CLEAN, 0, 0, 0);
+    tried(2, 105, 112, OPLOG_BUSY);
+    tried(2, 115, 125, OPLOG_BUSY); /* nobody had it */
+    tried(2, 126, 131, OPLOG_BUSY);
+    tried(2, 161, 170, OPLOG_TIMEOUT);
+    assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_true(judgement.busy_judged);
     assert_int_equal(judgement.spurious_busy, 1);
 }

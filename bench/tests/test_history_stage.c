@@ -18,47 +18,42 @@ struct kind {
     const struct lb_lock *lock;
     struct stage_wish wish;
     struct toy_faults wrong;
-    enum history_model model;
+    enum oplog_model model;
     int keys; /* that a grant is of */
     const char *set;
 };
 
 static const struct kind kinds[] = {
-    {&toy_mutex, {0}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "load.keys=3"},
-    {&toy_mutex,
-     {.renew = true},
-     {.nothing_is_locked = true},
-     HISTORY_MUTEX,
-     1,
-     "acquire.lease=3ms"},
+    {&toy_mutex, {0}, {.nothing_is_locked = true}, OPLOG_MUTEX, 1, "load.keys=3"},
+    {&toy_mutex, {.renew = true}, {.nothing_is_locked = true}, OPLOG_MUTEX, 1, "acquire.lease=3ms"},
     {&toy_mutex,
      {.clients_per_session = 3},
      {.nothing_is_locked = true},
-     HISTORY_MUTEX,
+     OPLOG_MUTEX,
      1,
      "load.keys=1"},
-    {&toy_mutex, {0}, {.nothing_is_locked = true}, HISTORY_MUTEX, 1, "acquire.mode=try"},
-    {&toy_mutex, {.keys_at_once = 3}, {.first_key_only = true}, HISTORY_MUTEX, 3, "load.keys=4"},
-    {&toy_mutex, {.depth = 3}, {.first_unlock_frees = true}, HISTORY_REENTRANT, 1, "load.keys=1"},
+    {&toy_mutex, {0}, {.nothing_is_locked = true}, OPLOG_MUTEX, 1, "acquire.mode=try"},
+    {&toy_mutex, {.keys_at_once = 3}, {.first_key_only = true}, OPLOG_MUTEX, 3, "load.keys=4"},
+    {&toy_mutex, {.depth = 3}, {.first_unlock_frees = true}, OPLOG_REENTRANT, 1, "load.keys=1"},
     {&toy_rwlock,
      {.readers = 50},
      {.writers_ignore_readers = true},
-     HISTORY_RWLOCK,
+     OPLOG_RWLOCK,
      1,
      "load.keys=1"},
     {&toy_rwlock,
      {.readers = 50},
      {.readers_ignore_writers = true},
-     HISTORY_RWLOCK,
+     OPLOG_RWLOCK,
      1,
      "load.keys=1"},
     {&toy_semaphore,
      {.permits = 2, .bound = 5},
      {.extra_permits = 1},
-     HISTORY_SEMAPHORE,
+     OPLOG_SEMAPHORE,
      1,
      "load.keys=1"},
-    {&toy_slots, {.bound = 3}, {.slot_is_shared = true}, HISTORY_SEMAPHORE, 1, "load.keys=1"},
+    {&toy_slots, {.bound = 3}, {.slot_is_shared = true}, OPLOG_SEMAPHORE, 1, "load.keys=1"},
 };
 
 #define KINDS (int)(sizeof kinds / sizeof *kinds)
@@ -75,9 +70,9 @@ static void test_right_ones_are_clean(void **state) {
         bool spins = strcmp(kind->set, "acquire.mode=try") == 0;
         if (!spins) assert_int_equal(history->dropped, 0);
         /* By a lease of 3 ms somebody may be late: not the lock's fault, and both say so. */
-        assert_true(history->judgement.verdict != HISTORY_VIOLATED);
+        assert_true(history->judgement.verdict != OPLOG_VIOLATED);
         assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
-        if (!kind->wish.renew) assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
+        if (!kind->wish.renew) assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
         assert_true(stage->exclusion.grants > 0);
         /* Each grant's acquire and release, those of the warm-up too, and each try. */
         uint64_t grants = stage->exclusion.grants;
@@ -99,7 +94,7 @@ static void test_wrong_ones_are_violated(void **state) {
         struct stage *stage =
             run_toy(kind->lock, kind->wrong, kind->wish, SETS(CROWD, "load.hold=500us", kind->set));
         const struct stage_history *history = judged(stage);
-        if (history->judgement.verdict != HISTORY_VIOLATED) fail_msg("kind %d came out clean", i);
+        if (history->judgement.verdict != OPLOG_VIOLATED) fail_msg("kind %d came out clean", i);
         assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         assert_true(history->judgement.violations > 0);
         assert_true(history->judgement.witness_count >= 2);
@@ -137,7 +132,7 @@ static void test_unknown_outcomes(void **state) {
                 SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
     const struct stage_history *history = judged(stage);
     assert_true(stage->outcomes[LB_UNKNOWN] > 0);
-    assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
     stage_free(stage);
 }
 
@@ -151,7 +146,7 @@ static void test_a_killed_holder(void **state) {
                      "run.duration=1500ms"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->fault_count, 3);
-    assert_int_equal(history->judgement.verdict, HISTORY_CLEAN);
+    assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
     assert_int_equal(history->recovery.trial_count, 3);
     assert_int_equal(history->recovery.unrecovered, 0);
     for (int i = 0; i < 3; i++) assert_true(history->recovery.trials_ns[i] > 0);
@@ -177,7 +172,7 @@ static void test_a_paused_holder(void **state) {
                                        "acquire.lease=100ms", "run.duration=1s"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->fault_count, 1);
-    assert_int_equal(history->judgement.verdict, HISTORY_EXPIRED);
+    assert_int_equal(history->judgement.verdict, OPLOG_EXPIRED);
     assert_int_equal(history->judgement.violations, 0);
     assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
     assert_int_equal(history->recovery.trial_count, 1);
@@ -211,8 +206,8 @@ static void test_a_session_in_a_pause(void **state) {
         const struct stage_history *history = judged(stage);
         uint64_t met = history->judgement.violations + history->judgement.expired;
         if (met == 0) print_message("nobody met the paused holder\n");
-        if (met > 0 && !deaf) assert_int_equal(history->judgement.verdict, HISTORY_EXPIRED);
-        if (met > 0 && deaf) assert_int_equal(history->judgement.verdict, HISTORY_VIOLATED);
+        if (met > 0 && !deaf) assert_int_equal(history->judgement.verdict, OPLOG_EXPIRED);
+        if (met > 0 && deaf) assert_int_equal(history->judgement.verdict, OPLOG_VIOLATED);
         stage_free(stage);
     }
 }

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "bench/plan/keys.h"
+#include "bench/workload/keys.h"
 
 #define DRAWS 400000
 

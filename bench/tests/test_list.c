@@ -17,7 +17,7 @@
 #include "bench/base/home.h"
 
 #include "bench/cli/available.c"
-#include "bench/cli/checks.c"
+#include "bench/cli/doctor.c"
 #include "bench/cli/list.c"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_json.c"
@@ -82,14 +82,14 @@ static void a_missing_server_says_why_and_what_to_install(void **state) {
     assert_string_equal(available_why_not(&list.available, served, NULL, NULL, &install),
                         "toyd not found on this machine");
     assert_string_equal(install, "toyd");
-    struct checks checks = {0};
-    checks_backends(&checks, &list.available);
-    const struct check *found = NULL;
+    struct doctor checks = {0};
+    doctor_backends(&checks, &list.available);
+    const struct doctor_finding *found = NULL;
     for (int i = 0; i < checks.count; i++) {
         if (strstr(checks.item[i].name, served->name)) found = &checks.item[i];
     }
     assert_non_null(found);
-    assert_int_equal(found->status, CHECK_MISSING);
+    assert_int_equal(found->status, DOCTOR_MISSING);
     assert_non_null(strstr(found->fix, "apt-get install toyd"));
     /* A server that runs elsewhere needs nothing here. */
     available_url(&list.available, served, "toy://here");
@@ -237,24 +237,24 @@ static void the_table_names_every_lock_and_is_cut_to_the_terminal(void **state) 
 }
 
 static void the_machine_is_checked(void **state) {
-    struct checks checks = {0}, denied = {0};
+    struct doctor checks = {0}, denied = {0};
     (void)state;
-    checks_machine(&checks, folder);
+    doctor_machine(&checks, folder);
     assert_true(checks.count >= 8);
     for (int i = 0; i < checks.count; i++) {
         assert_string_not_equal(checks.item[i].name, "");
         assert_string_not_equal(checks.item[i].detail, "");
-        if (checks.item[i].status != CHECK_OK) assert_string_not_equal(checks.item[i].fix, "");
+        if (checks.item[i].status != DOCTOR_OK) assert_string_not_equal(checks.item[i].fix, "");
     }
     check_results(&denied, "/proc/results");
-    assert_int_equal(denied.item[0].status, CHECK_MISSING);
+    assert_int_equal(denied.item[0].status, DOCTOR_MISSING);
     assert_non_null(strstr(denied.item[0].fix, "--out"));
     /* The results folder may not be there yet, and the doctor leaves nothing behind. */
-    struct checks later = {0};
+    struct doctor later = {0};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/results", folder);
     check_results(&later, path);
-    assert_int_not_equal(later.item[0].status, CHECK_MISSING);
+    assert_int_not_equal(later.item[0].status, DOCTOR_MISSING);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/base/clock.h"
-#include "bench/plan/options.h"
+#include "bench/workload/options.h"
 #include "drivers/registry.h"
 
 struct sample {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/plan/fields.h"
-#include "bench/plan/plan.h"
-#include "bench/plan/workloads.h"
 #include "bench/tests/plan_help.h"
+#include "bench/workload/fields.h"
+#include "bench/workload/plan.h"
+#include "bench/workload/workloads.h"
 #include "drivers/registry.h"
 
 static void every_shipped_workload_loads(void **state) {

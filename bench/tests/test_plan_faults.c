@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "bench/plan/faults.h"
 #include "bench/tests/plan_help.h"
+#include "bench/workload/faults.h"
 
 #define PROCESSES "[load]\nclients = 4\nprocesses = 4\n"
 

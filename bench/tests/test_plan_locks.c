@@ -12,9 +12,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "bench/plan/stages.h"
-#include "bench/plan/topologies.h"
 #include "bench/tests/plan_help.h"
+#include "bench/workload/stages.h"
+#include "bench/workload/topologies.h"
 #include "drivers/registry.h"
 
 /* A machine without whatever mem-mutex would need, and with memory as the only durability. */

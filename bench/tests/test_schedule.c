@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "bench/plan/schedule.h"
+#include "bench/workload/schedule.h"
 
 #define START 1000000007
 

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "bench/plan/shape.h"
+#include "bench/workload/shape.h"
 
 struct word {
     const char *text, *back; /* back NULL: refused */

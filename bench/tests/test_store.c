@@ -3,7 +3,7 @@
  * write. */
 #include <pthread.h>
 
-#include "bench/run/store.h"
+#include "bench/load/store.h"
 #include "bench/tests/toy_help.h"
 
 static struct guarded key;

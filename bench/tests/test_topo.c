@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "bench/servers/folder.h"
-#include "bench/servers/guard.h"
+#include "bench/servers/janitor.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
 
@@ -310,9 +310,9 @@ static void stop_all_stops_all(void **state) {
         assert_int_equal(ready(topo[i], &err), 0);
         help_parent(topo_dir(topo[i], 0), folder[i], sizeof folder[i]);
     }
-    assert_true(guard_pid() > 0);
+    assert_true(janitor_pid() > 0);
     topo_stop_all();
-    assert_int_equal(guard_pid(), 0);
+    assert_int_equal(janitor_pid(), 0);
     for (int i = 0; i < 2; i++) {
         assert_true(access(folder[i], F_OK) != 0);
         assert_false(help_any_process(folder[i]));
@@ -489,11 +489,11 @@ static void guard_ignores_ctrl_c(void **state) {
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
     assert_int_equal(ready(topo, &err), 0);
-    assert_int_not_equal(getsid(guard_pid()), getsid(0));
+    assert_int_not_equal(getsid(janitor_pid()), getsid(0));
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (int i = 0; i < 4; i++) kill(guard_pid(), signals[i]);
+    for (int i = 0; i < 4; i++) kill(janitor_pid(), signals[i]);
     help_nap_ms(50);
-    assert_int_equal(waitpid(guard_pid(), NULL, WNOHANG), 0);
+    assert_int_equal(waitpid(janitor_pid(), NULL, WNOHANG), 0);
     assert_int_equal(topo_check(topo, &err), 0);
     topo_stop(topo);
 }

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "bench/plan/workfile.h"
+#include "bench/workload/workfile.h"
 
 static char path[] = "/tmp/lockbench-test-XXXXXX";
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/base/home.h"
-#include "bench/plan/options.h"
+#include "bench/workload/options.h"
 
 static volatile sig_atomic_t no_interrupts;
 

@@ -3,9 +3,9 @@
 #ifndef DRIVERS_TESTS_CONFORM_PLACE_H
 #define DRIVERS_TESTS_CONFORM_PLACE_H
 
-#include "bench/plan/arena.h"
-#include "bench/plan/plan.h"
 #include "bench/run/place.h"
+#include "bench/workload/arena.h"
+#include "bench/workload/plan.h"
 #include "drivers/tests/proxy.h"
 
 /* A lock with its options, all by default but those in sets ("name=value", NULL at the end; NULL =

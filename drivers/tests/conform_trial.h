@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "bench/plan/plan.h"
 #include "bench/run/place.h"
+#include "bench/workload/plan.h"
 #include "drivers/driver.h"
 #include "drivers/tests/proxy.h"
 #include "drivers/wait.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bench/engine/loop.h"
-#include "bench/plan/options.h"
+#include "bench/workload/options.h"
 #include "drivers/backoff.h"
 #include "drivers/wait.h"
 

@@ -13,7 +13,7 @@
 #include "bench/base/home.h"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_table.c"
-#include "bench/plan/options.h"
+#include "bench/workload/options.h"
 #include "drivers/registry.h"
 
 #define CAPS_ALL 0x1ffffu

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "report/assets.h"
-#include "report/check.h"
+#include "report/check/check.h"
+#include "report/page/assets.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
 

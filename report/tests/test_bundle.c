@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <sys/stat.h>
 
-#include "report/assets.h"
+#include "report/page/assets.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
 

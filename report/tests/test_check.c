@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/assets.h"
-#include "report/check.h"
-#include "report/screen.h"
+#include "report/check/check.h"
+#include "report/doc/screen.h"
+#include "report/page/assets.h"
 #include "report/tests/run_text.inc"
 
 #define GOLDEN "report/tests/golden/check/"

@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 #include "report/tests/run_text.inc"
 
 #define OTHER(lock, verdict, rate)                                                                 \

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "bench/base/rng.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 #define STORED "report/tests/golden/repeats.json"
 #define TRIALS 200

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "report/html_parts.h"
+#include "report/page/html_parts.h"
 #include "report/tests/run_text.inc"
 #include "results/format/hdr.h"
 

@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "bench/base/clock.h"
-#include "report/html_parts.h"
-#include "report/report.h"
+#include "report/page/html_parts.h"
+#include "report/run/report.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
 #include "results/format/hlog.h"

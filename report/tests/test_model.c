@@ -10,9 +10,9 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "report/answer.h"
+#include "report/run/answer.h"
+#include "report/run/words.h"
 #include "report/tests/run_text.inc"
-#include "report/words.h"
 
 #define STAGE(lock, clients, verdict, grants, more)                                                \
     "{\"lock\":\"" lock "\",\"clients\":" #clients                                                 \

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "report/number.h"
+#include "report/doc/number.h"
 
 static void test_three_digits(void **state) {
     (void)state;

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "bench/base/rng.h"
-#include "report/assets.h"
-#include "report/screen.h"
+#include "report/doc/screen.h"
+#include "report/page/assets.h"
 #include "report/tests/run_text.inc"
 
 #define EVIL                                                                                       \

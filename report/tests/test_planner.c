@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "report/planner.h"
+#include "report/planner/planner.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
 

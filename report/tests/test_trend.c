@@ -17,7 +17,7 @@
 #include "bench/base/rng.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
-#include "report/trend.h"
+#include "report/trend/trend.h"
 
 #define GOLDEN "report/tests/golden/trend/"
 #define HEADER                                                                                               \

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "report/html_views.h"
-#include "report/spread.h"
+#include "report/page/html_views.h"
+#include "report/run/spread.h"
+#include "report/run/words.h"
 #include "report/tests/run_text.inc"
-#include "report/words.h"
 
 #define GOLDEN "report/tests/golden/"
 #define STAGE(lock, class, verdict, rate, p99)                                                     \

@@ -7,12 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench/history/file.h"
-#include "bench/history/judge.h"
+#include "bench/oplog/file.h"
+#include "bench/oplog/judge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use(const struct history_file *file) {
+static void use(const struct oplog_file *file) {
     struct lb_err err = {0};
     struct book book = {0};
     struct judgement judgement = {0};
@@ -20,23 +20,23 @@ static void use(const struct history_file *file) {
     if (!failed) failed = book_add_file(&book, file, &err);
     if (!failed) {
         book_end(&book, file->header.dropped, file->header.whole);
-        failed = history_judge(&book, &judgement, NULL, &err);
+        failed = oplog_judge(&book, &judgement, NULL, &err);
     }
     if (failed && (err.code == 0 || err.text[0] == '\0')) abort();
-    if (judgement.witness_count < 0 || judgement.witness_count > HISTORY_WITNESSES) abort();
+    if (judgement.witness_count < 0 || judgement.witness_count > OPLOG_WITNESSES) abort();
     book_done(&book);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[64];
     struct lb_err err = {0};
-    struct history_file file;
+    struct oplog_file file;
     int fd = memfd_create("history", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (history_open(&file, path, &err) == 0) {
+    if (oplog_open(&file, path, &err) == 0) {
         use(&file);
-        history_close(&file);
+        oplog_close(&file);
     } else if (err.code == 0 || strchr(err.text, '\n')) {
         abort();
     }

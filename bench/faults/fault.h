@@ -1,0 +1,91 @@
+/* fault: what the supervisor does to clients, servers and wires while they load, by the plan's
+ * sections.
+ *
+ * fault.c has the schedule; fault_clients.c, fault_servers.c and fault_wires.c what each kind does,
+ * and by what sign it is known to have acted; fault_find.c whom it hits; fault_cut.c what a fault
+ * excuses; and fault_log.c the log of it. Which victim comes first, and times that are drawn, come
+ * from the stage's seed; the next victim is the next that can be hit. The last living worker
+ * process is never killed. Clients can be paused, killed and told apart on their wires only where
+ * they have worker processes of their own. */
+#ifndef BENCH_FAULTS_FAULT_H
+#define BENCH_FAULTS_FAULT_H
+
+#include "bench/load/worker.h"
+#include "bench/run/stage.h"
+
+#define FAULT_ACTS_MAX 64 /* under way at one time */
+
+/* A section's clock. */
+struct fault_clock {
+    struct lb_rng rng;
+    int64_t next_ns; /* LB_NEVER = no more */
+    int left;        /* -1 = no limit */
+};
+
+/* The first time, from begin_ns on; and the one after. The same plan, seed and section: the same
+ * times. */
+void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
+                       int section, int64_t begin_ns);
+void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan);
+
+/* A section at work. */
+struct fault_section {
+    const struct plan_fault *plan;
+    struct fault_clock clock;
+    int64_t acted_ns; /* when it last acted; 0 = not yet */
+    /* it waits for a holder, or a victim, no longer; 0 = it does not wait */
+    int64_t patience_until;
+};
+
+/* Something that lasts. */
+struct fault_act {
+    const struct plan_fault *plan; /* NULL = free */
+    int log;                       /* in stage->faults */
+    int64_t until_ns;              /* LB_NEVER = the load's end */
+    bool returning;                /* a server that was started again and does not answer yet */
+    int process, node, wire_fault;
+    uint32_t first_client, client_count;
+    uint64_t renewals, held_back; /* when it began */
+    int64_t beat_ns;              /* the last beat when everything stood still */
+    bool stood;                   /* it did stand still when it began */
+    bool cut_open;                /* what it excuses is to be closed with it */
+    bool cut_told;                /* of connections that a wire ended in its time */
+};
+
+struct faults {
+    const struct stage_ask *ask; /* servers and wires */
+    struct stage *stage;         /* .faults: the log */
+    struct shared *shared;
+    struct workers *workers;
+    int64_t begin_ns;
+    struct fault_section sections[PLAN_FAULTS_MAX];
+    struct fault_act acts[FAULT_ACTS_MAX];
+    int next_process, next_node;
+    uint32_t next_client;
+};
+
+/* From the window's begin on. */
+void faults_begin(struct faults *faults, const struct stage_ask *ask, struct stage *stage,
+                  struct shared *shared, struct workers *workers, int64_t begin_ns);
+
+/* Does what is due. True if anything was done; *ret_next_ns: when there is something to do
+ * again. */
+bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns);
+
+/* Whether anything lasts now that keeps clients from their locks. */
+bool faults_acting(const struct faults *faults);
+
+/* The window is over: whatever lasts is undone. Servers that were started again may still be on
+ * their way: go on with faults_turn. */
+void faults_end(struct faults *faults);
+
+/* Whether a server that was started again is still on its way; it has 30 s. */
+bool faults_returning(const struct faults *faults);
+
+/* The load is over: what the signs are, at last. */
+void faults_done(struct faults *faults);
+
+/* The log as run.json has it: new reference, NULL when out of memory. */
+json_t *faults_json(const struct stage *stage);
+
+#endif

@@ -1,0 +1,162 @@
+/* fault_find: whom a fault hits: any client, one that holds, one that waits; see fault_inside.h.
+ *
+ * What a client does is read from the memory that it shares while it runs, so it may be over at
+ * once: whoever must be hit in the act is stopped first, looked at again, and let go if it has left
+ * meanwhile. */
+#include <time.h>
+
+#include "bench/faults/fault_inside.h"
+#include "bench/servers/proc.h"
+
+#define STAND_NS (200 * LB_MS_NS) /* for a process to stand still */
+#define WAITED_NS (2 * LB_MS_NS)  /* who waits for so long has asked its server */
+#define TRIES_MAX 32              /* stops in one go */
+
+/* A client's grant, if it is inside with one: since when, and of which key. 0 = it is not. */
+static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
+    uint32_t key = atomic_load(&shared->client[client].waiting_key[0]);
+    *ret_key = key;
+    if (shared->crowds.crowd) {
+        const struct presence *presence = &shared->crowds.presence[client];
+        bool inside =
+            atomic_load(&presence->counted) && atomic_load(&presence->left_ns) == LB_NEVER;
+        if (inside) *ret_key = atomic_load(&presence->key);
+        return inside ? atomic_load(&presence->acquired_ns) : 0;
+    }
+    uint32_t first = shared->own_cells ? client : key * shared->slots;
+    for (uint32_t i = first; i < first + shared->slots && i < shared->cell_count; i++) {
+        const struct cell *cell = &shared->cells[i];
+        if (atomic_load(&cell->owner) == (uint64_t)client + 1)
+            return atomic_load(&cell->acquired_ns);
+    }
+    return 0;
+}
+
+/* Since when it waits, if it has asked its server. 0 = it does not. */
+static int64_t waits_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
+    int64_t since_ns = atomic_load(&shared->client[client].waiting_ns);
+    *ret_key = atomic_load(&shared->client[client].waiting_key[0]);
+    return since_ns != 0 && lb_now() - since_ns > WAITED_NS ? since_ns : 0;
+}
+
+static int64_t is_since(const struct shared *shared, enum fault_target target, uint32_t client,
+                        uint32_t *ret_key) {
+    return target == TARGET_HOLDER ? holds_since(shared, client, ret_key)
+                                   : waits_since(shared, client, ret_key);
+}
+
+bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
+    uint32_t key;
+    for (uint32_t i = 0; i < (uint32_t)faults->shared->clients; i++) {
+        if (faults->shared->client[i].dead) continue;
+        if (holds_since(faults->shared, i, &key) > since_ns) return true;
+    }
+    return false;
+}
+
+/* Whether a fault of its own keeps the process still. */
+static bool is_paused(const struct faults *faults, int process) {
+    for (int i = 0; i < FAULT_ACTS_MAX; i++) {
+        const struct fault_act *act = &faults->acts[i];
+        if (act->plan && act->plan->kind == FAULT_PAUSE && act->process == process) return true;
+    }
+    return false;
+}
+
+static bool can_be_hit(const struct faults *faults, int process) {
+    return workers_alive(faults->workers, process) && !is_paused(faults, process);
+}
+
+static void stand(pid_t pid) {
+    int64_t limit_ns = lb_now() + STAND_NS;
+    while (!proc_stands(pid) && lb_now() < limit_ns) {
+        nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS / 20}, NULL);
+    }
+}
+
+/* The next process that can be stopped, which is what `any` means. */
+static bool catch_any(struct faults *faults, struct victim *ret) {
+    int processes = faults->shared->processes;
+    for (int i = 0; i < processes; i++) {
+        int process = (faults->next_process + i) % processes;
+        if (!can_be_hit(faults, process)) continue;
+        if (workers_pause(faults->workers, process, true) != 0) continue; /* it ended by itself */
+        stand(workers_pid(faults->workers, process));
+        faults->next_process = (process + 1) % processes;
+        *ret = (struct victim){.process = process};
+        ret->first = ret->client = workers_clients(faults->shared, process, &ret->end);
+        return true;
+    }
+    return false;
+}
+
+/* Tries clients in turn, from the next one on. */
+static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process,
+                         uint32_t *skip, struct victim *ret) {
+    const struct shared *shared = faults->shared;
+    uint32_t clients = (uint32_t)shared->clients;
+    for (; *skip < clients; ++*skip) {
+        uint32_t client = (faults->next_client + *skip) % clients;
+        *ret = (struct victim){.client = client, .found = true, .process = -1};
+        if (shared->client[client].dead || !is_since(shared, target, client, &ret->key)) continue;
+        ret->process = workers_process_of(shared, client);
+        if (by_process && !can_be_hit(faults, ret->process)) continue;
+        ret->first = workers_clients(shared, ret->process, &ret->end);
+        ++*skip;
+        return true;
+    }
+    return false;
+}
+
+bool fault_still(const struct faults *faults, enum fault_target target,
+                 const struct victim *victim) {
+    uint32_t key;
+    return is_since(faults->shared, target, victim->client, &key) != 0 && key == victim->key;
+}
+
+bool fault_catch(struct faults *faults, enum fault_target target, bool spare, struct victim *ret) {
+    int alive = 0;
+    for (int i = 0; i < faults->shared->processes; i++) alive += workers_alive(faults->workers, i);
+    if (alive == 0 || (spare && alive < 2)) return false;
+    if (target == TARGET_ANY) return catch_any(faults, ret);
+    uint32_t skip = 0;
+    for (int tries = 0; tries < TRIES_MAX && next_that_is(faults, target, true, &skip, ret);
+         tries++) {
+        if (workers_pause(faults->workers, ret->process, true) != 0) continue;
+        stand(workers_pid(faults->workers, ret->process));
+        if (fault_still(faults, target, ret)) {
+            faults->next_client = ret->end % (uint32_t)faults->shared->clients;
+            return true;
+        }
+        workers_pause(faults->workers, ret->process, false); /* it has left meanwhile */
+    }
+    return false;
+}
+
+bool fault_find(struct faults *faults, enum fault_target target, struct victim *ret) {
+    const struct shared *shared = faults->shared;
+    uint32_t clients = (uint32_t)shared->clients, skip = 0;
+    if (target != TARGET_ANY) {
+        if (!next_that_is(faults, target, false, &skip, ret)) return false;
+        faults->next_client = (ret->client + 1) % clients;
+        return true;
+    }
+    for (uint32_t i = 0; i < clients; i++) {
+        uint32_t client = (faults->next_client + i) % clients;
+        if (shared->client[client].dead) continue;
+        *ret = (struct victim){.client = client, .process = workers_process_of(shared, client)};
+        faults->next_client = (client + 1) % clients;
+        return true;
+    }
+    return false;
+}
+
+void fault_log_victim(struct stage_fault *fault, const struct victim *victim) {
+    fault->process = victim->process;
+    if (victim->found) {
+        fault->client = victim->client;
+        fault->key = victim->key;
+    } else if (victim->end - victim->first == 1) {
+        fault->client = victim->client;
+    }
+}

@@ -1,0 +1,166 @@
+/* fault_wires: what happens to bytes between clients and servers, and between servers; see fault.h.
+ * The wire itself is a process of its own (wire.h), and what it counted is the sign that a fault
+ * acted. */
+#include <string.h>
+
+#include "bench/faults/fault_inside.h"
+#include "bench/servers/wire.h"
+
+/* What the wire is told. */
+static struct wire_fault made_of(const struct faults *faults, const struct plan_fault *plan) {
+    static const enum wire_way ways[] = {WIRE_BOTH, WIRE_REQUESTS, WIRE_ANSWERS};
+    struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION
+                                           ? faults->ask->peer_ends
+                                           : faults->ask->client_ends,
+                               .by_ns = plan->by_ns,
+                               .jitter_ns = plan->jitter_ns,
+                               .seed = faults->shared->seed,
+                               .rate = plan->rate,
+                               .way = WIRE_BOTH,
+                               .then = plan->then == THEN_RESET ? WIRE_THEN_RESET : WIRE_GO_ON};
+    switch (plan->kind) {
+    case FAULT_WIRE_DELAY:
+        fault.kind = WIRE_DELAY;
+        break;
+    case FAULT_WIRE_SLOW:
+        fault.kind = WIRE_RATE;
+        break;
+    case FAULT_WIRE_CUT:
+        fault.kind = WIRE_SWALLOW;
+        fault.way = ways[plan->way];
+        break;
+    case FAULT_WIRE_RESET:
+        fault.kind = WIRE_RESET;
+        break;
+    case FAULT_WIRE_MIDWAY:
+        fault.kind = WIRE_MIDWAY;
+        fault.bytes = plan->bytes;
+        break;
+    default:
+        fault.kind = WIRE_DROP;
+        fault.bytes = (uint64_t)plan->message;
+        fault.holding = plan->holding;
+        fault.holding_len = strlen(plan->holding);
+    }
+    return fault;
+}
+
+/* Slow bytes end a session only where its signs of life come too late. */
+static bool is_silent(const struct faults *faults, const struct plan_fault *plan) {
+    if (plan->kind == FAULT_WIRE_DELAY) {
+        return plan->by_ns + plan->jitter_ns >= faults->shared->plan->lease_ns / 2;
+    }
+    return plan->kind == FAULT_WIRE_SLOW || plan->kind == FAULT_WIRE_CUT;
+}
+
+static bool ends_connections(const struct plan_fault *plan) {
+    if (plan->kind == FAULT_WIRE_DROP) return plan->then == THEN_RESET;
+    return plan->kind == FAULT_WIRE_RESET || plan->kind == FAULT_WIRE_MIDWAY;
+}
+
+/* lift: what went wrong when it was lifted. */
+static void sign(struct faults *faults, int number, struct stage_fault *fault,
+                 const struct lb_err *lift) {
+    struct wire_sign seen;
+    wire_sign(faults->ask->wire, number, &seen);
+    fault_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections%s%s",
+               (unsigned long long)seen.struck, (unsigned long long)seen.bytes,
+               (unsigned long long)seen.matched, lift->code ? "; not lifted: " : "", lift->text);
+}
+
+/* Sets it, for the victim's process or for everybody. */
+static void set(struct faults *faults, struct fault_section *section, const struct victim *victim) {
+    const struct plan_fault *plan = section->plan;
+    bool of_clients = plan->target != TARGET_REPLICATION;
+    uint32_t count = victim->end - victim->first;
+    struct stage_fault *fault = fault_log(faults, section, lb_now());
+    struct wire_fault wire_fault = made_of(faults, plan);
+    struct lb_err err = {0};
+    pid_t pid = 0;
+    if (!fault) return;
+    if (victim->process >= 0) {
+        pid = workers_pid(faults->workers, victim->process);
+        wire_fault.pids = &pid;
+        wire_fault.pid_count = 1;
+        fault_log_victim(fault, victim);
+    }
+    bool ends = of_clients && ends_connections(plan),
+         silent = of_clients && is_silent(faults, plan);
+    if (ends) fault_cut_ended(faults, victim->first, count, fault->begin_ns, LB_NEVER);
+    if (silent) silent = fault_cut_silent(faults, victim->first, count, fault->begin_ns);
+    int number = wire_set(faults->ask->wire, &wire_fault, &err);
+    struct fault_act *act =
+        number >= 0 && fault_lasts(plan->kind) ? fault_lasting(faults, section) : NULL;
+    if (act) {
+        act->wire_fault = number;
+        act->process = victim->process;
+        act->first_client = victim->first;
+        act->client_count = count;
+        act->cut_open = ends || silent;
+        if (silent) fault_history_cut(faults, victim->first, count, fault->begin_ns, LB_NEVER);
+        return;
+    }
+    fault->end_ns = lb_now();
+    if (ends || silent)
+        fault_cut_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
+    if (number < 0) {
+        fault_sign(fault, false, "%s", err.text);
+        return;
+    }
+    if (ends) fault_history_cut(faults, victim->first, count, fault->begin_ns, fault->end_ns);
+    wire_lift(faults->ask->wire, number, &err);
+    sign(faults, number, fault, &err);
+}
+
+enum fault_tried fault_wires_hit(struct faults *faults, struct fault_section *section) {
+    const struct plan_fault *plan = section->plan;
+    struct victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
+    uint64_t ends =
+        plan->target == TARGET_REPLICATION ? faults->ask->peer_ends : faults->ask->client_ends;
+    if (!faults->ask->wire || ends == 0) {
+        fault_log_not(faults, section, "there is no such wire of lockbench's own");
+        return FAULT_DONE;
+    }
+    bool one = plan->target != TARGET_ALL && plan->target != TARGET_REPLICATION;
+    if (one && !fault_catch(faults, plan->target, false, &victim)) return FAULT_LATER;
+    set(faults, section, &victim);
+    if (one) workers_pause(faults->workers, victim.process, false);
+    return FAULT_DONE;
+}
+
+bool fault_wires_look(struct faults *faults, struct fault_act *act) {
+    struct wire_sign seen;
+    wire_sign(faults->ask->wire, act->wire_fault, &seen);
+    if (seen.struck == 0) return false;
+    if (!act->cut_told && ends_connections(act->plan)) {
+        fault_history_cut(faults, act->first_client, act->client_count, seen.first_ns, LB_NEVER);
+        act->cut_told = true;
+    }
+    /* One message was asked for, and it is gone; or the connections, each of them. */
+    if (act->plan->kind == FAULT_WIRE_DROP) return act->plan->message > 0;
+    return seen.struck >= seen.matched;
+}
+
+void fault_wires_undo(struct faults *faults, struct fault_act *act) {
+    struct stage_fault *fault = fault_of(faults, act);
+    struct lb_err err = {0};
+    bool of_clients = act->plan->target != TARGET_REPLICATION;
+    int64_t begin_ns = lb_now();
+    /* Who lost bytes is reset now: what ended with a connection ends. */
+    bool resets = of_clients && act->plan->kind == FAULT_WIRE_CUT;
+    if (resets) fault_cut_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
+    wire_lift(faults->ask->wire, act->wire_fault, &err);
+    fault->end_ns = lb_now();
+    uint32_t first = act->first_client, count = act->client_count;
+    if (resets) fault_cut_over(faults, first, count, begin_ns, fault->end_ns);
+    if (act->cut_open) fault_cut_over(faults, first, count, fault->begin_ns, fault->end_ns);
+    if (resets) fault_history_cut(faults, first, count, begin_ns, fault->end_ns);
+    if (of_clients && ends_connections(act->plan)) {
+        struct wire_sign seen;
+        wire_sign(faults->ask->wire, act->wire_fault, &seen);
+        if (seen.struck > 0) fault_history_cut(faults, first, count, seen.first_ns, fault->end_ns);
+    } else if (act->cut_open) {
+        fault_history_cut(faults, first, count, fault->begin_ns, fault->end_ns);
+    }
+    sign(faults, act->wire_fault, fault, &err);
+}

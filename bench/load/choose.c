@@ -1,0 +1,87 @@
+/* choose: which key an attempt takes, or keys; and whether as a reader. */
+#include <string.h>
+
+#include "bench/load/guard.h"
+
+#define DRAWS 64 /* for a key that will do; then the next one that does */
+
+static void watch_for(struct client *client, int place, uint32_t key) {
+    atomic_store_explicit(&client->stats->waiting_key[place], key, memory_order_relaxed);
+}
+
+static void use_key(struct client *client, uint32_t index) {
+    const struct shared *shared = client->worker->shared;
+    client->key_index = index;
+    client->request.key_len = shared_key_name(shared, index, client->key);
+    client->request.key_index = index;
+    client->request.key_number = shared_key_number(shared, index);
+    if (client->sold_out) client->request.skip_slots = client->sold_out[index];
+    /* Another key is another wait. */
+    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
+    watch_for(client, 0, index);
+}
+
+/* One that still has something to sell. */
+static uint32_t pick_unsold(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    uint32_t index = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        index = keys_pick(&shared->keys, client->index, &client->rng);
+        if (!sell_is_over(client, index)) return index;
+    }
+    while (sell_is_over(client, index)) index = (index + 1) % shared->key_count;
+    return index;
+}
+
+static bool has(const uint32_t *keys, int count, uint32_t key) {
+    for (int i = 0; i < count; i++) {
+        if (keys[i] == key) return true;
+    }
+    return false;
+}
+
+/* Distinct ones, and in their order, so that clients that take the same ones do it alike. */
+static void choose_several(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    struct client_keys *keys = client->keys;
+    uint32_t chosen[LB_KEYS_MAX] = {0};
+    int wanted = shared->plan->keys_at_once;
+    for (int count = 0; count < wanted; count++) {
+        uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
+        for (int i = 0; i < DRAWS && has(chosen, count, index); i++) {
+            index = keys_pick(&shared->keys, client->index, &client->rng);
+        }
+        while (has(chosen, count, index)) index = (index + 1) % shared->key_count;
+        int at = count;
+        for (; at > 0 && chosen[at - 1] > index; at--) chosen[at] = chosen[at - 1];
+        chosen[at] = index;
+    }
+    use_key(client, chosen[0]);
+    for (int i = 0; i < wanted; i++) {
+        keys->key[i] = (struct lb_key){.name = keys->name[i],
+                                       .len = shared_key_name(shared, chosen[i], keys->name[i]),
+                                       .number = shared_key_number(shared, chosen[i]),
+                                       .index = chosen[i]};
+        watch_for(client, i, chosen[i]);
+    }
+    client->request.keys = keys->key;
+    client->request.key_count = wanted;
+}
+
+void client_choose(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    if (shared->readers > 0) {
+        client->request.shared = (int)rng_below(&client->rng, 100) < shared->readers;
+    }
+    if (client->keys) {
+        choose_several(client);
+        return;
+    }
+    uint32_t index = client->sold_out ? pick_unsold(client)
+                                      : keys_pick(&shared->keys, client->index, &client->rng);
+    if (index != client->key_index) {
+        use_key(client, index);
+    } else if (client->sold_out) {
+        client->request.skip_slots = client->sold_out[index];
+    }
+}

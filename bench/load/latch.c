@@ -1,0 +1,187 @@
+/* latch: rounds of a count-down latch, a key a round.
+ *
+ * One client arms the round's key and a barrier in shared memory, which is not measured, lets all
+ * begin. Then the counters hold and count down, and the others await. Checked: no awaiter returns
+ * before the last count-down was called, and who comes late to an open latch does not wait. A
+ * client that is alone counts down, then awaits. */
+#include "bench/load/hold.h"
+#include "bench/load/kinds.h"
+#include "bench/load/session.h"
+
+#define BARRIER_FIRST_NS (50 * LB_US_NS) /* between two looks, doubled ... */
+#define BARRIER_LAST_NS LB_MS_NS         /* ... up to this */
+#define SLICE_NS (2 * LB_S_NS) /* an await looks this often whether its round can still end */
+#define LATE_NS (5 * LB_S_NS)  /* for an await that should not wait at all */
+
+struct round {
+    uint32_t number, counters;
+    bool measured;
+};
+
+static bool is_over(const struct shared *shared) {
+    return atomic_load(&shared->rounds_over) || lb_stopping() || atomic_load(&shared->lost) > 0;
+}
+
+/* Waits until all clients have come to their n-th barrier. */
+static void barrier(struct client *client, uint64_t number) {
+    struct shared *shared = client->worker->shared;
+    uint64_t goal = number * (uint64_t)shared->clients;
+    int64_t wait_ns = BARRIER_FIRST_NS;
+    atomic_fetch_add(&shared->arrived, 1);
+    while (atomic_load(&shared->arrived) < goal && !is_over(shared)) {
+        lb_sleep_until(lb_now() + wait_ns);
+        if (wait_ns < BARRIER_LAST_NS) wait_ns *= 2;
+    }
+}
+
+static void take_key(struct client *client, const struct round *round) {
+    client->request = shared_request(client->worker->shared, round->number, client->key);
+    client->request.client = client->index;
+    client->request.bound = round->counters;
+}
+
+/* By the first client alone: the opened latch lets it pass, then its key is taken away. */
+static void end_round(struct client *client, const struct round *round) {
+    struct shared *shared = client->worker->shared;
+    struct lb_session *session = &client->session->lb;
+    const struct lb_lock *lock = session->lock;
+    struct lb_err err = {0};
+    if (round->number == 0 || !session_join(client)) return;
+    if (!atomic_load(&shared->spoilt) && !lb_stopping()) {
+        client->request.deadline_ns = lb_now() + LATE_NS;
+        enum lb_outcome outcome = lock->acquire(session, &client->request, &client->grant);
+        if (outcome == LB_BUSY || (outcome == LB_TIMEOUT && !lb_stopping())) {
+            atomic_fetch_add(&shared->findings.early, 1);
+        }
+        if (outcome > LB_TIMEOUT) client_mend(client, outcome);
+        if (round->measured) atomic_fetch_add(&shared->rounds, 1);
+    }
+    if (lock->disarm && !client->session->broken) lock->disarm(session, &client->request, &err);
+    session_part(client);
+}
+
+/* By the first client alone, while the others wait at the barrier. */
+static void begin_round(struct client *client, const struct round *round) {
+    struct shared *shared = client->worker->shared;
+    struct lb_session *session = &client->session->lb;
+    struct lb_err err = {0};
+    atomic_store(&shared->invoked, 0);
+    atomic_store(&shared->spoilt, 0);
+    atomic_store(&shared->last_awake_ns, 0);
+    take_key(client, round);
+    bool armed = lb_now() < stage_end_ns(shared) && session_join(client);
+    if (armed) {
+        armed = session->lock->arm(session, &client->request, &err) == 0;
+        session_part(client);
+    }
+    if (err.code && !client->worker->stats->first_err.code) client->worker->stats->first_err = err;
+    if (!armed) atomic_store(&shared->rounds_over, 1);
+}
+
+static void count_down(struct client *client, const struct round *round) {
+    struct shared *shared = client->worker->shared;
+    enum lb_outcome inner = LB_OK, outcome = LB_BROKEN;
+    int64_t from_ns = lb_now();
+    client->told = LB_OK;
+    client->request.held = 1;
+    hold(client, from_ns, &inner);
+    bool joined = session_join(client);
+    int64_t invoked_ns = lb_now();
+    if (joined) {
+        atomic_store(&shared->last_invoked_ns, invoked_ns);
+        /* before the call: whoever awaits may return from now on */
+        atomic_fetch_add(&shared->invoked, 1);
+        outcome = client->session->lb.lock->release(&client->session->lb, &client->request,
+                                                    &client->grant);
+    }
+    client->ended_ns = lb_now();
+    if (outcome != LB_OK) atomic_store(&shared->spoilt, 1);
+    if (round->measured) {
+        client_count(client, outcome);
+        client->stats->grants += outcome == LB_OK;
+        recorder_add(&client->worker->stats->recorder, METRIC_HOLD, invoked_ns - from_ns);
+        recorder_add(&client->worker->stats->recorder, METRIC_RELEASE,
+                     client->ended_ns - invoked_ns);
+    }
+    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
+    if (joined) session_part(client);
+}
+
+static enum lb_outcome await_open(struct client *client, int64_t started_ns) {
+    struct shared *shared = client->worker->shared;
+    struct lb_session *session = &client->session->lb;
+    int64_t deadline_ns = client_deadline_ns(client, started_ns);
+    for (;;) {
+        int64_t slice_ns = lb_now() + SLICE_NS;
+        client->request.deadline_ns = slice_ns < deadline_ns ? slice_ns : deadline_ns;
+        enum lb_outcome outcome = session->lock->acquire(session, &client->request, &client->grant);
+        bool again = outcome == LB_TIMEOUT && lb_now() < deadline_ns && !is_over(shared);
+        if (!again || atomic_load(&shared->spoilt)) return outcome;
+    }
+}
+
+static void note_awake(struct shared *shared, int64_t now_ns) {
+    int64_t last_ns = atomic_load(&shared->last_awake_ns);
+    while (now_ns > last_ns &&
+           !atomic_compare_exchange_weak(&shared->last_awake_ns, &last_ns, now_ns)) {
+    }
+}
+
+static void await(struct client *client, const struct round *round) {
+    struct shared *shared = client->worker->shared;
+    enum lb_outcome outcome = LB_BROKEN;
+    int64_t started_ns = lb_now();
+    bool joined = session_join(client);
+    if (joined) outcome = await_open(client, started_ns);
+    int64_t now_ns = client->ended_ns = lb_now();
+    if (outcome == LB_OK) {
+        bool early = atomic_load(&shared->invoked) < round->counters;
+        if (early && !atomic_load(&shared->spoilt)) atomic_fetch_add(&shared->findings.early, 1);
+        atomic_fetch_add(&shared->cells[0].grants, 1);
+        atomic_fetch_add(&shared->cells[0].counter, 1);
+        note_awake(shared, now_ns);
+    }
+    if (round->measured) {
+        client_count(client, outcome);
+        if (outcome == LB_OK) {
+            int64_t opened_ns = atomic_load(&shared->last_invoked_ns);
+            client_granted(client, now_ns - started_ns);
+            recorder_add(&client->worker->stats->recorder, METRIC_ACQUIRE_DUE, now_ns - started_ns);
+            if (opened_ns > started_ns && opened_ns <= now_ns) {
+                recorder_add(&client->worker->stats->recorder, METRIC_HANDOFF, now_ns - opened_ns);
+            }
+        } else {
+            client_failed(client, now_ns - started_ns);
+        }
+    }
+    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
+    if (joined) session_part(client);
+}
+
+void latch_rounds(struct client *client) {
+    struct shared *shared = client->worker->shared;
+    bool first = client->index == 0;
+    uint32_t others = shared->clients > 1 ? (uint32_t)shared->clients - 1 : 1;
+    uint32_t bound = shared->plan->bound > 0 ? shared->plan->bound : 1;
+    struct round round = {.counters = bound < others ? bound : others};
+    uint64_t barriers = 0;
+    for (;;) {
+        if (first) end_round(client, &round);
+        round.number++;
+        if (first) begin_round(client, &round);
+        barrier(client, ++barriers);
+        if (is_over(shared)) break;
+        if (!first) take_key(client, &round);
+        round.measured = lb_now() >= stage_begin_ns(shared);
+        if (round.measured) session_begin_window(client->session);
+        if (client->index < round.counters) count_down(client, &round);
+        if (client->index >= round.counters || shared->clients == 1) await(client, &round);
+        barrier(client, ++barriers);
+        int64_t awake_ns =
+            atomic_load(&shared->last_awake_ns) - atomic_load(&shared->last_invoked_ns);
+        if (first && round.measured && awake_ns > 0 && !atomic_load(&shared->spoilt)) {
+            recorder_add(&client->worker->stats->recorder, METRIC_LAST_AWAKE, awake_ns);
+        }
+        client_turn(client);
+    }
+}

@@ -1,0 +1,180 @@
+/* session: see session.h. */
+#include "bench/load/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/load/traffic.h"
+
+#define RECONNECT_NS (5 * LB_S_NS) /* for one try */
+#define LOOK_NS LB_MS_NS           /* while another client opens or closes it */
+
+/* The driver says that all is lost: from a helper fiber, so nothing is closed here. */
+static void on_lost(struct lb_session *lb) {
+    struct session *session = lb->core;
+    for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
+    session->broken = true;
+}
+
+int session_init(struct session *session, struct worker *worker, struct client *clients,
+                 uint32_t first, uint32_t count) {
+    struct shared *shared = worker->shared;
+    const struct lb_lock *lock = shared->lock->lock;
+    size_t session_bytes = (lock->backend->session_bytes + 63) & ~(size_t)63;
+    size_t lock_bytes = (lock->session_bytes + 63) & ~(size_t)63;
+    session->memory_bytes = session_bytes + lock_bytes;
+    session->memory = calloc(1, session->memory_bytes + 1);
+    if (!session->memory) return -1;
+    session->worker = worker;
+    session->clients = clients;
+    session->client_count = session->present = count;
+    session->lb = (struct lb_session){
+        .server = shared->server,
+        .lock = lock,
+        .options = shared->lock->options,
+        .client = first,
+        .lease_ns = shared->plan->lease_ns,
+        .traffic_fd = -1,
+        .state = session->memory,
+        .lock_state = (char *)session->memory + session_bytes,
+        .on_lost = on_lost,
+        .core = session,
+    };
+    rng_seed(&session->lb.rng, shared->seed, 2 * (uint64_t)first);
+    return 0;
+}
+
+void session_done(struct session *session) {
+    free(session->memory);
+    session->memory = NULL;
+}
+
+void session_keep_err(struct session *session) {
+    struct lb_err *err = &session->lb.err;
+    struct lb_err *first = &session->worker->stats->first_err;
+    if (err->code && !first->code) *first = *err;
+    err->code = 0;
+}
+
+/* Of whose figures the session's are part: its first client's. */
+static struct client_stats *stats_of(struct session *session) {
+    return session->clients[0].stats;
+}
+
+static uint64_t bytes_of(const struct session *session) {
+    int fd = session->lb.traffic_fd;
+    return session->lb.more_bytes + (fd >= 0 ? traffic_bytes(fd) : 0);
+}
+
+/* Adds the bytes since the last time; the next connection counts from nothing. */
+static void take_bytes(struct session *session) {
+    if (session->lb.traffic_fd < 0) return;
+    /* A client library may have connected anew by itself: its new socket counts from nothing
+     * too. */
+    uint64_t bytes = bytes_of(session);
+    stats_of(session)->bytes += bytes >= session->bytes_begin ? bytes - session->bytes_begin : 0;
+    stats_of(session)->bytes_known = true;
+    session->bytes_begin = session->lb.more_bytes;
+}
+
+void session_close(struct session *session) {
+    const struct lb_backend *backend = session->lb.server->backend;
+    session->moving = true;
+    session->connected = false;
+    watchdog_stop(session);
+    if (session->in_window) take_bytes(session);
+    if (backend->disconnect) backend->disconnect(&session->lb);
+    session->lb.traffic_fd = -1;
+    memset(session->memory, 0, session->memory_bytes);
+    session->broken = false;
+    session->moving = false;
+}
+
+int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct lb_backend *backend = session->lb.server->backend;
+    session->moving = true;
+    session->lb.lasts_until_ns = 0;
+    if (backend->connect && backend->connect(&session->lb, deadline_ns, err) != 0) {
+        session_close(session);
+        return -1;
+    }
+    session->lb.err.code = 0;
+    session->moving = session->broken = false;
+    session->connected = true;
+    watchdog_start(session);
+    return 0;
+}
+
+/* Open and fit, or not now. */
+static bool reopen(struct session *session) {
+    for (;;) {
+        /* Somebody else's calls of it are still to end, or it is at it. */
+        while (session->moving || (session->broken && session->users > 0)) {
+            if (lb_stopping()) return false;
+            lb_sleep_until(lb_now() + LOOK_NS);
+        }
+        if (!session->broken) break;
+        session_close(session);
+    }
+    if (session->connected) return true;
+    struct lb_err err = {0};
+    session->unreachable =
+        session_open(session, lb_now() + RECONNECT_NS, &err) != 0 && !lb_stopping();
+    if (!session->connected) session->lb.err = err;
+    return session->connected;
+}
+
+/* What an unknown attempt may have left is cleared away, on a connection that did not make it. */
+static bool settle(struct client *client) {
+    struct session *session = client->session;
+    const struct lb_lock *lock = session->lb.lock;
+    if (!lock->settle) {
+        client->unsettled = false;
+        return true;
+    }
+    session->users++;
+    bool settled = lock->settle(&session->lb, &client->request, &client->grant) == LB_OK;
+    if (!settled) {
+        session_break(session);
+        /* A lease ends by itself; a session may outlast what was asked for, so it must be
+         * settled. */
+        bool over = lb_now() >= client->unsettled_until_ns;
+        if ((lock->caps & LB_CAP_LEASE) && over) client->unsettled = false;
+    } else {
+        client->unsettled = false;
+    }
+    session_part(client);
+    return settled;
+}
+
+bool session_restore(struct client *client) {
+    if (!reopen(client->session)) return false;
+    return !client->unsettled || settle(client);
+}
+
+void session_break(struct session *session) {
+    if (session->broken) return;
+    session->broken = true;
+    if (!(session->lb.lock->caps & LB_CAP_SESSION)) return;
+    /* What the others hold through it ends with it. */
+    for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
+}
+
+void session_part_last(struct session *session) {
+    if (!session->moving) session_close(session);
+}
+
+void session_first_in_window(struct session *session) {
+    session->in_window = true;
+    session->commands_begin = session->lb.commands;
+    session->wakeups_begin = session->lb.wakeups;
+    session->bytes_begin = bytes_of(session);
+}
+
+void session_end_window(struct session *session) {
+    if (--session->present > 0 || !session->in_window) return;
+    session->in_window = false;
+    stats_of(session)->commands = session->lb.commands - session->commands_begin;
+    stats_of(session)->wakeups = session->lb.wakeups - session->wakeups_begin;
+    take_bytes(session);
+}

@@ -1,0 +1,104 @@
+/* session: a connection (ZooKeeper handle, etcd lease) and the clients of one thread that use it.
+ *
+ * Nobody closes it while another fiber is inside a call of its driver: a client's attempt begins
+ * with session_join and ends with session_part, and the last one out of a broken session closes it.
+ * The next one in opens it anew. */
+#ifndef BENCH_LOAD_SESSION_H
+#define BENCH_LOAD_SESSION_H
+
+#include "bench/load/client.h"
+
+struct session {
+    struct lb_session lb;
+    struct worker *worker;
+    struct client *clients; /* its own: neighbours */
+    uint32_t client_count;
+    uint32_t users;   /* clients that are between join and part */
+    uint32_t present; /* clients that still load: the last one out ends the counting */
+    bool connected;
+    bool broken;      /* to be closed by the last one out */
+    bool moving;      /* being opened or closed by one of the clients */
+    bool tried;       /* the first opening is over */
+    bool failed;      /* ... and it failed */
+    bool unreachable; /* the last try to connect anew failed */
+    bool in_window;   /* counting commands and bytes */
+    uint64_t commands_begin, wakeups_begin, bytes_begin;
+
+    struct lb_fiber *watchdog; /* renews what is held; NULL = nothing is to be renewed */
+    bool watchdog_ends, watchdog_sleeps;
+
+    void *memory; /* session state, lock state: one block */
+    size_t memory_bytes;
+};
+
+/* Its clients come later. 0, or -1 when out of memory. */
+int session_init(struct session *session, struct worker *worker, struct client *clients,
+                 uint32_t first, uint32_t count);
+void session_done(struct session *session);
+
+/* 0, or -1 with err. */
+int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err);
+void session_close(struct session *session);
+
+/* The slow way in: a broken session is closed and opened anew, what an unknown attempt left is
+ * settled. False if that can't be now. */
+bool session_restore(struct client *client);
+
+/* Goes in to call the driver, if the session is fit. */
+static inline bool session_join(struct client *client) {
+    struct session *session = client->session;
+    if (__builtin_expect(!session->connected || session->broken || client->unsettled, 0)) {
+        if (!session_restore(client)) return false;
+    }
+    session->users++;
+    return true;
+}
+
+void session_part_last(struct session *session);
+
+/* Goes out. */
+static inline void session_part(struct client *client) {
+    struct session *session = client->session;
+    session->users--;
+    if (__builtin_expect(session->broken && session->users == 0, 0)) session_part_last(session);
+}
+
+/* A call of it failed so that nothing more can be asked through it. */
+void session_break(struct session *session);
+
+/* Keeps what the driver last said as the worker's first error, and clears it. */
+void session_keep_err(struct session *session);
+
+/* Counting of commands, wake-ups and bytes begins with the first attempt in the window of its
+ * clients, and ends when the last of them has drained. */
+void session_first_in_window(struct session *session);
+
+static inline void session_begin_window(struct session *session) {
+    if (__builtin_expect(!session->in_window, 0)) session_first_in_window(session);
+}
+
+void session_end_window(struct session *session);
+
+/* ---- watchdog.c ---- */
+
+/* Starts renewing what its clients hold, every third of the lease; stops it and waits until it is
+ * gone. */
+void watchdog_start(struct session *session);
+void watchdog_stop(struct session *session);
+
+/* The client's grant is gone or in doubt, as this outcome says: its hold ends. */
+void client_tell(struct client *client, enum lb_outcome outcome);
+
+/* Before and after a driver call of a client that holds: no renewal of its grant is under way
+ * meanwhile. */
+void watchdog_keep_off(struct client *client);
+
+static inline void client_calls(struct client *client) {
+    if (__builtin_expect(client->session->watchdog != NULL, 0)) watchdog_keep_off(client);
+}
+
+static inline void client_called(struct client *client) {
+    if (__builtin_expect(client->session->watchdog != NULL, 0)) gate_leave(&client->gate);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* shared: one stage's common memory: what clients, worker threads or processes and the supervisor
+ * have between them.
+ *
+ * One mapping, made before the workers start, so that it is the same for threads and for forked
+ * processes, and what a killed worker measured is still there. Each part has one writer, or is
+ * atomic. */
+#ifndef BENCH_LOAD_SHARED_H
+#define BENCH_LOAD_SHARED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/base/err.h"
+#include "bench/measure/cell.h"
+#include "bench/measure/crowd.h"
+#include "bench/measure/recorder.h"
+#include "bench/measure/stock.h"
+#include "bench/measure/store.h"
+#include "bench/measure/turns.h"
+#include "bench/measure/versions.h"
+#include "bench/oplog/oplog.h"
+#include "bench/workload/keys.h"
+#include "bench/workload/plan.h"
+#include "drivers/driver.h"
+
+#define KEY_TEXT_MAX 96
+
+/* What a grant lets its client into. */
+enum guard {
+    GUARD_CELL,    /* one at a time */
+    GUARD_STORE,   /* one at a time, into a guarded store in memory too */
+    GUARD_CELLS,   /* one at a time, in several keys' */
+    GUARD_SLOT,    /* one at a time in each slot of a key */
+    GUARD_READERS, /* readers together, or a writer */
+    GUARD_PERMITS  /* up to a bound */
+};
+
+/* A stage's course. The supervisor moves it on; clients wait at PING and at CLOSE. */
+enum phase {
+    PHASE_CONNECT, /* every client opens its session */
+    PHASE_PING,    /* the first client pings, alone */
+    PHASE_GO,      /* load: warm-up, window, drain: by the clock */
+    PHASE_PING2,   /* all have drained: the first client pings again */
+    PHASE_CLOSE    /* sessions end */
+};
+
+/* One client's own figures; the client writes, others read at the end. */
+struct client_stats {
+    /* One line of the cache for what each attempt touches. */
+    _Alignas(64) uint64_t grants; /* in the window */
+    uint64_t longest_run;
+    int64_t max_wait_ns;
+    /* What it waits for, for the watch over keys that nobody gets; 0 = nothing. A try that is busy
+     * waits on. */
+    _Atomic int64_t waiting_ns;
+    uint64_t shared_grants; /* in the window, as a reader */
+    uint64_t inversions;    /* grants that somebody who came later got before */
+    int inside; /* cells that it is in, or about to be, or hardly out of: what a killed client leaves is
+                   excused */
+    bool dead;            /* its process was killed; the supervisor writes this one */
+    bool drained, closed; /* how far it came, for when it is killed */
+
+    bool guest; /* its session's figures are with another client */
+    bool bytes_known;
+    uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
+    int64_t connect_ns;                /* opening the first session; -1 = never opened */
+    uint64_t retries; /* optimistic: tries in the window that somebody else was faster than */
+    /* the longest time from the end of a lease or session to learning of it */
+    int64_t detect_max_ns;
+    _Atomic uint32_t waiting_key[LB_KEYS_MAX];
+    _Atomic bool starved;                 /* its renewals are held back; the supervisor writes */
+    _Atomic uint64_t renewals, held_back; /* by the watchdog */
+    /* the last try in vain; before waiting_ns = none of this wait yet */
+    _Atomic int64_t refused_ns;
+};
+
+/* One worker thread's; it writes, the supervisor looks at the atomic ones while it runs. */
+struct worker_stats {
+    _Alignas(64) struct recorder recorder;
+    struct pulse pulse;
+    /* grants to others between two of a client; NULL = not kept */
+    struct hist *between;
+    _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
+    _Atomic uint64_t attempts;
+    /* Open loop, slots of the window; queued: those that fell due while all of the thread's clients
+     * were busy. */
+    uint64_t due, started, missed, queued;
+    int64_t cpu_begin_ns, cpu_end_ns;
+    bool cpu_began, cpu_ended;
+    int64_t blocked_max_ns;
+    size_t stack_bytes_max;
+    bool dead; /* killed on purpose; the supervisor writes this one */
+    /* an attempt's outcome was unknown: it may have left something behind */
+    bool unsure;
+    struct lb_err err;       /* could not start */
+    struct lb_err first_err; /* the first operation that failed */
+};
+
+struct shared {
+    size_t bytes; /* of the mapping */
+
+    /* The stage's shape; constant once workers run. */
+    const struct plan *plan;
+    const struct plan_lock *lock;
+    struct lb_server *server;
+    struct arrival arrival; /* the plan's, with the stage's own rate */
+    struct keypicker keys;
+    int clients, threads, processes;
+    int readers; /* per cent of attempts */
+    enum guard guard;
+    bool own_cells; /* a cell a client: the tool's own cost */
+    uint32_t key_count;
+    uint32_t depth;      /* of re-entry */
+    bool churn;          /* a session for each attempt */
+    bool one_key;        /* each attempt of a client takes the same one, and alike */
+    bool more_to_enter;  /* order is watched, or goods are sold */
+    bool no_hold;        /* nothing passes between the grant and the release */
+    uint32_t slots;      /* cells of a key */
+    uint32_t cell_count; /* key_count * slots */
+    uint32_t turn_keys;  /* keys whose turns are kept; 0: who is next to whom has no order here */
+    char key_prefix[48];
+    uint64_t key_salt;
+    uint64_t seed; /* the stage's own */
+    int64_t connect_deadline_ns;
+    bool has_store, store_fenced;         /* a guarded store; of a lock with tokens */
+    const struct lb_store *store_backend; /* where its fenced values are; NULL = in memory */
+
+    /* Its course. */
+    _Alignas(64) _Atomic int phase;
+    int64_t go_ns; /* when the load begins; set before PHASE_GO */
+    _Atomic int64_t window_begin_ns, window_end_ns;
+    _Atomic int64_t cutoff_ns; /* no wait lasts longer; the engine looks at it */
+    _Atomic int connected, failed, pinged, drained, closed;
+    _Atomic int adrift; /* clients that could not reach the server any more when the load ended */
+
+    _Atomic int lost; /* clients that were killed on purpose */
+
+    /* Latches: see latch.c. */
+    _Alignas(64) _Atomic uint64_t arrived; /* at a barrier, over all rounds */
+    _Atomic int rounds_over;
+    _Atomic uint32_t invoked; /* count-downs of the round that were called */
+    _Atomic int64_t last_invoked_ns, last_awake_ns;
+    _Atomic int spoilt;      /* a count-down of the round failed */
+    _Atomic uint64_t rounds; /* complete ones in the window */
+
+    /* Selling. */
+    _Alignas(64) _Atomic uint64_t sold;
+    uint64_t goods;
+    _Atomic int64_t sold_out_ns; /* when the last piece was sold; 0 = not yet */
+
+    struct oplog *oplog; /* of all operations; NULL = not kept */
+    struct findings findings;
+    struct cell *cells;
+    struct crowds crowds;
+    struct versions *versions; /* a key each; NULL = not an optimistic lock */
+    struct stock *stock;       /* a cell each; NULL = nothing is sold */
+    struct guarded *store;     /* a cell each; NULL = no guarded store */
+    uint64_t *store_values;    /* the backend's in the end, a cell each; NULL = it keeps none */
+    bool store_collected;      /* they are there */
+    struct store_counts store_counts;
+    _Atomic int64_t
+        *latest_started; /* a key each: the latest start among those granted; NULL = not watched */
+    struct client_stats *client; /* clients */
+    void *turns;                 /* clients, turns_bytes(turn_keys) apart */
+    struct worker_stats *worker; /* threads */
+};
+
+/* Maps and lays out. NULL with err (LB_EXIT_MACHINE: too little memory, and what to lower). */
+struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
+                          struct lb_err *err);
+
+/* Writes a key's name, NUL-terminated, into text (KEY_TEXT_MAX bytes). Returns its length. */
+size_t shared_key_name(const struct shared *shared, uint32_t index, char *text);
+
+/* A key's stable number: a bijection of the stage's salt and the index, so distinct in a stage. */
+static inline uint64_t shared_key_number(const struct shared *shared, uint32_t index) {
+    return (shared->key_salt + index) & (UINT64_MAX >> 1);
+}
+
+/* A request for a key, as a stage's plan has it, for calls outside of attempts. name: KEY_TEXT_MAX
+ * bytes that live as long. */
+struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
+
+void shared_free(struct shared *shared);
+
+/* Which clients a thread serves: first .. first+count-1. Threads differ by at most one client. */
+void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
+                  uint32_t *ret_count);
+
+#endif

@@ -1,0 +1,41 @@
+/* store: a client's way to the guarded store of its stage: in shared memory, or, what is fenced, in
+ * the lock's own backend. What is unfenced is in memory always.
+ *
+ * In memory it costs no call: the guard enters and leaves it with its cells. In the backend each
+ * step is a round trip, so it belongs to the hold: it begins with the installation and ends with
+ * the write. */
+#ifndef BENCH_LOAD_STORE_H
+#define BENCH_LOAD_STORE_H
+
+#include <jansson.h>
+
+#include "bench/load/client.h"
+#include "bench/run/stage.h"
+#include "drivers/store.h"
+
+/* What a stage of this plan and lock has, once its guard and cell_count are known. Only exclusive
+ * grants write: of semaphores, latches and optimistic locks there is none. */
+void store_shape(struct shared *shape);
+
+/* In memory, on entry and before leaving, for all keys of the grant; the caller knows that there is
+ * a store. */
+void store_come(struct client *client);
+void store_go(struct client *client);
+
+/* In the backend. Not LB_OK: what ended the session; then it neither reads nor writes any more. */
+enum lb_outcome store_install(struct client *client);
+enum lb_outcome store_save(struct client *client);
+
+/* When all sessions have ended, by a fresh one: takes the values over, and away from the server. 0,
+ * or -1 with err. */
+int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
+
+void store_sum(struct stage *stage, const struct shared *shared);
+
+/* .stages[].store: null without one. */
+json_t *store_json(const struct stage *stage);
+
+/* What is to be read beside the figures: false if there is nothing. */
+bool store_warning(const struct stage *stage, char *text, size_t size);
+
+#endif

@@ -1,0 +1,141 @@
+/* trace: see trace.h. */
+#include "bench/load/trace.h"
+
+#include "bench/load/guard.h"
+
+_Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKNOWN &&
+                   (int)OPLOG_OUTCOMES == (int)LB_OUTCOMES,
+               "a history's outcomes are the drivers'");
+
+bool trace_applies(const struct plan *plan, const struct lb_lock *lock) {
+    return plan->history && !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_LATCH &&
+           lock->primitive != LB_OPTIMISTIC;
+}
+
+static enum oplog_model model_of(const struct shared *shared) {
+    switch (shared->guard) {
+    case GUARD_READERS:
+        return OPLOG_RWLOCK;
+    case GUARD_SLOT:
+    case GUARD_PERMITS:
+        return OPLOG_SEMAPHORE;
+    default:
+        return shared->depth > 1 ? OPLOG_REENTRANT : OPLOG_MUTEX;
+    }
+}
+
+struct oplog_rules trace_rules(const struct shared *shared) {
+    const struct plan *plan = shared->plan;
+    const struct lb_lock *lock = shared->lock->lock;
+    bool session = lock->caps & LB_CAP_SESSION, at_once = lock->about.crash == LB_CRASH_AT_ONCE;
+    /* Half of it: the server counts from the last sign that it got, and clients give one every
+     * third. */
+    int64_t session_ns = plan->lease_ns / 2;
+    return (struct oplog_rules){
+        .model = model_of(shared),
+        .bound = plan->bound > 0 ? (uint32_t)plan->bound : 1,
+        .by_slot = shared->guard == GUARD_SLOT,
+        .clients = (uint32_t)shared->clients,
+        .many_keys = shared->guard == GUARD_CELLS,
+        .lease_ns = lock->caps & LB_CAP_LEASE ? plan->lease_ns : 0,
+        .session_ns = session && !(lock->claims & LB_CLAIM_SAFE_PAUSE) ? session_ns : 0,
+        .cut_ns = !session  ? LB_NEVER
+                  : at_once ? 0
+                            : session_ns,
+        .begin_ns = atomic_load(&shared->window_begin_ns),
+        .end_ns = atomic_load(&shared->window_end_ns),
+    };
+}
+
+static struct oplog_ring *ring_of(const struct client *client) {
+    const struct worker *worker = client->worker;
+    return &worker->shared->oplog->rings[worker->thread];
+}
+
+static uint32_t keys_of(const struct client *client) {
+    return client->guard == GUARD_CELLS ? (uint32_t)client->request.key_count : 1;
+}
+
+/* Of the attempt's first key. */
+static struct oplog_record record_of(const struct client *client, enum oplog_kind kind,
+                                     int64_t begin_ns, int64_t end_ns, enum lb_outcome outcome) {
+    return (struct oplog_record){
+        .kind = (uint8_t)kind,
+        .outcome = (uint8_t)outcome,
+        .flags = client->request.shared ? OPLOG_SHARED : 0,
+        .client = client->index,
+        .key = client->key_index,
+        .permits = (uint16_t)client->request.permits,
+        .slot = client->guard == GUARD_SLOT ? (uint16_t)client->grant.slot : 0,
+        .begin_ns = begin_ns,
+        .end_ns = end_ns,
+        .lease_end_ns = LB_NEVER,
+    };
+}
+
+void trace_granted(struct client *client, int64_t started_ns, int64_t acquired_ns) {
+    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
+    record.lease_end_ns = client->grant.lease_end_ns;
+    record.token = client->grant.token; /* of several keys, the first one's */
+    client->recorded = 0;
+    client->went = 0;
+    for (uint32_t i = 0; i < keys_of(client); i++) {
+        if (i > 0) {
+            record.key = client->request.keys[i].index;
+            record.token = 0;
+        }
+        if (oplog_granted(ring_of(client), &record)) client->recorded |= (uint8_t)(1u << i);
+    }
+}
+
+void trace_refused(struct client *client, int64_t started_ns, int64_t returned_ns,
+                   enum lb_outcome outcome) {
+    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, returned_ns, outcome);
+    oplog_note(ring_of(client), &record);
+}
+
+void trace_inner(struct client *client, bool release, int64_t begin_ns, enum lb_outcome outcome) {
+    struct oplog_record record =
+        record_of(client, release ? OPLOG_RELEASE : OPLOG_ACQUIRE, begin_ns, lb_now(), outcome);
+    uint32_t depth = release ? client->request.held - 1 : client->request.held;
+    record.depth = (uint8_t)(depth < UINT8_MAX ? depth : UINT8_MAX);
+    record.lease_end_ns = client->grant.lease_end_ns;
+    oplog_note(ring_of(client), &record);
+}
+
+void trace_renewed(struct client *client) {
+    int64_t now_ns = lb_now();
+    struct oplog_record record = record_of(client, OPLOG_RENEWAL, now_ns, now_ns, LB_OK);
+    record.lease_end_ns = client->grant.lease_end_ns;
+    oplog_note(ring_of(client), &record);
+}
+
+void trace_told(struct client *client) {
+    struct oplog_record record =
+        record_of(client, OPLOG_TOLD, client->told_ns, client->told_ns, client->told);
+    oplog_note(ring_of(client), &record);
+}
+
+void trace_released(struct client *client, int64_t releasing_ns, int64_t released_ns,
+                    enum lb_outcome outcome) {
+    bool learned = client->went & OPLOG_LEARNED;
+    struct oplog_record record = record_of(
+        client, OPLOG_RELEASE, learned ? client->told_ns : releasing_ns, released_ns, outcome);
+    record.flags |= client->went;
+    for (uint32_t i = 0; client->recorded; i++, client->recorded >>= 1) {
+        if (i > 0) record.key = client->request.keys[i].index;
+        if (client->recorded & 1) oplog_released(ring_of(client), &record);
+    }
+    client->went = 0;
+}
+
+void trace_beat(struct shared *shared, int thread, int64_t now_ns) {
+    int64_t last_ns =
+        atomic_load_explicit(&shared->worker[thread].pulse.beat_ns, memory_order_relaxed);
+    int64_t session_ns = shared->findings.session_ns;
+    if (session_ns == 0 || last_ns <= 0 || last_ns >= now_ns - session_ns) return;
+    struct oplog_record record = {
+        .kind = OPLOG_STALL, .begin_ns = last_ns, .end_ns = now_ns, .lease_end_ns = LB_NEVER};
+    shared_slice(shared, thread, &record.client, &record.clients);
+    oplog_note(&shared->oplog->rings[thread], &record);
+}

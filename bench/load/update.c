@@ -1,0 +1,72 @@
+/* update: one guarded update with an optimistic lock, which holds nothing: read a version, work,
+ * write on condition. A write that somebody else was faster than is a retry, from the read on.
+ *
+ * What a client waited for is the read that its write could build on: so the failed tries are part
+ * of `acquire`, as waiting is with other locks. */
+#include "bench/load/guard.h"
+#include "bench/load/hold.h"
+#include "bench/load/kinds.h"
+#include "bench/load/session.h"
+
+struct tries {
+    int64_t read_ns, writing_ns, written_ns; /* of the last one */
+    uint64_t retries;
+};
+
+static enum lb_outcome try_until_written(struct client *client, struct tries *tries) {
+    struct lb_session *session = &client->session->lb;
+    const struct lb_lock *lock = session->lock;
+    bool once = client->worker->shared->plan->mode == MODE_TRY;
+    for (;;) {
+        client->request.held = 0;
+        enum lb_outcome outcome = lock->acquire(session, &client->request, &client->grant);
+        tries->read_ns = tries->writing_ns = tries->written_ns = lb_now();
+        if (outcome != LB_OK) return outcome;
+        enum lb_outcome inner = LB_OK;
+        client->told = LB_OK;
+        client->request.held = 1;
+        hold(client, tries->read_ns, &inner);
+        tries->writing_ns = lb_now();
+        outcome = lock->release(session, &client->request, &client->grant);
+        tries->written_ns = lb_now();
+        if (outcome == LB_OK) {
+            versions_add(&client->worker->shared->versions[client->key_index], client->grant.token);
+        }
+        if (outcome != LB_BUSY) return outcome;
+        tries->retries++;
+        if (once) return LB_BUSY;
+        if (tries->written_ns >= client->request.deadline_ns || lb_stopping()) return LB_TIMEOUT;
+    }
+}
+
+static void record(struct client *client, enum lb_outcome outcome, const struct tries *tries,
+                   int64_t due_ns, int64_t started_ns) {
+    struct recorder *recorder = &client->worker->stats->recorder;
+    client_count(client, outcome);
+    client->stats->retries += tries->retries;
+    if (outcome != LB_OK) {
+        client_failed(client, client->ended_ns - started_ns);
+        return;
+    }
+    client_granted(client, tries->read_ns - started_ns);
+    recorder_add(recorder, METRIC_ACQUIRE_DUE, tries->read_ns - due_ns);
+    recorder_add(recorder, METRIC_LAG, started_ns - due_ns);
+    recorder_add(recorder, METRIC_HOLD, tries->writing_ns - tries->read_ns);
+    recorder_add(recorder, METRIC_RELEASE, tries->written_ns - tries->writing_ns);
+}
+
+void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
+    enum lb_outcome outcome = LB_BROKEN;
+    struct tries tries = {0};
+    bool joined = session_join(client);
+    if (joined) {
+        client_choose(client);
+        client->request.deadline_ns = client_deadline_ns(client, started_ns);
+        outcome = try_until_written(client, &tries);
+    }
+    client->ended_ns = lb_now();
+    if (measured) record(client, outcome, &tries, due_ns, started_ns);
+    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
+    if (joined) session_part(client);
+    if (outcome == LB_REFUSED || outcome == LB_BROKEN) lb_sleep_until(lb_now() + CLIENT_PAUSE_NS);
+}

@@ -1,0 +1,76 @@
+/* watchdog: renews the grants that a session's clients hold, as Redisson's watchdog and etcd's
+ * keepalive do: one timer a session, a pass over all that is held every third of the lease, the
+ * next one measured from the end of the last. What a renewal says reaches the holder at once.
+ *
+ * It costs a holder nothing but a look at a flag: it does not learn of a grant before its pass,
+ * which comes within a third of the lease. */
+#include "bench/engine/loop.h"
+#include "bench/load/guard.h"
+#include "bench/load/session.h"
+#include "bench/load/trace.h"
+
+void client_tell(struct client *client, enum lb_outcome outcome) {
+    if (!client->holding || client->told != LB_OK) return;
+    client->told = outcome;
+    client->told_ns = lb_now();
+    if (client->recorded) trace_told(client);
+    if (client->asleep) lb_wake(client->fiber);
+}
+
+void watchdog_keep_off(struct client *client) {
+    /* A renewal ends by itself, at the latest when the run is cut off. */
+    loop_shield(true);
+    gate_enter(&client->gate, LB_NEVER);
+    loop_shield(false);
+}
+
+static void renew(struct client *client) {
+    struct session *session = client->session;
+    struct client_stats *stats = client->stats;
+    if (__builtin_expect(atomic_load_explicit(&stats->starved, memory_order_relaxed), 0)) {
+        client_count_one(&stats->held_back);
+        return;
+    }
+    if (!gate_enter(&client->gate, LB_NEVER)) return;
+    if (client->holding && client->told == LB_OK) {
+        enum lb_outcome outcome =
+            session->lb.lock->renew(&session->lb, &client->request, &client->grant);
+        if (outcome == LB_OK) {
+            client_count_one(&stats->renewals);
+            guard_renewed(client);
+            if (client->recorded) trace_renewed(client);
+        } else {
+            client_tell(client, outcome);
+        }
+    }
+    gate_leave(&client->gate);
+}
+
+static void watch(void *arg) {
+    struct session *session = arg;
+    int64_t every_ns = session->lb.lease_ns / 3;
+    while (!session->watchdog_ends && !lb_stopping()) {
+        session->watchdog_sleeps = true;
+        bool slept = lb_sleep_until(lb_now() + every_ns);
+        session->watchdog_sleeps = false;
+        for (uint32_t i = 0; slept && i < session->client_count && !session->watchdog_ends; i++) {
+            if (session->clients[i].holding) renew(&session->clients[i]);
+        }
+    }
+}
+
+void watchdog_start(struct session *session) {
+    const struct lb_lock *lock = session->lb.lock;
+    if (!session->worker->shared->plan->renew || !lock->renew) return;
+    session->watchdog_ends = false;
+    /* Out of memory: nothing is renewed, and leases end where they end. */
+    session->watchdog = lb_spawn("watchdog", watch, session);
+}
+
+void watchdog_stop(struct session *session) {
+    if (!session->watchdog) return;
+    session->watchdog_ends = true;
+    if (session->watchdog_sleeps) lb_wake(session->watchdog);
+    lb_join(session->watchdog);
+    session->watchdog = NULL;
+}

@@ -1,0 +1,376 @@
+/* worker: see worker.h. */
+#define _GNU_SOURCE
+#include "bench/load/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/engine/loop.h"
+#include "bench/load/session.h"
+#include "bench/load/trace.h"
+#include "bench/load/traffic.h"
+
+#define KEEPER_NS LB_MS_NS             /* the keeper's beat, and so the hiccups' */
+#define KEEPER_MANY_NS (20 * LB_MS_NS) /* where many threads would only wake each other */
+#define THREADS_MANY 16
+
+struct thread {
+    struct shared *shared;
+    int index;
+    pthread_t handle;
+    bool running;
+};
+
+struct workers {
+    struct shared *shared;
+    struct thread *threads;
+    pid_t *processes;     /* 0 = ended */
+    struct lb_err failed; /* the first process that ended before its time */
+};
+
+/* One thread's fibers, as its keeper sees them. */
+struct crew {
+    struct worker worker;
+    struct schedule schedule;
+    struct client *clients;
+    struct session *sessions;
+    uint32_t first, count, session_count;
+};
+
+void worker_mark(struct worker *worker, int64_t now_ns) {
+    struct worker_stats *stats = worker->stats;
+    struct shared *shared = worker->shared;
+    if (!stats->cpu_began && now_ns >= stage_begin_ns(shared)) {
+        stats->cpu_begin_ns = thread_cpu_ns();
+        stats->cpu_began = true;
+    }
+    if (stats->cpu_began && !stats->cpu_ended && now_ns >= stage_end_ns(shared)) {
+        stats->cpu_end_ns = thread_cpu_ns();
+        stats->cpu_ended = true;
+    }
+}
+
+/* Keeps the thread's sign of life. */
+static void beat(const struct shared *shared, struct pulse *pulse, int64_t now_ns) {
+    int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
+    int64_t last_ns = atomic_load_explicit(&pulse->beat_ns, memory_order_relaxed);
+    if (session_ns > 0 && last_ns < now_ns - session_ns) atomic_store(&pulse->gap_ns, last_ns);
+    atomic_store(&pulse->beat_ns, now_ns);
+}
+
+/* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks
+ * the window's ends, and measures the engine: how late its own timer is. */
+static void keeper_run(void *arg) {
+    struct crew *crew = arg;
+    struct shared *shared = crew->worker.shared;
+    int64_t beat_ns = shared->threads > THREADS_MANY ? KEEPER_MANY_NS : KEEPER_NS;
+    int phase = PHASE_CONNECT;
+    loop_shield(true);
+    int64_t due_ns = lb_now();
+    for (;;) {
+        due_ns += beat_ns;
+        lb_sleep_until(due_ns);
+        int64_t now_ns = lb_now();
+        if (now_ns >= atomic_load_explicit(&shared->window_begin_ns, memory_order_relaxed) &&
+            now_ns < atomic_load_explicit(&shared->window_end_ns, memory_order_relaxed)) {
+            recorder_add(&crew->worker.stats->recorder, METRIC_HICCUP, now_ns - due_ns);
+        }
+        worker_mark(&crew->worker, now_ns);
+        if (shared->oplog) trace_beat(shared, crew->worker.thread, now_ns);
+        beat(shared, &crew->worker.stats->pulse, now_ns);
+        recorder_turn(&crew->worker.stats->recorder);
+        if (now_ns > due_ns + beat_ns) due_ns = now_ns; /* one stall is one long hiccup, not many */
+        int current = atomic_load(&shared->phase);
+        if (current != phase) {
+            phase = current;
+            if (crew->worker.schedule && phase == PHASE_GO) {
+                schedule_init(&crew->schedule, &shared->arrival, crew->first, crew->count,
+                              (uint32_t)shared->clients, shared->go_ns, shared->seed);
+            }
+            for (uint32_t i = 0; i < crew->count; i++) {
+                if (crew->clients[i].fiber) lb_wake(crew->clients[i].fiber);
+            }
+        }
+        uint32_t left = 0;
+        for (uint32_t i = 0; i < crew->count && phase == PHASE_CLOSE; i++)
+            left += crew->clients[i].fiber != NULL;
+        if (phase == PHASE_CLOSE && left == 0) return;
+    }
+}
+
+/* Clients of a thread share sessions, so many each; the last session may have fewer. */
+static int make_sessions(struct crew *crew) {
+    const struct shared *shared = crew->worker.shared;
+    bool share = shared->lock->lock->caps & LB_CAP_SHARE;
+    uint32_t wanted = (uint32_t)shared->plan->clients_per_session;
+    uint32_t each = share && wanted > 1 ? wanted : 1;
+    crew->session_count = (crew->count + each - 1) / each;
+    crew->sessions = calloc(crew->session_count, sizeof *crew->sessions);
+    if (!crew->sessions) return -1;
+    for (uint32_t i = 0; i < crew->session_count; i++) {
+        uint32_t from = i * each, count = from + each > crew->count ? crew->count - from : each;
+        if (session_init(&crew->sessions[i], &crew->worker, &crew->clients[from],
+                         crew->first + from, count))
+            return -1;
+        for (uint32_t c = from; c < from + count; c++) {
+            if (client_init(&crew->clients[c], &crew->worker, &crew->sessions[i], crew->first + c))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int spawn_clients(struct loop *loop, struct crew *crew, struct lb_err *err) {
+    crew->clients = calloc(crew->count, sizeof *crew->clients);
+    if (!crew->clients || make_sessions(crew) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", crew->count);
+    }
+    for (uint32_t i = 0; i < crew->count; i++) {
+        if (!loop_spawn(loop, "client", client_run, &crew->clients[i])) {
+            return err_set(err, LB_EXIT_MACHINE,
+                           "no memory for client %u: %s (vm.max_map_count may be too low)",
+                           crew->first + i, strerror(errno));
+        }
+    }
+    if (!loop_spawn(loop, "keeper", keeper_run, crew)) {
+        return err_set(err, LB_EXIT_MACHINE, "no memory for a fiber: %s", strerror(errno));
+    }
+    return 0;
+}
+
+static void free_clients(struct crew *crew) {
+    for (uint32_t i = 0; crew->clients && i < crew->count; i++) client_done(&crew->clients[i]);
+    for (uint32_t i = 0; crew->sessions && i < crew->session_count; i++)
+        session_done(&crew->sessions[i]);
+    free(crew->clients);
+    free(crew->sessions);
+}
+
+/* A thread that could not start counts its clients as failed, so that nobody waits for them. */
+static void count_out(struct shared *shared, uint32_t clients) {
+    atomic_fetch_add(&shared->failed, (int)clients);
+    atomic_fetch_add(&shared->connected, (int)clients);
+    atomic_fetch_add(&shared->drained, (int)clients);
+    atomic_fetch_add(&shared->closed, (int)clients);
+}
+
+static void *thread_main(void *arg) {
+    struct thread *thread = arg;
+    struct shared *shared = thread->shared;
+    struct worker_stats *stats = &shared->worker[thread->index];
+    struct crew crew = {.worker = {.shared = shared, .stats = stats, .thread = thread->index}};
+    shared_slice(shared, thread->index, &crew.first, &crew.count);
+    if (shared->plan->arrival.kind != ARRIVAL_CLOSED) crew.worker.schedule = &crew.schedule;
+    struct loop_config config = {.cutoff_ns = &shared->cutoff_ns,
+                                 .blocking = shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD};
+    struct loop *loop = loop_new(&config, &stats->err);
+    if (loop && spawn_clients(loop, &crew, &stats->err) == 0) {
+        loop_run(loop);
+        stats->blocked_max_ns = loop_stats(loop)->blocked_max_ns;
+        stats->stack_bytes_max = loop_stats(loop)->stack_bytes_max;
+        loop_free(loop);
+    } else {
+        count_out(shared, crew.count); /* the loop and its fibers are left to the process' end */
+    }
+    free_clients(&crew);
+    return NULL;
+}
+
+/* Threads first..end-1 in this process. */
+static int start_threads(struct workers *workers, int first, int end, struct lb_err *err) {
+    /* Signals are the main thread's business. */
+    sigset_t all, old;
+    sigfillset(&all);
+    sigdelset(&all, SIGRTMIN); /* ends a blocking flock */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int failed = 0;
+    for (int i = first; i < end && !failed; i++) {
+        struct thread *thread = &workers->threads[i];
+        *thread = (struct thread){.shared = workers->shared, .index = i};
+        failed = pthread_create(&thread->handle, NULL, thread_main, thread);
+        thread->running = !failed;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return failed ? err_set(err, LB_EXIT_MACHINE, "could not start %d threads: %s", end - first,
+                            strerror(failed))
+                  : 0;
+}
+
+static void join_threads(struct workers *workers) {
+    for (int i = 0; i < workers->shared->threads; i++) {
+        if (workers->threads[i].running) pthread_join(workers->threads[i].handle, NULL);
+        workers->threads[i].running = false;
+    }
+}
+
+static int first_thread(const struct shared *shared, int process) {
+    return shared->threads * process / shared->processes;
+}
+
+static _Noreturn void process_main(struct workers *workers, int index, pid_t parent) {
+    struct shared *shared = workers->shared;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1); /* it died before the line above */
+    /* Ctrl-C is for the supervisor: it tells us through the shared memory. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    struct lb_err err = {0};
+    int first = first_thread(shared, index), end = first_thread(shared, index + 1);
+    if (start_threads(workers, first, end, &err) != 0) {
+        shared->worker[first].err = err;
+        _exit(1);
+    }
+    join_threads(workers);
+    _exit(0);
+}
+
+struct workers *workers_start(struct shared *shared, struct lb_err *err) {
+    struct workers *workers = calloc(1, sizeof *workers);
+    if (workers) {
+        workers->shared = shared;
+        workers->threads = calloc((size_t)shared->threads, sizeof *workers->threads);
+        workers->processes = calloc((size_t)shared->processes, sizeof *workers->processes);
+    }
+    if (!workers || !workers->threads || !workers->processes) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        goto failed;
+    }
+    if (shared->processes == 1) {
+        if (start_threads(workers, 0, shared->threads, err) != 0) goto failed;
+        return workers;
+    }
+    fflush(NULL);
+    pid_t parent = getpid();
+    for (int i = 0; i < shared->processes; i++) {
+        pid_t pid = fork();
+        if (pid == 0) process_main(workers, i, parent);
+        if (pid < 0) {
+            err_set(err, LB_EXIT_MACHINE, "fork: %s", strerror(errno));
+            goto failed;
+        }
+        workers->processes[i] = pid;
+    }
+    return workers;
+failed:
+    if (workers) {
+        /* Those that did start find everything over. */
+        atomic_store(&shared->cutoff_ns, 0);
+        atomic_store(&shared->window_end_ns, 0);
+        atomic_store(&shared->phase, PHASE_CLOSE);
+        workers_join(workers, lb_now() + LB_S_NS);
+    }
+    return NULL;
+}
+
+int workers_threads(const struct shared *shared, int process, int *ret_first) {
+    *ret_first = first_thread(shared, process);
+    return first_thread(shared, process + 1);
+}
+
+uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end) {
+    uint32_t first, last, count;
+    shared_slice(shared, first_thread(shared, process), &first, &count);
+    shared_slice(shared, first_thread(shared, process + 1) - 1, &last, &count);
+    *ret_end = last + count;
+    return first;
+}
+
+int workers_process_of(const struct shared *shared, uint32_t client) {
+    for (int process = 0; process < shared->processes; process++) {
+        uint32_t end, first = workers_clients(shared, process, &end);
+        if (client >= first && client < end) return process;
+    }
+    return 0;
+}
+
+pid_t workers_pid(const struct workers *workers, int process) {
+    return workers->shared->processes == 1 ? getpid() : workers->processes[process];
+}
+
+bool workers_alive(const struct workers *workers, int process) {
+    return workers->processes[process] > 0;
+}
+
+int workers_pause(struct workers *workers, int process, bool stop) {
+    pid_t pid = workers->processes[process];
+    return pid > 0 ? kill(pid, stop ? SIGSTOP : SIGCONT) : -1;
+}
+
+int workers_kill(struct workers *workers, int process) {
+    struct shared *shared = workers->shared;
+    uint32_t end, first = workers_clients(shared, process, &end);
+    /* Before it dies, so that whoever meets what it leaves knows. */
+    for (uint32_t i = first; i < end; i++) atomic_store(&shared->findings.holders[i].gone, true);
+    int status = 0;
+    kill(workers->processes[process], SIGKILL);
+    while (waitpid(workers->processes[process], &status, 0) < 0 && errno == EINTR) {
+    }
+    workers->processes[process] = 0;
+    int64_t now_ns = lb_now();
+    for (int i = first_thread(shared, process); i < first_thread(shared, process + 1); i++) {
+        shared->worker[i].dead = true;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        struct client_stats *client = &shared->client[i];
+        client->dead = true;
+        if (shared->crowds.crowd) crowd_bury(&shared->crowds, i, now_ns);
+        if (!client->drained) atomic_fetch_add(&shared->drained, 1);
+        if (!client->closed) atomic_fetch_add(&shared->closed, 1);
+    }
+    atomic_fetch_add(&shared->lost, (int)(end - first));
+    return status;
+}
+
+static void note_death(struct workers *workers, int index, int status) {
+    struct shared *shared = workers->shared;
+    const struct lb_err *own = &shared->worker[first_thread(shared, index)].err;
+    workers->processes[index] = 0;
+    if (status == 0) return; /* all its clients have closed: it ended in its time */
+    uint32_t end, first = workers_clients(shared, index, &end);
+    for (uint32_t i = first; i < end; i++) shared->client[i].dead = true;
+    if (own->code) {
+        err_set(&workers->failed, own->code, "%s", own->text);
+    } else if (WIFSIGNALED(status)) {
+        err_set(&workers->failed, LB_EXIT_MACHINE, "worker process %d was killed by signal %d",
+                index, WTERMSIG(status));
+    } else {
+        err_set(&workers->failed, LB_EXIT_MACHINE, "worker process %d ended with code %d", index,
+                WEXITSTATUS(status));
+    }
+}
+
+int workers_check(struct workers *workers, struct lb_err *err) {
+    for (int i = 0; i < workers->shared->processes; i++) {
+        int status;
+        pid_t pid = workers->processes[i];
+        if (pid > 0 && waitpid(pid, &status, WNOHANG) == pid) note_death(workers, i, status);
+    }
+    return workers->failed.code ? err_set(err, workers->failed.code, "%s", workers->failed.text)
+                                : 0;
+}
+
+void workers_join(struct workers *workers, int64_t deadline_ns) {
+    if (!workers) return;
+    if (workers->threads) join_threads(workers);
+    for (int i = 0; workers->processes && i < workers->shared->processes; i++) {
+        pid_t pid = workers->processes[i];
+        if (pid <= 0) continue;
+        int status = 0;
+        while (waitpid(pid, &status, WNOHANG) == 0) {
+            if (lb_now() >= deadline_ns) kill(pid, SIGKILL);
+            nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS}, NULL);
+        }
+        note_death(workers, i, status);
+    }
+    free(workers->threads);
+    free(workers->processes);
+    free(workers);
+}

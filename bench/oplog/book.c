@@ -1,0 +1,347 @@
+/* book: see book.h. */
+#define _GNU_SOURCE
+#include "bench/oplog/book.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define OPEN_MAX 8    /* grants of a client at the same time: the keys of one attempt */
+#define SLICE 1000000 /* records between two times that pages are given back */
+
+/* A client while its records come in. */
+struct book_client {
+    int64_t last_ns; /* its last stamp */
+    uint32_t open[OPEN_MAX];
+    uint8_t open_count;
+    bool dead;
+};
+
+int book_begin(struct book *book, const struct oplog_rules *rules, struct lb_err *err) {
+    *book = (struct book){.rules = *rules};
+    book->clients = calloc((size_t)rules->clients + 1, sizeof *book->clients);
+    return book->clients ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory for a history");
+}
+
+void book_done(struct book *book) {
+    free(book->clients);
+    free(book->holds);
+    free(book->tries);
+    free(book->mishaps);
+    *book = (struct book){0};
+}
+
+/* Room for one more in an array of things of `bytes` each. NULL when out of memory. */
+static void *grown(void *array, size_t count, size_t *room, size_t bytes) {
+    if (count < *room) return array;
+    size_t wanted = *room ? *room + *room / 2 : 1024;
+    void *more = realloc(array, wanted * bytes);
+    if (more) *room = wanted;
+    return more;
+}
+
+static struct hold *add_hold(struct book *book) {
+    struct hold *holds = grown(book->holds, book->hold_count, &book->hold_room, sizeof *holds);
+    if (!holds) return NULL;
+    book->holds = holds;
+    return &holds[book->hold_count++];
+}
+
+static uint32_t place_of(const struct book *book, const struct oplog_record *record) {
+    if (!book->rules.by_slot) return record->key;
+    return record->key * book->rules.bound + record->slot % book->rules.bound;
+}
+
+static void forget(struct book_client *client, int index) {
+    client->open[index] = client->open[--client->open_count];
+}
+
+static int granted(struct book *book, struct book_client *client,
+                   const struct oplog_record *record) {
+    uint32_t place = place_of(book, record);
+    for (int i = 0; i < client->open_count; i++) {
+        /* Its release was not kept. */
+        if (book->holds[client->open[i]].key == place) forget(client, i--);
+    }
+    if (client->open_count == OPEN_MAX) forget(client, 0);
+    struct hold *hold = add_hold(book);
+    if (!hold) return -1;
+    /* Ends where it begins, until its end is known. */
+    *hold = (struct hold){.called_ns = record->begin_ns,
+                          .from_ns = record->end_ns,
+                          .to_ns = record->end_ns,
+                          .released_ns = record->end_ns,
+                          .lease_end_ns = record->lease_end_ns,
+                          .token = record->token,
+                          .client = record->client,
+                          .key = place,
+                          .permits = record->permits ? record->permits : 1,
+                          .flags = record->flags & OPLOG_SHARED ? HOLD_SHARED : 0,
+                          .ended = OPLOG_OK};
+    client->open[client->open_count++] = (uint32_t)(hold - book->holds);
+    return 0;
+}
+
+/* All that the client holds has a new lease. In time it goes on; too late, there is a time between
+ * that was nobody's: a new piece begins. */
+static int renewed(struct book *book, struct book_client *client,
+                   const struct oplog_record *record) {
+    for (int i = 0; i < client->open_count; i++) {
+        struct hold *hold = &book->holds[client->open[i]];
+        if (record->lease_end_ns == LB_NEVER || record->lease_end_ns <= hold->lease_end_ns)
+            continue;
+        if (record->end_ns <= hold->lease_end_ns) {
+            hold->lease_end_ns = record->lease_end_ns;
+            continue;
+        }
+        struct hold before = *hold;
+        hold->to_ns = hold->released_ns = record->end_ns;
+        hold->flags |= HOLD_CONTINUED;
+        struct hold *piece = add_hold(book);
+        if (!piece) return -1;
+        *piece = before;
+        piece->called_ns = piece->from_ns = piece->to_ns = piece->released_ns = record->end_ns;
+        piece->lease_end_ns = record->lease_end_ns;
+        piece->flags |= HOLD_PIECE;
+        client->open[i] = (uint32_t)(piece - book->holds);
+    }
+    return 0;
+}
+
+static int tried(struct book *book, const struct oplog_record *record) {
+    struct try *tries = grown(book->tries, book->try_count, &book->try_room, sizeof *tries);
+    if (!tries) return -1;
+    book->tries = tries;
+    tries[book->try_count++] = (struct try){.called_ns = record->begin_ns,
+                                            .returned_ns = record->end_ns,
+                                            .client = record->client,
+                                            .key = record->key,
+                                            .permits = record->permits ? record->permits : 1,
+                                            .outcome = record->outcome,
+                                            .shared = record->flags & OPLOG_SHARED,
+                                            .inner = record->depth > 0};
+    if (record->outcome != OPLOG_UNKNOWN) return 0;
+    struct hold *ghost = add_hold(book);
+    if (!ghost) return -1;
+    *ghost = (struct hold){.called_ns = record->begin_ns,
+                           .from_ns = record->end_ns,
+                           .to_ns = record->end_ns,
+                           .inside_ns = record->end_ns,
+                           .released_ns = LB_NEVER,
+                           .lease_end_ns = book->rules.lease_ns
+                                               ? lb_after(record->end_ns, book->rules.lease_ns)
+                                               : LB_NEVER,
+                           .client = record->client,
+                           .key = place_of(book, record),
+                           .permits = record->permits ? record->permits : 1,
+                           .flags = HOLD_GHOST | (record->flags & OPLOG_SHARED ? HOLD_SHARED : 0),
+                           .ended = OPLOG_UNKNOWN};
+    return 0;
+}
+
+static int acquired(struct book *book, struct book_client *client,
+                    const struct oplog_record *record) {
+    if (record->outcome != OPLOG_OK) return tried(book, record);
+    if (record->depth == 0) return granted(book, client, record);
+    uint32_t place = place_of(book, record);
+    for (int i = 0; i < client->open_count; i++) {
+        struct hold *hold = &book->holds[client->open[i]];
+        if (hold->key == place && record->depth > hold->depth) hold->depth = record->depth;
+    }
+    return renewed(book, client, record);
+}
+
+static void released(struct book *book, struct book_client *client,
+                     const struct oplog_record *record) {
+    if (record->depth > 0) return; /* an inner one */
+    uint32_t place = place_of(book, record);
+    for (int i = 0; i < client->open_count; i++) {
+        struct hold *hold = &book->holds[client->open[i]];
+        if (hold->key != place) continue;
+        hold->to_ns = record->begin_ns > hold->from_ns ? record->begin_ns : hold->from_ns;
+        hold->released_ns = record->end_ns > hold->to_ns ? record->end_ns : hold->to_ns;
+        hold->ended = record->outcome;
+        if (record->flags & OPLOG_LEARNED) hold->flags |= HOLD_LEARNED | HOLD_OUTSIDE;
+        forget(client, i);
+        return;
+    }
+}
+
+/* A stall or a cut that was said to last is over. */
+static bool was_open(struct book *book, const struct oplog_record *record) {
+    for (size_t i = 0; record->kind != OPLOG_DEATH && i < book->mishap_count; i++) {
+        struct mishap *mishap = &book->mishaps[i];
+        if (mishap->kind != record->kind || mishap->end_ns != LB_NEVER) continue;
+        if (mishap->first != record->client || mishap->begin_ns != record->begin_ns) continue;
+        mishap->end_ns = record->end_ns;
+        return true;
+    }
+    return false;
+}
+
+static int happened(struct book *book, const struct oplog_record *record) {
+    if (was_open(book, record)) return 0;
+    struct mishap *mishaps =
+        grown(book->mishaps, book->mishap_count, &book->mishap_room, sizeof *mishaps);
+    if (!mishaps) return -1;
+    book->mishaps = mishaps;
+    uint32_t end = record->clients < book->rules.clients - record->client
+                       ? record->client + record->clients
+                       : book->rules.clients;
+    mishaps[book->mishap_count++] = (struct mishap){.kind = record->kind,
+                                                    .first = record->client,
+                                                    .count = end - record->client,
+                                                    .begin_ns = record->begin_ns,
+                                                    .end_ns = record->end_ns};
+    for (uint32_t i = record->client; record->kind == OPLOG_DEATH && i < end; i++) {
+        book->clients[i].dead = true;
+    }
+    return 0;
+}
+
+static int add(struct book *book, const struct oplog_record *record) {
+    if (record->client >= book->rules.clients) return 0; /* no history of ours says so */
+    if (record->kind >= OPLOG_STALL) return happened(book, record);
+    struct book_client *client = &book->clients[record->client];
+    int64_t stamp_ns = record->end_ns > record->begin_ns ? record->end_ns : record->begin_ns;
+    if (stamp_ns > client->last_ns) client->last_ns = stamp_ns;
+    switch (record->kind) {
+    case OPLOG_ACQUIRE:
+        book->ops++;
+        return acquired(book, client, record);
+    case OPLOG_RELEASE:
+        book->ops++;
+        released(book, client, record);
+        return 0;
+    case OPLOG_RENEWAL:
+        return renewed(book, client, record);
+    default: /* told: the release that was not called says the same */
+        return 0;
+    }
+}
+
+int book_add(struct book *book, const struct oplog_record *records, size_t count,
+             struct lb_err *err) {
+    for (size_t i = 0; i < count; i++) {
+        if (book->hold_count >= UINT32_MAX - 1 || add(book, &records[i]) != 0) {
+            return err_set(err, LB_EXIT_MACHINE, "out of memory for a history of %zu operations",
+                           count);
+        }
+    }
+    return 0;
+}
+
+/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER: not yet, or
+ * without end. */
+static bool is_time(int64_t ns) {
+    return (ns >= 0 && ns < INT64_MAX / 2) || ns == LB_NEVER;
+}
+
+/* The file may come from anywhere. */
+static bool is_sound(const struct oplog_record *record) {
+    return record->begin_ns != LB_NEVER && is_time(record->begin_ns) && is_time(record->end_ns) &&
+           is_time(record->lease_end_ns);
+}
+
+int book_add_file(struct book *book, const struct oplog_file *file, struct lb_err *err) {
+    for (size_t at = 0; at < file->count; at += SLICE) {
+        size_t count = file->count - at < SLICE ? file->count - at : SLICE;
+        for (size_t i = at; i < at + count; i++) {
+            if (!is_sound(&file->records[i]))
+                return err_set(err, LB_EXIT_USAGE,
+                               "the history's record %zu has times that are none", i);
+            if (book_add(book, &file->records[i], 1, err) != 0) return -1;
+        }
+        /* What was read is not needed again. */
+        size_t bytes = (at + count) * sizeof *file->records & ~(size_t)0xffff;
+        madvise(file->map, bytes, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+int book_add_rings(struct book *book, const struct oplog *history, struct lb_err *err) {
+    for (int i = 0; i <= history->threads; i++) {
+        const struct oplog_ring *ring = &history->rings[i];
+        uint64_t head = atomic_load(&ring->head);
+        for (uint64_t tail = atomic_load(&ring->tail); tail < head; tail++) {
+            if (book_add(book, &ring->records[tail & (ring->room - 1)], 1, err) != 0) return -1;
+        }
+    }
+    return 0;
+}
+
+static bool concerns(const struct mishap *mishap, const struct hold *hold) {
+    return hold->client - mishap->first < mishap->count;
+}
+
+/* When the session that a grant lives by may have ended, as far as faults tell. A release that said
+ * that all was well says that it had not. */
+static int64_t session_end_ns(const struct book *book, const struct hold *hold) {
+    const struct oplog_rules *rules = &book->rules;
+    int64_t end_ns = LB_NEVER;
+    if (rules->session_ns == 0 && rules->cut_ns == LB_NEVER) return end_ns;
+    bool well = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_OPEN | HOLD_DEAD));
+    for (size_t i = 0; i < book->mishap_count && !well; i++) {
+        const struct mishap *mishap = &book->mishaps[i];
+        if (!concerns(mishap, hold)) continue;
+        int64_t at_ns = LB_NEVER;
+        if (mishap->kind == OPLOG_STALL && rules->session_ns > 0 &&
+            mishap->end_ns > hold->called_ns &&
+            mishap->end_ns - mishap->begin_ns > rules->session_ns) {
+            at_ns = lb_after(mishap->begin_ns, rules->session_ns);
+        }
+        if (mishap->kind == OPLOG_CUT && rules->cut_ns != LB_NEVER &&
+            mishap->end_ns >= hold->called_ns) {
+            /* What was granted while it lasted was cut off after that. */
+            at_ns = lb_after(mishap->begin_ns > hold->from_ns ? mishap->begin_ns : hold->from_ns,
+                             rules->cut_ns);
+        }
+        if (at_ns < end_ns) end_ns = at_ns;
+    }
+    return end_ns;
+}
+
+/* Those that were still held when the records ended. */
+static void close_open(struct book *book) {
+    for (uint32_t c = 0; c < book->rules.clients; c++) {
+        struct book_client *client = &book->clients[c];
+        for (int i = 0; i < client->open_count; i++) {
+            struct hold *hold = &book->holds[client->open[i]];
+            hold->ended = OPLOG_UNKNOWN;
+            hold->released_ns = LB_NEVER;
+            if (client->dead || !book->whole) {
+                hold->flags |= client->dead ? HOLD_DEAD : HOLD_OPEN;
+                if (client->last_ns > hold->from_ns) hold->to_ns = client->last_ns;
+            } else {
+                hold->flags |= HOLD_OPEN;
+                hold->to_ns = LB_NEVER;
+            }
+        }
+    }
+    free(book->clients);
+    book->clients = NULL;
+}
+
+void book_end(struct book *book, uint64_t dropped, bool whole) {
+    book->dropped = dropped;
+    book->whole = whole;
+    close_open(book);
+    for (size_t i = 0; i < book->hold_count; i++) {
+        struct hold *hold = &book->holds[i];
+        if (hold->flags & HOLD_GHOST) continue;
+        int64_t end_ns = session_end_ns(book, hold);
+        if (hold->lease_end_ns < end_ns) end_ns = hold->lease_end_ns;
+        if (end_ns <= hold->from_ns) hold->flags |= HOLD_LATE | HOLD_OUTSIDE;
+        hold->inside_ns = hold->flags & HOLD_OUTSIDE ? hold->from_ns
+                          : end_ns < hold->to_ns     ? end_ns
+                                                     : hold->to_ns;
+    }
+}
+
+int64_t hold_gone_ns(const struct book *book, const struct hold *hold) {
+    bool sure =
+        hold->ended == OPLOG_OK || hold->ended == OPLOG_LOST || (hold->flags & HOLD_CONTINUED);
+    if (sure && !(hold->flags & (HOLD_OPEN | HOLD_DEAD | HOLD_GHOST))) return hold->released_ns;
+    /* The server counts from later than the client, rounds up, and has ticks. */
+    if (hold->lease_end_ns == LB_NEVER) return LB_NEVER;
+    return lb_after(hold->lease_end_ns, book->rules.lease_ns);
+}

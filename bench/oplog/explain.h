@@ -1,0 +1,32 @@
+/* explain: a judgement's counter-example as the few operations that contradict each other, for
+ * people and for JSON. */
+#ifndef BENCH_OPLOG_EXPLAIN_H
+#define BENCH_OPLOG_EXPLAIN_H
+
+#include "bench/oplog/judge.h"
+
+#define EXPLAIN_LINES (2 * OPLOG_WITNESSES)
+
+struct oplog_line {
+    uint32_t client, key;
+    const char *op; /* "acquire", "renew", "release", "told" */
+    int64_t begin_ns, end_ns;
+    const char *outcome;
+    uint64_t token;
+    int64_t lease_end_ns; /* LB_NEVER = none */
+    bool shared;
+    char note[96]; /* what it has to do with it; "" = nothing */
+};
+
+/* The acquires, first to last, then how the holds before the last one ended. witness: the
+ * judgement's, of which there are witness_count. Returns how many lines. */
+int oplog_explain(const struct oplog_rules *rules, const struct judgement *judgement,
+                  const struct hold *witness, struct oplog_line lines[EXPLAIN_LINES]);
+
+/* The key that a hold's place is of. */
+uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold);
+
+/* How a hold ended: "ok", "lost", "unknown", "killed", ... */
+const char *hold_end_name(const struct hold *hold);
+
+#endif

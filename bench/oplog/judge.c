@@ -1,0 +1,241 @@
+/* judge: the sweep over each key's holds; see judge.h. */
+#include "bench/oplog/judge.h"
+
+#include <stdlib.h>
+
+#include "bench/oplog/order.h"
+
+/* The latest end among the holds so far. */
+struct latest {
+    int64_t ns;
+    uint32_t hold;
+};
+
+/* What a key's sweep knows of the holds before; readers and writers apart. */
+struct sweep {
+    struct latest certain[2], inside[2]; /* 0: those that nobody may meet, 1: readers */
+    uint64_t token;                      /* the greatest so far */
+    uint32_t token_hold;
+    int64_t called_ns; /* the latest call among those granted */
+};
+
+/* Permits that are out, by when they come back: a heap. */
+struct out {
+    int64_t end_ns;
+    uint32_t permits;
+};
+
+struct pool {
+    struct out *heap;
+    size_t count;
+    uint64_t sum;
+};
+
+bool judge_is_first(const struct judgement *judgement, enum oplog_verdict gravity, int64_t at_ns) {
+    if (judgement->clash == CLASH_NONE || gravity > judgement->verdict) return true;
+    return gravity == judgement->verdict && at_ns < judgement->clash_ns;
+}
+
+static void note_clash(struct judgement *judgement, const struct book *book, enum oplog_clash clash,
+                       enum oplog_verdict gravity, uint32_t holder, uint32_t intruder) {
+    int64_t at_ns = book->holds[intruder].from_ns;
+    if (judge_is_first(judgement, gravity, at_ns)) {
+        judgement->clash = clash;
+        judgement->clash_ns = at_ns;
+        judgement->witness[0] = holder;
+        judgement->witness[1] = intruder;
+        judgement->witness_count = 2;
+    }
+    if (gravity > judgement->verdict) judgement->verdict = gravity;
+}
+
+static void note_overlap(struct judgement *judgement, const struct book *book, bool violated,
+                         uint32_t holder, uint32_t intruder) {
+    judgement->violations += violated;
+    judgement->expired += !violated;
+    note_clash(judgement, book, CLASH_OVERLAP, violated ? OPLOG_VIOLATED : OPLOG_EXPIRED, holder,
+               intruder);
+}
+
+static void raise(struct latest *latest, int64_t ns, uint32_t hold) {
+    if (ns > latest->ns) *latest = (struct latest){ns, hold};
+}
+
+static const struct latest *later(const struct latest *a, const struct latest *b) {
+    return a->ns >= b->ns ? a : b;
+}
+
+/* Tokens grow in the order of holds that did not meet. One that came back late, or was lost, may
+ * have been granted long before it was seen. */
+static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, bool met,
+                        struct judgement *judgement) {
+    struct hold *hold = &book->holds[index];
+    if (!hold->token || hold->ended == OPLOG_LOST ||
+        (hold->flags & (HOLD_OUTSIDE | HOLD_PIECE | HOLD_SHARED))) {
+        return;
+    }
+    if (!met && hold->token <= sweep->token) {
+        hold->flags |= HOLD_MISORDERED;
+        judgement->token_errors++;
+        note_clash(judgement, book, CLASH_TOKEN, OPLOG_VIOLATED, sweep->token_hold, index);
+    }
+    if (hold->token > sweep->token) {
+        sweep->token = hold->token;
+        sweep->token_hold = index;
+    }
+}
+
+static void sweep_order(struct sweep *sweep, const struct hold *hold, struct judgement *judgement) {
+    if (hold->flags & (HOLD_SHARED | HOLD_PIECE)) return;
+    if (hold->called_ns < sweep->called_ns) judgement->inversions++;
+    if (hold->called_ns > sweep->called_ns) sweep->called_ns = hold->called_ns;
+}
+
+/* One at a time, or readers together. */
+static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
+                        struct judgement *judgement) {
+    const struct latest never = {INT64_MIN, 0};
+    struct sweep sweep = {{never, never}, {never, never}, 0, 0, INT64_MIN};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = order[i];
+        const struct hold *hold = &book->holds[index];
+        if (hold->flags & HOLD_GHOST) continue;
+        bool shared = book->rules.model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED);
+        const struct latest *met =
+            shared ? sweep.certain : later(&sweep.certain[0], &sweep.certain[1]);
+        const struct latest *inside =
+            shared ? sweep.inside : later(&sweep.inside[0], &sweep.inside[1]);
+        bool meets = hold->from_ns < met->ns;
+        if (meets) {
+            bool violated = !(hold->flags & HOLD_OUTSIDE) && hold->from_ns < inside->ns;
+            note_overlap(judgement, book, violated, violated ? inside->hold : met->hold, index);
+        }
+        sweep_token(&sweep, book, index, meets, judgement);
+        sweep_order(&sweep, hold, judgement);
+        raise(&sweep.certain[shared], hold->to_ns, index);
+        if (!(hold->flags & HOLD_OUTSIDE)) raise(&sweep.inside[shared], hold->inside_ns, index);
+    }
+}
+
+static void pool_add(struct pool *pool, int64_t end_ns, uint32_t permits) {
+    size_t at = pool->count++;
+    for (; at > 0 && pool->heap[(at - 1) / 2].end_ns > end_ns; at = (at - 1) / 2) {
+        pool->heap[at] = pool->heap[(at - 1) / 2];
+    }
+    pool->heap[at] = (struct out){end_ns, permits};
+    pool->sum += permits;
+}
+
+/* Those that have come back by then. */
+static void pool_pass(struct pool *pool, int64_t now_ns) {
+    while (pool->count > 0 && pool->heap[0].end_ns <= now_ns) {
+        pool->sum -= pool->heap[0].permits;
+        struct out last = pool->heap[--pool->count];
+        size_t at = 0;
+        for (;;) {
+            size_t child = 2 * at + 1;
+            if (child >= pool->count) break;
+            if (child + 1 < pool->count && pool->heap[child + 1].end_ns < pool->heap[child].end_ns)
+                child++;
+            if (pool->heap[child].end_ns >= last.end_ns) break;
+            pool->heap[at] = pool->heap[child];
+            at = child;
+        }
+        pool->heap[at] = last;
+    }
+}
+
+/* Up to a bound. */
+static void sweep_permits(struct book *book, const uint32_t *order, size_t count,
+                          struct pool *certain, struct pool *inside, struct judgement *judgement) {
+    struct sweep sweep = {.called_ns = INT64_MIN};
+    certain->count = inside->count = 0;
+    certain->sum = inside->sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = order[i];
+        const struct hold *hold = &book->holds[index];
+        if (hold->flags & HOLD_GHOST) continue;
+        pool_pass(certain, hold->from_ns);
+        pool_pass(inside, hold->from_ns);
+        if (certain->sum + hold->permits > book->rules.bound) {
+            bool violated =
+                !(hold->flags & HOLD_OUTSIDE) && inside->sum + hold->permits > book->rules.bound;
+            note_overlap(judgement, book, violated, index, index); /* whom it met is found later */
+        }
+        sweep_order(&sweep, hold, judgement);
+        if (hold->to_ns > hold->from_ns) pool_add(certain, hold->to_ns, hold->permits);
+        if (hold->inside_ns > hold->from_ns) pool_add(inside, hold->inside_ns, hold->permits);
+    }
+}
+
+/* All that was held when the intruder of a semaphore came in. */
+static void find_witnesses(const struct book *book, struct judgement *judgement) {
+    uint32_t intruder = judgement->witness[judgement->witness_count - 1];
+    const struct hold *last = &book->holds[intruder];
+    bool violated = judgement->verdict == OPLOG_VIOLATED;
+    int count = 0;
+    for (size_t i = 0; i < book->hold_count && count < OPLOG_WITNESSES - 1; i++) {
+        const struct hold *hold = &book->holds[i];
+        int64_t end_ns = violated ? hold->inside_ns : hold->to_ns;
+        if (i == intruder || hold->key != last->key || (hold->flags & HOLD_GHOST)) continue;
+        if (hold->from_ns <= last->from_ns && end_ns > last->from_ns)
+            judgement->witness[count++] = (uint32_t)i;
+    }
+    judgement->witness[count++] = intruder;
+    judgement->witness_count = count;
+}
+
+static int sweep_all(struct book *book, const uint32_t *order, struct judgement *judgement,
+                     struct lb_err *err) {
+    bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
+    struct pool certain = {0}, inside = {0};
+    if (permits) { /* more than all holds are never out */
+        certain.heap = malloc((book->hold_count + 1) * sizeof *certain.heap);
+        inside.heap = malloc((book->hold_count + 1) * sizeof *inside.heap);
+        if (!certain.heap || !inside.heap) {
+            free(certain.heap);
+            free(inside.heap);
+            return err_set(err, LB_EXIT_MACHINE, "out of memory for judging a history");
+        }
+    }
+    for (size_t begin = 0, end; begin < book->hold_count; begin = end) {
+        uint32_t key = book->holds[order[begin]].key;
+        for (end = begin + 1; end < book->hold_count && book->holds[order[end]].key == key;) end++;
+        if (permits) {
+            sweep_permits(book, order + begin, end - begin, &certain, &inside, judgement);
+        } else {
+            sweep_mutex(book, order + begin, end - begin, judgement);
+        }
+    }
+    free(certain.heap);
+    free(inside.heap);
+    if (permits && judgement->clash == CLASH_OVERLAP) find_witnesses(book, judgement);
+    return 0;
+}
+
+int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
+                struct lb_err *err) {
+    struct judgement judgement = {0};
+    uint32_t *order = order_holds_from(book, err);
+    if (!order) return -1;
+    bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
+    int failed = sweep_all(book, order, &judgement, err);
+    if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
+    /* Where operations are missing, or one stands for several keys, nobody knows what made a try
+     * busy. */
+    judgement.busy_judged = book->dropped == 0 && book->whole && !book->rules.many_keys &&
+                            book->rules.model != OPLOG_SEMAPHORE;
+    if (!failed && judgement.busy_judged) failed = judge_busy(book, &judgement, err);
+    if (failed || !ret_order) {
+        free(order);
+    } else {
+        *ret_order = order;
+    }
+    if (!failed) *ret = judgement;
+    return failed;
+}
+
+const char *oplog_verdict_name(enum oplog_verdict verdict) {
+    static const char *const names[] = {"clean", "expired", "violated"};
+    return names[verdict];
+}

@@ -1,0 +1,109 @@
+/* oplog: see oplog.h. */
+#include "bench/oplog/oplog.h"
+
+#define RING_BYTES (48 << 20) /* of all rings together */
+#define ROOM_MIN 256          /* records of a ring, however many threads there are */
+#define ROOM_MAX (1 << 19)
+#define ROOM_SUPERVISOR 4096
+
+static uint32_t room_of(int threads) {
+    size_t each = RING_BYTES / sizeof(struct oplog_record) / (size_t)threads;
+    uint32_t room = ROOM_MIN;
+    while (room < ROOM_MAX && room * 2 <= each) room *= 2;
+    return room;
+}
+
+static size_t head_bytes(int threads) {
+    size_t bytes = sizeof(struct oplog) + (size_t)(threads + 1) * sizeof(struct oplog_ring);
+    return (bytes + 63) & ~(size_t)63;
+}
+
+size_t oplog_bytes(int threads) {
+    size_t records = (size_t)threads * room_of(threads) + ROOM_SUPERVISOR;
+    return head_bytes(threads) + records * sizeof(struct oplog_record);
+}
+
+struct oplog *oplog_init(void *memory, int threads) {
+    struct oplog *history = memory;
+    struct oplog_record *records = (void *)((char *)memory + head_bytes(threads));
+    history->threads = threads;
+    for (int i = 0; i <= threads; i++) {
+        struct oplog_ring *ring = &history->rings[i];
+        ring->room = i < threads ? room_of(threads) : ROOM_SUPERVISOR;
+        ring->records = records;
+        records += ring->room;
+    }
+    return history;
+}
+
+static uint64_t free_room(const struct oplog_ring *ring) {
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    return ring->room - (head - atomic_load_explicit(&ring->tail, memory_order_acquire));
+}
+
+static void drop(struct oplog_ring *ring) {
+    atomic_store_explicit(&ring->dropped,
+                          atomic_load_explicit(&ring->dropped, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+/* The record is whole before the head says that it is there: a thread may be killed in between. */
+static void put(struct oplog_ring *ring, const struct oplog_record *record) {
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    ring->records[head & (ring->room - 1)] = *record;
+    atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+}
+
+bool oplog_granted(struct oplog_ring *ring, const struct oplog_record *record) {
+    if (free_room(ring) < (uint64_t)ring->owed + 2) {
+        drop(ring);
+        return false;
+    }
+    ring->owed++;
+    put(ring, record);
+    return true;
+}
+
+void oplog_released(struct oplog_ring *ring, const struct oplog_record *record) {
+    ring->owed--;
+    put(ring, record);
+}
+
+void oplog_note(struct oplog_ring *ring, const struct oplog_record *record) {
+    if (free_room(ring) < (uint64_t)ring->owed + 1) {
+        drop(ring);
+    } else {
+        put(ring, record);
+    }
+}
+
+static void supervise(struct oplog *history, enum oplog_kind kind, uint32_t first, uint32_t count,
+                      int64_t begin_ns, int64_t end_ns) {
+    struct oplog_record record = {.kind = (uint8_t)kind,
+                                  .client = first,
+                                  .clients = count,
+                                  .begin_ns = begin_ns,
+                                  .end_ns = end_ns,
+                                  .lease_end_ns = LB_NEVER};
+    oplog_note(&history->rings[history->threads], &record);
+}
+
+void oplog_stall(struct oplog *history, uint32_t first, uint32_t count, int64_t from_ns,
+                 int64_t to_ns) {
+    supervise(history, OPLOG_STALL, first, count, from_ns, to_ns);
+}
+
+void oplog_cut(struct oplog *history, uint32_t first, uint32_t count, int64_t from_ns,
+               int64_t to_ns) {
+    supervise(history, OPLOG_CUT, first, count, from_ns, to_ns);
+}
+
+void oplog_death(struct oplog *history, uint32_t first, uint32_t count, int64_t at_ns) {
+    supervise(history, OPLOG_DEATH, first, count, at_ns, at_ns);
+}
+
+const char *oplog_outcome_name(enum oplog_outcome outcome) {
+    static const char *const names[] = {"ok",      "busy",    "timeout", "lost",
+                                        "unknown", "refused", "broken"};
+    return outcome < OPLOG_OUTCOMES ? names[outcome] : "?";
+}

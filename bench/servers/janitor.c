@@ -1,0 +1,201 @@
+/* janitor: see janitor.h. It refuses to outlive its work: it gives up on what SIGKILL does not stop. */
+#include "bench/servers/janitor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/servers/folder.h"
+#include "bench/servers/proc.h"
+#include "bench/servers/shm.h"
+
+#define PATIENCE_NS (30 * LB_S_NS) /* with what was killed, on a machine that stands still */
+#define JANITOR_ITEMS_MAX 256      /* groups and folders together; a run has a few */
+
+enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER };
+
+struct janitor_message {
+    enum janitor_verb verb;
+    int stop_signal;
+    pid_t group;
+    char path[512];
+};
+
+static int janitor_fd = -1;
+static pid_t janitor_process;
+static bool keep_over_fork;
+
+/* --- in the janitor --- */
+
+static struct janitor_message items[JANITOR_ITEMS_MAX];
+static int item_count;
+
+static void note(const struct janitor_message *message) {
+    enum janitor_verb added =
+        message->verb == DROP_GROUP || message->verb == ADD_GROUP ? ADD_GROUP : ADD_FOLDER;
+    for (int i = 0; i < item_count; i++) {
+        if (items[i].verb != added) continue;
+        if (added == ADD_GROUP ? items[i].group != message->group
+                               : strcmp(items[i].path, message->path) != 0)
+            continue;
+        items[i] = items[--item_count];
+        break;
+    }
+    if (message->verb == added && item_count < JANITOR_ITEMS_MAX) items[item_count++] = *message;
+}
+
+static void nap_ms(int ms) {
+    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
+}
+
+static bool any_runs(void) {
+    for (int i = 0; i < item_count; i++) {
+        if (items[i].verb == ADD_GROUP && proc_group_runs(items[i].group)) return true;
+    }
+    return false;
+}
+
+static void signal_groups(int signal) {
+    for (int i = 0; i < item_count; i++) {
+        if (items[i].verb != ADD_GROUP) continue;
+        int send_signal = signal ? signal : items[i].stop_signal;
+        /* It leads no group in its first moment. */
+        if (kill(-items[i].group, send_signal) != 0) kill(items[i].group, send_signal);
+        kill(-items[i].group, SIGCONT); /* a paused process acts on no other signal but SIGKILL */
+    }
+}
+
+static void clean_up(void) {
+    /* First politely: PostgreSQL frees its System V shared memory only then. */
+    signal_groups(0);
+    for (int64_t until_ns = lb_now() + 3 * LB_S_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
+    signal_groups(SIGKILL);
+    for (int64_t until_ns = lb_now() + PATIENCE_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
+    for (int i = 0; i < item_count; i++) {
+        if (items[i].verb == ADD_GROUP) shm_remove_of(items[i].group);
+        if (items[i].verb != ADD_FOLDER) continue;
+        int64_t until_ns = lb_now() + PATIENCE_NS;
+        while (folder_remove(items[i].path) != 0 && lb_now() < until_ns) nap_ms(10);
+    }
+}
+
+static void janitor_main(int fd, pid_t program) {
+    setsid();
+    prctl(PR_SET_NAME, "lockbench-janitor");
+    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
+    /* Holds nothing of the program open: somebody may wait for the end of its output. */
+    if (fd != 3) fd = dup2(fd, 3);
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
+    syscall(SYS_close_range, 4U, ~0U, 0U);
+    if (chdir("/") != 0) { /* a folder in use can't be unmounted; no harm beyond that */
+    }
+    struct janitor_message message;
+    /* A server that was stopped before it was executed still has the socket: then the program's end
+     * shows in whose child this is. */
+    struct timeval look = {.tv_usec = 200000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
+    for (;;) {
+        ssize_t len = recv(fd, &message, sizeof message, 0);
+        if (len < 0 && errno == EINTR) continue;
+        if (len < 0 && errno == EAGAIN && getppid() == program) continue;
+        if (len != sizeof message) break;
+        note(&message);
+    }
+    clean_up();
+    _exit(0);
+}
+
+/* --- in the program --- */
+
+static void forked_child(void) {
+    if (keep_over_fork) return;
+    if (janitor_fd >= 0) close(janitor_fd);
+    janitor_fd = -1;
+    janitor_process = 0;
+}
+
+int janitor_start(struct lb_err *err) {
+    static bool hooked;
+    if (janitor_fd >= 0) return 0;
+    if (!hooked && pthread_atfork(NULL, NULL, forked_child) == 0) hooked = true;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "janitor process: %s", strerror(errno));
+    pid_t program = getpid(), pid = fork();
+    if (pid < 0) {
+        err_set(err, LB_EXIT_MACHINE, "janitor process: %s", strerror(errno));
+        close(pair[0]);
+        close(pair[1]);
+        return -1;
+    }
+    if (pid == 0) {
+        close(pair[0]);
+        janitor_main(pair[1], program);
+    }
+    close(pair[1]);
+    janitor_fd = pair[0];
+    janitor_process = pid;
+    return 0;
+}
+
+void janitor_fork_begin(void) {
+    keep_over_fork = true;
+}
+
+void janitor_fork_end(void) {
+    keep_over_fork = false;
+}
+
+static void tell(enum janitor_verb verb, pid_t group, int stop_signal, const char *path) {
+    struct janitor_message message = {.verb = verb, .group = group, .stop_signal = stop_signal};
+    for (size_t i = 0; path && path[i] && i < sizeof message.path - 1; i++)
+        message.path[i] = path[i];
+    while (janitor_fd >= 0 && send(janitor_fd, &message, sizeof message, MSG_NOSIGNAL) < 0 &&
+           errno == EINTR) {
+    }
+}
+
+void janitor_add_group(pid_t group, int stop_signal) {
+    tell(ADD_GROUP, group, stop_signal, NULL);
+}
+
+void janitor_drop_group(pid_t group) {
+    tell(DROP_GROUP, group, 0, NULL);
+}
+
+void janitor_add_folder(const char *path) {
+    tell(ADD_FOLDER, 0, 0, path);
+}
+
+void janitor_drop_folder(const char *path) {
+    tell(DROP_FOLDER, 0, 0, path);
+}
+
+void janitor_finish(void) {
+    if (janitor_fd < 0) return;
+    int saved = errno;
+    close(janitor_fd);
+    janitor_fd = -1;
+    while (waitpid(janitor_process, NULL, 0) < 0 && errno == EINTR) {
+    }
+    janitor_process = 0;
+    errno = saved;
+}
+
+pid_t janitor_pid(void) {
+    return janitor_process;
+}

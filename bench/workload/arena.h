@@ -1,0 +1,23 @@
+/* arena: memory that is given piece by piece and freed at once; what a plan's texts and options
+ * live in. */
+#ifndef BENCH_WORKLOAD_ARENA_H
+#define BENCH_WORKLOAD_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *newest; /* a zeroed struct is an empty arena */
+};
+
+/* Zeroed memory, aligned for anything; NULL when there is none left. */
+void *arena_alloc(struct arena *arena, size_t bytes);
+
+/* A copy of text; NULL for NULL or when there is no memory left. */
+const char *arena_text(struct arena *arena, const char *text);
+
+/* Frees all that it gave. */
+void arena_done(struct arena *arena);
+
+#endif

@@ -1,0 +1,287 @@
+/* choose: which locks a plan runs: those that were named, or all (of a backend, of a primitive)
+ * that can run here. */
+#include <string.h>
+
+#include "bench/base/nearest.h"
+#include "bench/workload/draft.h"
+#include "bench/workload/text.h"
+#include "bench/workload/topologies.h"
+#include "bench/workload/words.h"
+#include "drivers/registry.h"
+
+struct obstacle {
+    int code; /* 0 = the lock can run */
+    const char *reason, *install;
+};
+
+/* What a latch can't do in this plan, or NULL. Its clients wait for each other, in rounds. */
+static const char *latch_unfit(const struct plan *plan) {
+    int most = 0;
+    for (int i = 0; i < plan->clients_count; i++)
+        most = plan->clients[i] > most ? plan->clients[i] : most;
+    if (plan->arrival.kind != ARRIVAL_CLOSED)
+        return "is a latch: its clients go in rounds (load.arrival must be closed)";
+    if (most < 2) return "is a latch: one client would wait for itself (load.clients)";
+    if (plan->keys.pick == KEYS_OWN)
+        return "is a latch: its clients must share a key (load.keys = own)";
+    if (plan->churn) return "is a latch: its clients keep their sessions (load.session = each)";
+    return NULL;
+}
+
+/* What the plan asks of a lock that this one can't do, or NULL. */
+static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
+    bool guards =
+        lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK || (lock->caps & LB_CAP_SLOTS);
+    bool shared = false;
+    for (int i = 0; i < plan->readers_count; i++) shared |= plan->readers[i] > 0;
+    const struct {
+        bool missing;
+        const char *reason;
+    } needs[] = {
+        {plan->mode == MODE_TRY && !(lock->caps & LB_CAP_TRY),
+         "can't be tried without waiting (acquire.mode = try)"},
+        {plan->mode != MODE_TRY && !(lock->caps & LB_CAP_WAIT),
+         "can't wait; use acquire.mode = try"},
+        {plan->renew && (lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW),
+         "can't renew its lease (acquire.renew = yes)"},
+        {shared && !(lock->caps & LB_CAP_SHARED),
+         "has no shared mode (acquire.readers; capability 'shared')"},
+        {plan->permits > 1 && !(lock->caps & LB_CAP_PERMITS),
+         "doesn't give several permits at once (acquire.permits; capability 'permits')"},
+        {plan->depth > 1 && !(lock->caps & LB_CAP_REENTRANT),
+         "can't be taken again by its holder (acquire.depth; capability 'reentrant')"},
+        {plan->keys_at_once > 1 && !(lock->caps & LB_CAP_MULTI),
+         "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
+        {plan->clients_per_session > 1 && !(lock->caps & LB_CAP_SHARE),
+         "doesn't let clients share a session (load.clients_per_session; capability 'share')"},
+        {plan->stock > 0 && !guards,
+         "has no single holder who could sell (load.stock needs a mutex or a segmented lock)"},
+        {plan->bound > LB_SLOTS_MAX && (lock->caps & LB_CAP_SLOTS),
+         "has at most 64 segments (acquire.bound)"},
+    };
+    if (lock->caps & LB_CAP_BASELINE) return NULL; /* does nothing, whatever is asked */
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        if (needs[i].missing) return needs[i].reason;
+    }
+    return lock->primitive == LB_LATCH ? latch_unfit(plan) : NULL;
+}
+
+/* What this machine lacks to run a lock as the plan has it. */
+static struct obstacle machine_obstacle(const struct plan *plan, const struct lb_lock *lock,
+                                        const struct plan_wish *wish) {
+    struct obstacle obstacle = {0};
+    if (lock->backend->unavailable) {
+        return (struct obstacle){LB_EXIT_MACHINE, lock->backend->unavailable,
+                                 lock->backend->install};
+    }
+    for (int i = 0; wish->why_not && !obstacle.reason; i++) {
+        const char *topology = topologies_of(plan, lock, i);
+        if (!topology && i > 0) break;
+        obstacle.reason = wish->why_not(wish->why_not_context, lock, topology, plan->durability,
+                                        &obstacle.install);
+        if (obstacle.reason) obstacle.code = LB_EXIT_MACHINE;
+    }
+    return obstacle;
+}
+
+static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock *lock,
+                                   const struct plan_wish *wish) {
+    if (!lock->backend->unavailable) {
+        const char *reason = unfit(plan, lock);
+        if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
+    }
+    return machine_obstacle(plan, lock, wish);
+}
+
+static int skip(struct plan *plan, const struct lb_lock *lock, const struct obstacle *obstacle,
+                struct lb_err *err) {
+    json_t *entry =
+        json_pack("{s:s, s:s, s:s, s:s?}", "lock", lock->name, "backend", lock->backend->name,
+                  "reason", obstacle->reason, "install", obstacle->install);
+    if (json_array_append_new(plan->skipped, entry) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+/* A control as "all" brings it in: one that any contention exposes runs with the others; another
+ * one only with run.controls = exposed, by a plan of its own. */
+static int add_control(struct draft *draft, const struct lb_lock *lock,
+                       const struct plan_wish *wish, struct lb_err *err) {
+    struct plan *plan = draft->plan;
+    if (!plan->controls_exposed) return 0;
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (plan->locks[i].lock == lock) return 0;
+    }
+    if (lock->backend->unavailable) {
+        struct obstacle obstacle = machine_obstacle(plan, lock, wish);
+        return skip(plan, lock, &obstacle, err);
+    }
+    char seed[64], durability[64];
+    snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)plan->seed);
+    snprintf(durability, sizeof durability, "servers.durability=%s", plan->durability);
+    const char *sets[] = {seed, durability};
+    struct plan_wish own = {.workload = lock->about.exposed_by,
+                            .folder = wish->folder,
+                            .locks = lock->name,
+                            .sets = sets,
+                            .set_count = 2};
+    struct plan *exposing = plan_load(&own, err);
+    if (!exposing) {
+        err_prefix(err, "run.controls = exposed: %s", lock->name);
+        return -1;
+    }
+    struct obstacle obstacle = machine_obstacle(exposing, lock, wish);
+    if (obstacle.code) {
+        plan_free(exposing);
+        return skip(plan, lock, &obstacle, err);
+    }
+    plan->locks[plan->lock_count] = exposing->locks[0];
+    plan->locks[plan->lock_count].chosen = false;
+    plan->locks[plan->lock_count++].plan = exposing;
+    return 0;
+}
+
+static int add(struct draft *draft, int index, bool chosen, const struct plan_wish *wish,
+               struct lb_err *err) {
+    struct plan *plan = draft->plan;
+    const struct lb_lock *lock = registry_locks()[index];
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (plan->locks[i].lock == lock) {
+            plan->locks[i].chosen |= chosen;
+            return 0;
+        }
+    }
+    struct obstacle obstacle = obstacle_of(plan, lock, wish);
+    if (obstacle.code && chosen) {
+        return err_set(err, obstacle.code, "%s can't run: %s%s%s", lock->name, obstacle.reason,
+                       obstacle.install ? "; install: " : "",
+                       obstacle.install ? obstacle.install : "");
+    }
+    if (obstacle.code) return skip(plan, lock, &obstacle, err);
+    const void *backend_options = NULL;
+    for (int i = 0; registry_backends()[i]; i++) {
+        if (registry_backends()[i] == lock->backend) backend_options = draft->backend_options[i];
+    }
+    plan->locks[plan->lock_count++] = (struct plan_lock){.lock = lock,
+                                                         .options = draft->lock_options[index],
+                                                         .backend_options = backend_options,
+                                                         .chosen = chosen};
+    return 0;
+}
+
+/* The first of its backend in the list; and what any contention exposes, so that the checks are
+ * tried. */
+static bool is_one_of_each(int index) {
+    const struct lb_lock *lock = registry_locks()[index];
+    if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
+    for (int i = 0; i < index; i++) {
+        if (registry_locks()[i]->backend == lock->backend) return false;
+    }
+    return true;
+}
+
+/* Whether a word that is no lock's name means this lock too. */
+static bool in_group(int index, const char *word) {
+    const struct lb_lock *lock = registry_locks()[index];
+    if (strcmp(word, "one-of-each") == 0) return is_one_of_each(index);
+    if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
+    return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||
+           strcmp(word, lb_primitive_name(lock->primitive)) == 0;
+}
+
+/* A group may be empty: there need not be a lock of each primitive. */
+static bool is_group(const char *word) {
+    for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
+        if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
+    }
+    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 ||
+           strcmp(word, "controls") == 0 || registry_backend(word);
+}
+
+static int unknown_name(const char *name, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    nearest_offer(&nearest, "all");
+    nearest_offer(&nearest, "one-of-each");
+    nearest_offer(&nearest, "controls");
+    for (int i = 0; registry_locks()[i]; i++) {
+        nearest_offer(&nearest, registry_locks()[i]->name);
+        nearest_offer(&nearest, registry_locks()[i]->backend->name);
+        nearest_offer(&nearest, lb_primitive_name(registry_locks()[i]->primitive));
+    }
+    return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+bool word_means(const char *word, const struct lb_lock *lock) {
+    size_t len = strlen(word);
+    if (len > 1 && word[len - 1] == '?') len--;
+    if (strlen(lock->name) == len && strncmp(word, lock->name, len) == 0) return true;
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (registry_locks()[i] == lock) return in_group(i, word);
+    }
+    return false;
+}
+
+int word_check(const char *word, struct lb_err *err) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (word_means(word, registry_locks()[i])) return 0;
+    }
+    return is_group(word) ? err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word)
+                          : unknown_name(word, err);
+}
+
+/* One lock as "all" brings it in. */
+static int add_unasked(struct draft *draft, int index, const struct plan_wish *wish,
+                       struct lb_err *err) {
+    const struct lb_lock *lock = registry_locks()[index];
+    bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
+    return elsewhere ? add_control(draft, lock, wish, err) : add(draft, index, false, wish, err);
+}
+
+/* A name, a name with a "?" behind (only if it can run here), or a group. */
+static int add_word(struct draft *draft, char *word, const struct plan_wish *wish,
+                    struct lb_err *err) {
+    size_t len = strlen(word);
+    bool perhaps = len > 1 && word[len - 1] == '?';
+    if (perhaps) word[len - 1] = '\0';
+    if (*word == '\0')
+        return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (strcmp(registry_locks()[i]->name, word) == 0) return add(draft, i, !perhaps, wish, err);
+    }
+    if (!is_group(word)) return unknown_name(word, err);
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (in_group(i, word) && add_unasked(draft, i, wish, err)) return -1;
+    }
+    return 0;
+}
+
+int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+    struct plan *plan = draft->plan;
+    int count = 0;
+    while (registry_locks()[count]) count++;
+    plan->locks = arena_alloc(draft->arena, sizeof *plan->locks * (size_t)count);
+    if (!plan->locks) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (const char *at = plan->wished;; at++) {
+        char name[128];
+        size_t len = strcspn(at, ",");
+        if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%s", at);
+        if (add_word(draft, name, wish, err)) return -1;
+        at += len;
+        if (*at == '\0') break;
+    }
+    if (plan->lock_count == 0 && json_array_size(plan->skipped) == 0) {
+        return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", plan->wished);
+    }
+    if (plan->lock_count == 0) {
+        const json_t *first = json_array_get(plan->skipped, 0);
+        const char *name = "", *reason = "";
+        json_unpack((json_t *)first, "{s:s, s:s}", "lock", &name, "reason", &reason);
+        return err_set(
+            err, LB_EXIT_MACHINE,
+            "no lock can run here; the first of them, %s: %s ('lockbench doctor' tells more)", name,
+            reason);
+    }
+    return 0;
+}

@@ -1,0 +1,226 @@
+/* faults: see faults.h. */
+#include "bench/workload/faults.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/workload/text.h"
+
+#define TARGETS "any,holder,waiter,all,replication,leader,primary,one,minority,majority"
+#define NODE_MAX 15
+
+/* Sets of enum fault_target. */
+#define CLIENTS (1 << TARGET_ANY | 1 << TARGET_HOLDER | 1 << TARGET_WAITER)
+#define SERVERS                                                                                    \
+    (1 << TARGET_ANY | 1 << TARGET_ALL | 1 << TARGET_LEADER | 1 << TARGET_PRIMARY |                \
+     1 << TARGET_ONE | 1 << TARGET_MINORITY | 1 << TARGET_MAJORITY | 1 << TARGET_NODE)
+#define WIRES (CLIENTS | 1 << TARGET_ALL)
+#define BETWEEN (WIRES | 1 << TARGET_REPLICATION)
+
+/* How each kind behaves. */
+static const struct {
+    enum fault_on on;
+    bool lasts;
+    unsigned targets; /* 1 << each enum fault_target that it can have */
+} traits[FAULT_KINDS] = {
+    [FAULT_PAUSE] = {ON_CLIENTS, true, CLIENTS},
+    [FAULT_KILL] = {ON_CLIENTS, false, CLIENTS},
+    [FAULT_STARVE] = {ON_CLIENTS, true, CLIENTS | 1 << TARGET_ALL},
+    [FAULT_SERVER_PAUSE] = {ON_SERVERS, true, SERVERS},
+    [FAULT_SERVER_KILL] = {ON_SERVERS, true, SERVERS},
+    [FAULT_SERVER_EMPTY] = {ON_SERVERS, true, SERVERS},
+    [FAULT_PROMOTE] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
+    [FAULT_TERMINATE] = {ON_SERVERS, false, WIRES},
+    [FAULT_EVICT] = {ON_SERVERS, false, SERVERS},
+    [FAULT_CLOCK] = {ON_SERVERS, false, SERVERS},
+    [FAULT_WIRE_DELAY] = {ON_WIRES, true, BETWEEN},
+    [FAULT_WIRE_SLOW] = {ON_WIRES, true, BETWEEN},
+    [FAULT_WIRE_CUT] = {ON_WIRES, true, BETWEEN},
+    [FAULT_WIRE_RESET] = {ON_WIRES, false, BETWEEN},
+    [FAULT_WIRE_MIDWAY] = {ON_WIRES, true, WIRES},
+    [FAULT_WIRE_DROP] = {ON_WIRES, true, WIRES},
+};
+
+int fault_section(const char *name) {
+    if (strcmp(name, "fault") == 0) return 0;
+    if (strncmp(name, "fault.", 6) != 0 || strlen(name) != 7) return -1;
+    int number = name[6] - '0';
+    return number >= 2 && number <= PLAN_FAULTS_MAX ? number - 1 : -1;
+}
+
+char *fault_section_text(int number, char *text, size_t size) {
+    if (number == 0) {
+        snprintf(text, size, "fault");
+    } else {
+        snprintf(text, size, "fault.%d", number + 1);
+    }
+    return text;
+}
+
+int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret,
+               struct lb_err *err) {
+    static const char random[] = "random:";
+    struct span span = {0};
+    if (min_ns > 0 && (strcmp(text, "none") == 0 || strcmp(text, "0") == 0)) {
+        *ret = span;
+        return 0;
+    }
+    if (strncmp(text, random, strlen(random)) != 0) {
+        if (text_duration(text, min_ns, max_ns, &span.from_ns, err)) return -1;
+        *ret = (struct span){span.from_ns, span.from_ns};
+        return 0;
+    }
+    char from[40], to[40];
+    const char *low = text + strlen(random), *dots = strstr(low, "..");
+    if (!dots || text_trim(low, (size_t)(dots - low), from, sizeof from) ||
+        text_trim(dots + 2, strlen(dots + 2), to, sizeof to)) {
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not random:FROM..TO", text);
+    }
+    if (text_duration(from, min_ns, max_ns, &span.from_ns, err) ||
+        text_duration(to, min_ns, max_ns, &span.to_ns, err)) {
+        return -1;
+    }
+    if (span.to_ns < span.from_ns) {
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' ends before it begins", text);
+    }
+    *ret = span;
+    return 0;
+}
+
+char *span_text(const struct span *span, char *text, size_t size) {
+    char from[40], to[40];
+    duration_text(span->from_ns, from, sizeof from);
+    duration_text(span->to_ns, to, sizeof to);
+    if (span->from_ns == span->to_ns) {
+        snprintf(text, size, "%s", from);
+    } else {
+        snprintf(text, size, "random:%s..%s", from, to);
+    }
+    return text;
+}
+
+int64_t span_draw(const struct span *span, struct lb_rng *rng) {
+    if (span->from_ns == span->to_ns) return span->from_ns;
+    return span->from_ns + (int64_t)rng_below(rng, (uint64_t)(span->to_ns - span->from_ns) + 1);
+}
+
+int fault_target_parse(const char *text, struct plan_fault *ret, struct lb_err *err) {
+    int target = 0;
+    int64_t node = 0;
+    if (*text >= '0' && *text <= '9') {
+        if (text_int(text, 0, NODE_MAX, &node, err)) return -1;
+        target = TARGET_NODE;
+    } else if (text_choice(text, TARGETS, &target, err)) {
+        return -1;
+    }
+    ret->target = (enum fault_target)target;
+    ret->node = (int)node;
+    return 0;
+}
+
+char *fault_target_text(const struct plan_fault *fault, char *text, size_t size) {
+    if (fault->target == TARGET_NODE) {
+        snprintf(text, size, "%d", fault->node);
+        return text;
+    }
+    return text_choice_name(TARGETS, (int)fault->target, text, size);
+}
+
+const char *fault_kind_text(enum fault_kind kind) {
+    static const char *const names[FAULT_KINDS] = {
+        "none",         "pause",    "kill",       "starve",      "server-pause", "server-kill",
+        "server-empty", "promote",  "terminate",  "evict",       "clock",        "wire-delay",
+        "wire-slow",    "wire-cut", "wire-reset", "wire-midway", "wire-drop",
+    };
+    return names[kind];
+}
+
+char *faults_text(const struct plan *plan, char *text, size_t size) {
+    size_t used = 0;
+    snprintf(text, size, "none");
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        if (plan->faults[i].kind == FAULT_NONE) continue;
+        int more = snprintf(text + used, size - used, "%s%s", used ? "+" : "",
+                            fault_kind_text(plan->faults[i].kind));
+        if (more < 0 || (size_t)more >= size - used) break;
+        used += (size_t)more;
+    }
+    return text;
+}
+
+enum fault_on fault_acts_on(enum fault_kind kind) {
+    return traits[kind].on;
+}
+
+bool fault_lasts(enum fault_kind kind) {
+    return traits[kind].lasts;
+}
+
+bool fault_needs_processes(const struct plan_fault *fault) {
+    if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_KILL) return true;
+    bool by_client = fault->kind == FAULT_TERMINATE || fault_acts_on(fault->kind) == ON_WIRES;
+    return by_client && fault->target != TARGET_ALL && fault->target != TARGET_REPLICATION;
+}
+
+bool plan_acts_on(const struct plan *plan, enum fault_on on) {
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        if (plan->faults[i].kind != FAULT_NONE && fault_acts_on(plan->faults[i].kind) == on)
+            return true;
+    }
+    return false;
+}
+
+bool plan_steps_clocks(const struct plan *plan) {
+    bool any = false;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) any |= plan->faults[i].kind == FAULT_CLOCK;
+    return any;
+}
+
+/* The targets that a kind can have, in words. */
+static char *targets_text(enum fault_kind kind, char *text, size_t size) {
+    size_t used = 0;
+    for (int target = 0; target <= TARGET_NODE; target++) {
+        if (!(traits[kind].targets & (1u << target))) continue;
+        char name[20];
+        if (target == TARGET_NODE) {
+            snprintf(name, sizeof name, "a number");
+        } else {
+            text_choice_name(TARGETS, target, name, sizeof name);
+        }
+        int more = snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+        if (more < 0 || (size_t)more >= size - used) break;
+        used += (size_t)more;
+    }
+    return text;
+}
+
+int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err) {
+    char targets[160];
+    enum fault_kind kind = fault->kind;
+    const char *name = fault_kind_text(kind);
+    if (!(traits[kind].targets & (1u << fault->target))) {
+        *ret_key = "target";
+        return err_set(err, LB_EXIT_USAGE, "%s hits none of these; allowed: %s", name,
+                       targets_text(kind, targets, sizeof targets));
+    }
+    if (fault->for_ns == 0 &&
+        (kind == FAULT_PAUSE || kind == FAULT_STARVE || kind == FAULT_SERVER_PAUSE)) {
+        *ret_key = "for";
+        return err_set(err, LB_EXIT_USAGE, "%s ends: say for how long it lasts", name);
+    }
+    if (kind == FAULT_SERVER_EMPTY && fault->for_ns == 0) {
+        *ret_key = "for";
+        return err_set(err, LB_EXIT_USAGE, "a server comes back empty: say after how long");
+    }
+    if (kind == FAULT_CLOCK && fault->by_ns == 0) {
+        *ret_key = "by";
+        return err_set(err, LB_EXIT_USAGE, "say how far the clock jumps: 60s or -60s, say");
+    }
+    if (kind == FAULT_WIRE_DELAY && (fault->by_ns < 0 || fault->by_ns + fault->jitter_ns == 0)) {
+        *ret_key = "by";
+        return err_set(err, LB_EXIT_USAGE,
+                       "say how much later each byte comes: by = 50ms, or jitter, say");
+    }
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* plan: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c,
+ * its stages are in stages.c. */
+#define _GNU_SOURCE
+#include "bench/workload/plan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/nearest.h"
+#include "bench/workload/draft.h"
+#include "bench/workload/fields.h"
+#include "bench/workload/text.h"
+#include "bench/workload/workloads.h"
+
+/* The file's name without folder and ending, as far as it is fit for a name. */
+static const char *stem(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    char name[41];
+    snprintf(name, sizeof name, "%.40s", slash ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot && dot != name) *dot = '\0';
+    for (char *c = name; *c; c++) {
+        bool fit =
+            strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *c) != NULL;
+        if (!fit || (c == name && *c == '-')) *c = '_';
+    }
+    return arena_text(arena, *name ? name : "workload");
+}
+
+/* "SECTION.KEY=VALUE" into its three parts. */
+static int read_set(const char *text, struct arena *arena, struct setting *ret,
+                    struct lb_err *err) {
+    const char *equals = strchr(text, '=');
+    /* The last one: "fault.2" has one of its own. */
+    const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
+    char section[64], key[64], value[4096];
+    if (!dot) {
+        char name[64];
+        text_trim(text, strcspn(text, "="), name, sizeof name);
+        for (const struct field *field = fields(); equals && field->section; field++) {
+            if (strcmp(field->key, name) != 0) continue;
+            return err_set(err, LB_EXIT_USAGE,
+                           "--set %.80s: lacks the section; write --set %s.%.80s", text,
+                           field->section, text);
+        }
+        return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
+    }
+    if (text_trim(text, (size_t)(dot - text), section, sizeof section) ||
+        text_trim(dot + 1, (size_t)(equals - dot - 1), key, sizeof key) ||
+        text_trim(equals + 1, strlen(equals + 1), value, sizeof value)) {
+        return err_set(err, LB_EXIT_USAGE, "--set %.80s...: too long", text);
+    }
+    /* Such a value could not stand in a workload file, and a printed plan must read back. */
+    if (strpbrk(value, "\n\r") || *value == ';' || *value == '#' || strstr(value, " ;") ||
+        strstr(value, " #") || strstr(value, "\t;") || strstr(value, "\t#")) {
+        return err_set(err, LB_EXIT_USAGE,
+                       "--set %.80s: a value has no line break, and no ; or # behind a blank",
+                       text);
+    }
+    struct setting setting = {arena_text(arena, section), arena_text(arena, key),
+                              arena_text(arena, value), NULL, 0};
+    if (!setting.section || !setting.key || !setting.value)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    *ret = setting;
+    return 0;
+}
+
+static int fill(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+    struct plan *plan = draft->plan;
+    struct settings settings = {0};
+    char path[PATH_MAX];
+    if (workload_path(wish->folder, wish->workload, path, sizeof path, err)) return -1;
+    plan->source = arena_text(draft->arena, path);
+    plan->name = plan->source ? stem(path, draft->arena) : NULL;
+    if (!plan->name) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (draft_defaults(draft, err)) return -1;
+    if (workfile_read(plan->source, draft->arena, &settings, err)) return -1;
+    for (int i = 0; i < wish->set_count; i++) {
+        struct setting setting;
+        if (read_set(wish->sets[i], draft->arena, &setting, err)) return -1;
+        if (settings_add(&settings, draft->arena, &setting, err)) return -1;
+    }
+    for (int i = 0; i < settings.count; i++) {
+        if (draft_apply(draft, &settings.item[i], err)) return -1;
+    }
+    if (wish->locks) {
+        plan->wished = arena_text(draft->arena, wish->locks);
+        if (!plan->wished) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    if (draft_choose(draft, wish, err)) {
+        const struct setting *from =
+            wish->locks ? NULL : draft->from[field_find("workload", "locks") - fields()];
+        char place[256];
+        if (from) err_prefix(err, "%s", setting_place(from, place, sizeof place));
+        return -1;
+    }
+    return draft_check(draft, err);
+}
+
+struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err) {
+    struct plan *plan = calloc(1, sizeof *plan);
+    struct arena *arena = calloc(1, sizeof *arena);
+    if (!plan || !arena) {
+        free(plan);
+        free(arena);
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    plan->memory = arena;
+    plan->skipped = json_array();
+    plan->warnings = json_array();
+    struct draft draft = {.plan = plan, .arena = arena};
+    if (fill(&draft, wish, err)) {
+        plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+void plan_free(struct plan *plan) {
+    if (!plan) return;
+    for (int i = 0; i < plan->lock_count; i++) plan_free((struct plan *)plan->locks[i].plan);
+    json_decref(plan->skipped);
+    json_decref(plan->warnings);
+    arena_done(plan->memory);
+    free(plan->memory);
+    free(plan);
+}

@@ -1,0 +1,42 @@
+/* schedule: when the operations of an open-loop run are due.
+ *
+ * Moments are counted from the start and never from the previous completion, so that a late client
+ * does not slow the schedule and nothing drifts. Nothing is dated back and nothing catches up at a
+ * higher rate. One thread uses one schedule. Clients 0 .. total-1 share the plan's rate; a schedule
+ * may stand for one of them or for a run of neighbours (the clients of one thread). All schedules
+ * of a run together are the plan's arrival process exactly: a constant one takes turns between
+ * them, a Poisson one is split at random. */
+#ifndef BENCH_WORKLOAD_SCHEDULE_H
+#define BENCH_WORKLOAD_SCHEDULE_H
+
+#include <stdint.h>
+
+#include "bench/base/rng.h"
+#include "bench/workload/plan.h"
+
+struct schedule {
+    enum arrival_kind kind;
+    uint32_t first, count, total; /* the clients it stands for */
+    int64_t start_ns;
+    /* mean time between two arrivals: constant, of all clients; Poisson, of this share */
+    double gap_ns;
+    double passed_ns; /* Poisson: from start_ns to the next arrival */
+    uint64_t taken;
+    int64_t next_ns;
+    struct lb_rng rng;
+};
+
+/* For clients first .. first+count-1 of total; count above 0. The same seed gives the same
+ * moments. */
+void schedule_init(struct schedule *schedule, const struct arrival *arrival, uint32_t first,
+                   uint32_t count, uint32_t total, int64_t start_ns, uint64_t seed);
+
+/* The next arrival by lb_now()'s clock; LB_NEVER in closed loop. */
+static inline int64_t schedule_peek(const struct schedule *schedule) {
+    return schedule->next_ns;
+}
+
+/* The same, and goes on to the one after it. */
+int64_t schedule_take(struct schedule *schedule);
+
+#endif

@@ -1,0 +1,216 @@
+/* shape: see shape.h. */
+#include "bench/workload/shape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/workload/text.h"
+
+#define DAY_NS (86400 * LB_S_NS)
+#define SIGMA_MIN 0.01
+#define SIGMA_MAX 3.0
+#define ZIPF_MIN 0.01
+#define ZIPF_MAX 5.0
+#define RATE_MIN 0.001
+
+/* Splits "a:b:c" at colons into trimmed words. Returns how many, -1 when there are too many or too
+ * long ones. */
+static int split(const char *text, char words[3][48]) {
+    for (int count = 0; count < 3; count++) {
+        size_t len = strcspn(text, ":");
+        if (text_trim(text, len, words[count], sizeof words[count])) return -1;
+        if (text[len] == '\0') return count + 1;
+        text += len + 1;
+    }
+    return -1;
+}
+
+int dist_parse(const char *text, struct dist *ret, struct lb_err *err) {
+    static const char names[] = "constant,exponential,lognormal";
+    char words[3][48];
+    int count = split(text, words), kind = DIST_CONSTANT;
+    if (count < 0)
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
+    if (count > 1 && text_choice(words[0], names, &kind, err)) return -1;
+    struct dist dist = {.kind = (enum dist_kind)kind};
+    if (count == 1 && strspn(words[0], "abcdefghijklmnopqrstuvwxyz") == strlen(words[0])) {
+        if (text_choice(words[0], names, &kind, err)) return -1;
+        return err_set(err, LB_EXIT_USAGE, "'%s' needs a mean: %s:5ms%s, say", words[0], words[0],
+                       kind == DIST_LOGNORMAL ? ":0.7" : "");
+    }
+    if (text_duration(words[count > 1], 0, SHAPE_TIME_MAX_NS, &dist.mean_ns, err)) return -1;
+    if (kind == DIST_LOGNORMAL) {
+        if (count < 3) {
+            return err_set(err, LB_EXIT_USAGE,
+                           "'%.60s' lacks the sigma of the logarithm: %.60s:0.7, say", text, text);
+        }
+        if (text_real(words[2], SIGMA_MIN, SIGMA_MAX, &dist.sigma, err)) {
+            err_prefix(err, "sigma");
+            return -1;
+        }
+    } else if (count == 3) {
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' has more than a mean", text);
+    }
+    *ret = dist;
+    return 0;
+}
+
+char *dist_text(const struct dist *dist, char *text, size_t size) {
+    char mean[32], sigma[32];
+    duration_text(dist->mean_ns, mean, sizeof mean);
+    switch (dist->kind) {
+    case DIST_CONSTANT:
+        snprintf(text, size, "%s", mean);
+        break;
+    case DIST_EXPONENTIAL:
+        snprintf(text, size, "exponential:%s", mean);
+        break;
+    case DIST_LOGNORMAL:
+        snprintf(text, size, "lognormal:%s:%s", mean, real_text(dist->sigma, sigma, sizeof sigma));
+        break;
+    }
+    return text;
+}
+
+int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
+    double mean = (double)dist->mean_ns, drawn = 0;
+    switch (dist->kind) {
+    case DIST_CONSTANT:
+        return dist->mean_ns;
+    case DIST_EXPONENTIAL:
+        drawn = -mean * log1p(-rng_unit(rng));
+        break;
+    case DIST_LOGNORMAL: {
+        /* Box and Muller (1958); the second normal is not kept, so that a draw leaves no state
+         * behind. */
+        double radius = sqrt(-2 * log1p(-rng_unit(rng)));
+        double normal = radius * cos(2 * M_PI * rng_unit(rng));
+        /* exp(mu) is the median; the mean of a lognormal is exp(mu + sigma^2 / 2). */
+        drawn = mean * exp(dist->sigma * normal - dist->sigma * dist->sigma / 2);
+        break;
+    }
+    }
+    return drawn < (double)DAY_NS ? (int64_t)(drawn + 0.5) : DAY_NS;
+}
+
+int arrival_parse(const char *text, struct arrival *ret, struct lb_err *err) {
+    char words[3][48];
+    int count = split(text, words), kind;
+    if (count < 0) return err_set(err, LB_EXIT_USAGE, "'%.60s' is not an arrival process", text);
+    if (text_choice(words[0], "closed,constant,poisson", &kind, err)) return -1;
+    struct arrival arrival = {.kind = (enum arrival_kind)kind};
+    if (kind == ARRIVAL_CLOSED) {
+        if (count > 1) return err_set(err, LB_EXIT_USAGE, "closed arrival has no rate");
+    } else {
+        if (count != 2) {
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s arrival needs a rate for all clients together: %s:500/s, say",
+                           words[0], words[0]);
+        }
+        size_t len = strlen(words[1]);
+        if (len > 2 && strcmp(words[1] + len - 2, "/s") == 0) words[1][len - 2] = '\0';
+        if (text_real(words[1], RATE_MIN, SHAPE_RATE_MAX, &arrival.rate_per_s, err)) {
+            err_prefix(err, "rate a second");
+            return -1;
+        }
+    }
+    *ret = arrival;
+    return 0;
+}
+
+char *arrival_text(const struct arrival *arrival, char *text, size_t size) {
+    static const char *const names[] = {"closed", "constant", "poisson"};
+    char rate[32];
+    if (arrival->kind == ARRIVAL_CLOSED) {
+        snprintf(text, size, "closed");
+    } else {
+        snprintf(text, size, "%s:%s/s", names[arrival->kind],
+                 real_text(arrival->rate_per_s, rate, sizeof rate));
+    }
+    return text;
+}
+
+int keyspace_parse(const char *text, struct keyspace *ret, struct lb_err *err) {
+    if (strcmp(text, "own") == 0) {
+        *ret = (struct keyspace){.pick = KEYS_OWN};
+        return 0;
+    }
+    char count_word[48], pick_word[48];
+    size_t len = strcspn(text, " \t");
+    int64_t count = 0;
+    struct keyspace keys = {.pick = KEYS_UNIFORM};
+    if (text_trim(text, len, count_word, sizeof count_word) ||
+        text_trim(text + len, strlen(text + len), pick_word, sizeof pick_word)) {
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a number of keys", text);
+    }
+    if (strspn(count_word, "-0123456789") != strlen(count_word)) {
+        return err_set(err, LB_EXIT_USAGE, "'%s' is neither a number of keys nor own", count_word);
+    }
+    if (text_int(count_word, 1, PLAN_KEYS_MAX, &count, err)) return -1;
+    keys.count = (uint32_t)count;
+    if (*pick_word && strcmp(pick_word, "uniform") != 0) {
+        char words[3][48];
+        int kind, parts = split(pick_word, words);
+        if (parts < 0)
+            return err_set(err, LB_EXIT_USAGE, "'%s' is not uniform or zipf:0.99", pick_word);
+        if (text_choice(words[0], "uniform,zipf", &kind, err)) return -1;
+        if (kind == 0 || parts != 2) {
+            return err_set(err, LB_EXIT_USAGE,
+                           "'%s' is not uniform or, with its exponent, zipf:0.99", pick_word);
+        }
+        if (text_real(words[1], ZIPF_MIN, ZIPF_MAX, &keys.zipf_s, err)) {
+            err_prefix(err, "zipf's exponent");
+            return -1;
+        }
+        if (count < 2) return err_set(err, LB_EXIT_USAGE, "zipf needs two keys or more");
+        keys.pick = KEYS_ZIPF;
+    }
+    *ret = keys;
+    return 0;
+}
+
+char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
+    char s[32];
+    switch (keys->pick) {
+    case KEYS_OWN:
+        snprintf(text, size, "own");
+        break;
+    case KEYS_UNIFORM:
+        snprintf(text, size, keys->count == 1 ? "%u" : "%u uniform", (unsigned)keys->count);
+        break;
+    case KEYS_ZIPF:
+        snprintf(text, size, "%u zipf:%s", (unsigned)keys->count,
+                 real_text(keys->zipf_s, s, sizeof s));
+        break;
+    }
+    return text;
+}
+
+int gap_parse(const char *text, enum check_gap *ret_gap, int64_t *ret_ns, struct lb_err *err) {
+    int64_t ns = 0;
+    enum check_gap gap = GAP_NONE;
+    if (strcmp(text, "yield") == 0) {
+        gap = GAP_YIELD;
+    } else if (strcmp(text, "none") != 0) {
+        struct lb_err why = {0};
+        if (text_duration(text, 1, SHAPE_TIME_MAX_NS, &ns, &why)) {
+            return err_set(err, LB_EXIT_USAGE, "neither none nor yield, and %s", why.text);
+        }
+        gap = GAP_TIME;
+    }
+    *ret_gap = gap;
+    *ret_ns = ns;
+    return 0;
+}
+
+char *gap_text(enum check_gap gap, int64_t ns, char *text, size_t size) {
+    if (gap == GAP_TIME) return duration_text(ns, text, size);
+    snprintf(text, size, gap == GAP_YIELD ? "yield" : "none");
+    return text;
+}
+
+const char *mode_text(enum acquire_mode mode) {
+    static const char *const names[] = {"wait", "try", "timed"};
+    return names[mode];
+}

@@ -1,0 +1,144 @@
+/* stages: see stages.h. */
+#include "bench/workload/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/workload/topologies.h"
+
+#define PLACES_MAX 256 /* (backend, topology) pairs */
+
+struct building {
+    const struct plan *plan;
+    struct plan_stage *stage; /* NULL: only count */
+    int count;
+};
+
+/* A latch with one client would wait for itself. */
+static bool makes_sense(const struct lb_lock *lock, int clients) {
+    return lock->primitive != LB_LATCH || clients >= 2;
+}
+
+static void add_lock(struct building *building, const struct plan_lock *lock, const char *topology,
+                     int repeat) {
+    const struct plan *plan = lock->plan ? lock->plan : building->plan;
+    struct rung rungs[SWEEP_RUNGS_MAX];
+    int count = sweep_rungs(plan, repeat, rungs);
+    for (int i = 0; i < count; i++) {
+        for (int r = 0; r < plan->readers_count; r++) {
+            if (!makes_sense(lock->lock, rungs[i].clients)) continue;
+            if (building->stage) {
+                building->stage[building->count] =
+                    (struct plan_stage){.plan = plan,
+                                        .lock = lock,
+                                        .topology = topology,
+                                        .clients = rungs[i].clients,
+                                        .readers = plan->readers[r],
+                                        .repeat = repeat,
+                                        .rate_per_s = rungs[i].rate_per_s,
+                                        .sweep = rungs[i].at};
+            }
+            building->count++;
+        }
+    }
+}
+
+static bool same(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The index-th place that a lock runs at: true with its topology, NULL for the one of an embedded
+ * lock. */
+static bool place_of(const struct plan *plan, const struct plan_lock *lock, int index,
+                     const char **ret_topology) {
+    *ret_topology = topologies_of(lock->plan ? lock->plan : plan, lock->lock, index);
+    return *ret_topology || (index == 0 && !lb_topologies(lock->lock));
+}
+
+static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
+                    const struct lb_backend *backend, const char *topology) {
+    const char *own;
+    if (lock->lock->backend != backend) return false;
+    for (int i = 0; place_of(plan, lock, i, &own); i++) {
+        if (same(own, topology)) return true;
+    }
+    return false;
+}
+
+/* All stages at one place. */
+static void add_place(struct building *building, const struct lb_backend *backend,
+                      const char *topology) {
+    const struct plan *plan = building->plan;
+    for (int repeat = 0; repeat < plan->repeat; repeat++) {
+        for (int i = 0; i < plan->lock_count; i++) {
+            if (runs_at(plan, &plan->locks[i], backend, topology))
+                add_lock(building, &plan->locks[i], topology, repeat);
+        }
+    }
+}
+
+static void add_all(struct building *building) {
+    const struct plan *plan = building->plan;
+    struct {
+        const struct lb_backend *backend;
+        const char *topology;
+    } seen[PLACES_MAX];
+    int count = 0;
+    building->count = 0;
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        const struct lb_backend *backend = lock->lock->backend;
+        const char *topology;
+        for (int t = 0; place_of(plan, lock, t, &topology); t++) {
+            bool known = false;
+            for (int s = 0; s < count; s++) {
+                known |= seen[s].backend == backend && same(seen[s].topology, topology);
+            }
+            if (known || count == PLACES_MAX) continue;
+            seen[count].backend = backend;
+            seen[count++].topology = topology;
+            add_place(building, backend, topology);
+        }
+    }
+}
+
+struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
+    struct building building = {.plan = plan};
+    add_all(&building);
+    building.stage = calloc((size_t)building.count + 1, sizeof *building.stage);
+    if (!building.stage) return NULL;
+    add_all(&building);
+    *ret_count = building.count;
+    return building.stage;
+}
+
+char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
+    const struct plan *plan = stage->plan;
+    char where[48] = "", shared[16] = "", rate[24] = "";
+    if (topologies_of(plan, stage->lock->lock, 1))
+        snprintf(where, sizeof where, "-%.46s", stage->topology);
+    if (plan->readers_count > 1) snprintf(shared, sizeof shared, "-rd%d", stage->readers);
+    if (stage->rate_per_s > 0)
+        snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps",
+                 stage->rate_per_s);
+    snprintf(text, size, "%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, stage->clients, shared,
+             rate, stage->repeat);
+    return text;
+}
+
+int plan_stages(const struct plan *plan) {
+    struct building building = {.plan = plan};
+    add_all(&building);
+    return building.count;
+}
+
+int64_t plan_time_ns(const struct plan *plan) {
+    int count = 0;
+    struct plan_stage *stages = stages_new(plan, &count);
+    int64_t time_ns = 0;
+    for (int i = 0; stages && i < count; i++) {
+        time_ns += stages[i].plan->warmup_ns + stages[i].plan->duration_ns;
+    }
+    free(stages);
+    return time_ns;
+}

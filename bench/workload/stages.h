@@ -1,0 +1,32 @@
+/* stages: what a plan runs, one stage at a time, in the order of running. */
+#ifndef BENCH_WORKLOAD_STAGES_H
+#define BENCH_WORKLOAD_STAGES_H
+
+#include "bench/workload/plan.h"
+#include "bench/workload/sweep.h"
+
+struct plan_stage {
+    const struct plan *plan; /* the lock's own, or the whole plan */
+    const struct plan_lock *lock;
+    const char *topology; /* NULL = embedded */
+    int clients, readers, repeat;
+    double rate_per_s; /* of an open arrival; 0 = the plan's */
+    struct sweep_at sweep;
+};
+
+/* All stages: those of one backend on one topology stand together, so that its servers start once.
+ * Within them repeats are the outer loop, so that a machine that slows down slows all locks. The
+ * caller frees; NULL when out of memory. */
+struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
+
+/* Whether two neighbours run on the same servers. */
+static inline bool stages_share(const struct plan_stage *a, const struct plan_stage *b) {
+    return a->lock->lock->backend == b->lock->lock->backend && a->topology == b->topology;
+}
+
+/* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology and the readers' share
+ * only where the lock has several, the rate ("-512ps") where it is not the plan's own. Returns
+ * text. */
+char *stage_name(const struct plan_stage *stage, char *text, size_t size);
+
+#endif

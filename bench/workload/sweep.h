@@ -1,0 +1,32 @@
+/* sweep: in which order a ladder of loads (of rates, or else of clients) is climbed.
+ *
+ * A load may do other things on the way up than on the way down: queues that never emptied, caches,
+ * leases of those who gave up. So a sweep can go up, down, both ways (mirror), or in a shuffled
+ * order, in which no load has the same neighbours each time; each repeat shuffles anew, from the
+ * plan's seed. */
+#ifndef BENCH_WORKLOAD_SWEEP_H
+#define BENCH_WORKLOAD_SWEEP_H
+
+#include "bench/workload/plan.h"
+
+#define SWEEP_RUNGS_MAX (2 * PLAN_LADDER_MAX)
+
+/* Where a stage stands in its sweep. by NULL: it is in none. */
+struct sweep_at {
+    const char *by;    /* "rate", "clients" */
+    const char *order; /* "up", "down", "shuffled", "mirror" */
+    const char *leg;   /* "up", "down", "shuffled" */
+    int step;          /* 0, 1, ... in the order of running */
+};
+
+/* One load. */
+struct rung {
+    int clients;
+    double rate_per_s; /* of all clients together; 0: load.arrival's own, or closed */
+    struct sweep_at at;
+};
+
+/* The loads of one repeat in the order of running. Returns how many. */
+int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUNGS_MAX]);
+
+#endif

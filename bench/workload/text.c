@@ -1,0 +1,232 @@
+/* text: see text.h. Locale-free where it matters: the program never calls setlocale. */
+#include "bench/workload/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/nearest.h"
+#include "bench/workload/plan.h"
+
+int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb_err *err) {
+    const char *digits = text + (*text == '-');
+    size_t len = strspn(digits, "0123456789");
+    if (len == 0 || digits[len]) {
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a whole number", text);
+    }
+    /* 19 digits may overflow; the ranges are far below, so they are only "out of range". */
+    int64_t value = len > 18 ? INT64_MAX : strtoll(digits, NULL, 10);
+    if (*text == '-') value = -value;
+    if (value < min || value > max) {
+        return err_set(err, LB_EXIT_USAGE, "%.40s is not between %lld and %lld", text,
+                       (long long)min, (long long)max);
+    }
+    *ret = value;
+    return 0;
+}
+
+int text_real(const char *text, double min, double max, double *ret, struct lb_err *err) {
+    char *end = NULL;
+    double value = NAN;
+    /* strtod also takes "nan", "inf", hexadecimal and leading blanks. */
+    if (*text && text[strspn(text, "0123456789.eE+-")] == '\0') value = strtod(text, &end);
+    if (!end || *end || isnan(value)) {
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a number", text);
+    }
+    if (!(value >= min && value <= max)) {
+        char low[32], high[32];
+        return err_set(err, LB_EXIT_USAGE, "%.40s is not between %s and %s", text,
+                       real_text(min, low, sizeof low), real_text(max, high, sizeof high));
+    }
+    *ret = value;
+    return 0;
+}
+
+static const struct unit {
+    const char *name;
+    int64_t ns;
+} units[] = {
+    {"ns", 1},
+    {"us", LB_US_NS},
+    {"\xc2\xb5s", LB_US_NS}, /* the micro sign */
+    {"\xce\xbcs", LB_US_NS}, /* the Greek letter */
+    {"ms", LB_MS_NS},
+    {"s", LB_S_NS},
+    {"m", 60 * LB_S_NS},
+    {"h", 3600 * LB_S_NS},
+};
+
+static const struct unit *find_unit(const char *name) {
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(units[i].name, name) == 0) return &units[i];
+    }
+    return NULL;
+}
+
+int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret_ns,
+                  struct lb_err *err) {
+    /* The number as mantissa / 10^decimals, so that "0.1ms" is exact. */
+    const char *at = text;
+    int64_t mantissa = 0, scale = 1;
+    int digits = 0;
+    bool negative = *at == '-', point = false;
+    for (at += negative; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        mantissa = mantissa * 10 + (*at - '0');
+        if (point) scale *= 10;
+        if (++digits > 15) return err_set(err, LB_EXIT_USAGE, "'%.40s' has too many digits", text);
+    }
+    if (digits == 0) {
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "'%.40s' is not a duration; write a number and ns, us, ms, s, m or h, like 250us",
+            text);
+    }
+    while (*at == ' ') at++;
+    const struct unit *unit = find_unit(at);
+    if (!unit && *at == '\0' && mantissa == 0) unit = &units[0];
+    if (!unit && *at == '\0') {
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' lacks its unit; write %.40sms or %.40ss, say",
+                       text, text, text);
+    }
+    if (!unit) {
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' has no unit of ns, us, ms, s, m or h", text);
+    }
+    __int128 scaled = (__int128)mantissa * unit->ns;
+    if (scaled % scale)
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is finer than a nanosecond", text);
+    scaled /= scale;
+    if (negative) scaled = -scaled;
+    if (scaled < min_ns || scaled > max_ns) {
+        char low[32], high[32];
+        return err_set(err, LB_EXIT_USAGE, "%.40s is not between %s and %s", text,
+                       duration_text(min_ns, low, sizeof low),
+                       duration_text(max_ns, high, sizeof high));
+    }
+    *ret_ns = (int64_t)scaled;
+    return 0;
+}
+
+/* The largest unit that needs no more than three decimals; minutes and hours only when whole. */
+char *duration_text(int64_t ns, char *text, size_t size) {
+    if (ns == 0) {
+        snprintf(text, size, "0");
+        return text;
+    }
+    int64_t magnitude = ns < 0 ? -ns : ns;
+    for (size_t i = sizeof units / sizeof *units; i-- > 0;) {
+        int64_t unit = units[i].ns;
+        bool whole = unit > LB_S_NS || unit == 1;
+        if (magnitude < unit || magnitude % (whole ? unit : unit / 1000)) continue;
+        if (units[i].name[0] & 0x80) continue;
+        int64_t thousandths = whole ? 0 : magnitude % unit / (unit / 1000);
+        char decimals[8] = "";
+        if (thousandths) {
+            int len = snprintf(decimals, sizeof decimals, ".%03d", (int)thousandths);
+            while (decimals[len - 1] == '0') decimals[--len] = '\0';
+        }
+        snprintf(text, size, "%s%lld%s%s", ns < 0 ? "-" : "", (long long)(magnitude / unit),
+                 decimals, units[i].name);
+        return text;
+    }
+    return text;
+}
+
+int text_bool(const char *text, bool *ret, struct lb_err *err) {
+    static const char *const words[][2] = {
+        {"yes", "no"}, {"true", "false"}, {"on", "off"}, {"1", "0"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        for (int no = 0; no < 2; no++) {
+            if (strcmp(text, words[i][no]) == 0) {
+                *ret = no == 0;
+                return 0;
+            }
+        }
+    }
+    return err_set(err, LB_EXIT_USAGE, "'%.40s' is neither yes nor no", text);
+}
+
+/* Steps through "a,b,c"; false at the end. */
+static bool next_choice(const char **at, const char **ret_name, int *ret_len) {
+    if (**at == '\0') return false;
+    *ret_name = *at;
+    *ret_len = (int)strcspn(*at, ",");
+    *at += *ret_len;
+    if (**at == ',') ++*at;
+    return true;
+}
+
+int text_choice(const char *text, const char *choices, int *ret_index, struct lb_err *err) {
+    struct nearest nearest;
+    nearest_init(&nearest, text);
+    const char *at = choices, *name;
+    char names[512];
+    size_t used = 0;
+    int len;
+    for (int i = 0; next_choice(&at, &name, &len); i++) {
+        if (strlen(text) == (size_t)len && strncmp(text, name, (size_t)len) == 0) {
+            *ret_index = i;
+            return 0;
+        }
+        if (used + (size_t)len + 1 > sizeof names) continue;
+        memcpy(names + used, name, (size_t)len);
+        names[used + (size_t)len] = '\0';
+        nearest_offer(&nearest, names + used);
+        used += (size_t)len + 1;
+    }
+    char list[200], hint[100];
+    return err_set(err, LB_EXIT_USAGE, "'%.40s' is not one of %s%s", text,
+                   text_choices(choices, list, sizeof list),
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+char *text_choice_name(const char *choices, int index, char *name, size_t size) {
+    const char *at = choices, *found;
+    int len;
+    snprintf(name, size, "?");
+    for (int i = 0; next_choice(&at, &found, &len); i++) {
+        if (i == index) snprintf(name, size, "%.*s", len, found);
+    }
+    return name;
+}
+
+char *text_choices(const char *choices, char *list, size_t size) {
+    const char *at = choices, *name;
+    int len;
+    size_t used = 0;
+    list[0] = '\0';
+    while (next_choice(&at, &name, &len)) {
+        const char *joint = used == 0 ? "" : *at ? ", " : " or ";
+        int more = snprintf(list + used, size - used, "%s%.*s", joint, len, name);
+        if (more < 0 || (size_t)more >= size - used) break;
+        used += (size_t)more;
+    }
+    return list;
+}
+
+char *real_text(double value, char *text, size_t size) {
+    if (value == floor(value) && fabs(value) < 1e15) {
+        snprintf(text, size, "%.0f", value);
+        return text;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    return text;
+}
+
+int text_trim(const char *text, size_t len, char *trimmed, size_t size) {
+    while (len > 0 && isspace((unsigned char)*text)) text++, len--;
+    while (len > 0 && isspace((unsigned char)text[len - 1])) len--;
+    if (len >= size) return -1;
+    memmove(trimmed, text, len); /* trimmed may be text itself */
+    trimmed[len] = '\0';
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* text: the values that people write, read strictly: numbers, durations, yes and no, one of
+ * several.
+ *
+ * Nothing is guessed and nothing cut off: "10x", "1e3" for a whole number, " 5", "nan" are refused,
+ * and a number outside its range is refused with the range. Errors say what is wrong with the
+ * value; the caller adds where it stands. All readers: 0, or -1 with err (LB_EXIT_USAGE) and the
+ * result untouched. */
+#ifndef BENCH_WORKLOAD_TEXT_H
+#define BENCH_WORKLOAD_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/base/err.h"
+
+/* A whole number: digits only, perhaps a minus. */
+int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb_err *err);
+
+/* A decimal number. */
+int text_real(const char *text, double min, double max, double *ret, struct lb_err *err);
+
+/* "250us", "1.5s", "2 ms", "3m", "1h", "0"; exact to the nanosecond or refused. */
+int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret_ns,
+                  struct lb_err *err);
+
+/* yes/no, true/false, on/off, 1/0. */
+int text_bool(const char *text, bool *ret, struct lb_err *err);
+
+/* The index of text in choices, "grpc,json". */
+int text_choice(const char *text, const char *choices, int *ret_index, struct lb_err *err);
+
+/* The index-th of choices; "?" beyond them. Writes at most size bytes, returns name. */
+char *text_choice_name(const char *choices, int index, char *name, size_t size);
+
+/* "grpc,json,http" as "grpc, json or http". Writes at most size bytes, returns list. */
+char *text_choices(const char *choices, char *list, size_t size);
+
+/* The shortest decimal form that reads back as the same number. Returns text. */
+char *real_text(double value, char *text, size_t size);
+
+/* text without the blanks at both ends, copied to trimmed; -1 if it doesn't fit. */
+int text_trim(const char *text, size_t len, char *trimmed, size_t size);
+
+#endif

@@ -1,0 +1,224 @@
+/* check: what a plan's values must be to each other. An error names the key that should change;
+ * what is allowed but perhaps not meant becomes a warning. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "bench/workload/draft.h"
+#include "bench/workload/faults.h"
+#include "bench/workload/fields.h"
+#include "bench/workload/keys.h"
+
+#define STEADY_LEAST_NS (10 * LB_S_NS)
+
+static int greatest(const struct plan *plan) {
+    int most = 0;
+    for (int i = 0; i < plan->clients_count; i++) {
+        if (plan->clients[i] > most) most = plan->clients[i];
+    }
+    return most;
+}
+
+static int least(const struct plan *plan) {
+    int few = plan->clients[0];
+    for (int i = 1; i < plan->clients_count; i++) {
+        if (plan->clients[i] < few) few = plan->clients[i];
+    }
+    return few;
+}
+
+static bool with_readers(const struct plan *plan) {
+    for (int i = 0; i < plan->readers_count; i++) {
+        if (plan->readers[i] > 0) return true;
+    }
+    return false;
+}
+
+/* An error at the place where a value was set, or at its default. */
+static int wrong_at(const struct draft *draft, struct lb_err *err, const struct field *field,
+                    const struct setting *from, const char *section, const char *why) {
+    char place[256], value[200];
+    if (from) {
+        setting_place(from, place, sizeof place);
+    } else {
+        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, section, field->key);
+    }
+    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place,
+                   field_text(field, draft->plan, value, sizeof value),
+                   from ? "" : " (the default)", why);
+}
+
+__attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft,
+                                                       struct lb_err *err, const char *section,
+                                                       const char *key, const char *format, ...) {
+    const struct field *field = field_find(section, key);
+    char why[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    return wrong_at(draft, err, field, draft->from[field - fields()], section, why);
+}
+
+/* The same of a key of the number-th fault section. */
+static int wrong_fault(const struct draft *draft, struct lb_err *err, int number, const char *key,
+                       const char *why) {
+    const struct field *field = field_find("fault", key);
+    struct field at = field_of_fault(field, number);
+    char section[16];
+    return wrong_at(draft, err, &at, draft->from_fault[number][field - fields()],
+                    fault_section_text(number, section, sizeof section), why);
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format,
+                                                       ...) {
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    json_array_append_new(draft->plan->warnings, json_string(text));
+}
+
+static int check_faults(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        const struct plan_fault *fault = &plan->faults[i];
+        struct lb_err why = {0};
+        const char *key = "kind";
+        if (fault->kind == FAULT_NONE) continue;
+        if (fault_check(fault, &key, &why)) return wrong_fault(draft, err, i, key, why.text);
+        if (fault_needs_processes(fault) && (plan->processes < 2 || least(plan) < 2)) {
+            return wrong_fault(draft, err, i, "kind",
+                               "it hits clients by their worker processes: set load.processes and "
+                               "load.clients to 2 or more");
+        }
+    }
+    return 0;
+}
+
+static int check_shape(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    int most = greatest(plan);
+    if (plan->threads > most) {
+        return wrong(draft, err, "load", "threads", "more threads than clients (%d at most)", most);
+    }
+    if (plan->processes > most) {
+        return wrong(draft, err, "load", "processes", "more processes than clients (%d at most)",
+                     most);
+    }
+    if (plan->threads > 0 && plan->processes > plan->threads) {
+        return wrong(draft, err, "load", "processes",
+                     "more processes than load.threads = %d, which counts all processes'",
+                     plan->threads);
+    }
+    if (plan->clients_per_session > most) {
+        return wrong(draft, err, "load", "clients_per_session",
+                     "more than there are clients (%d at most)", most);
+    }
+    if (plan->churn && plan->clients_per_session > 1) {
+        return wrong(draft, err, "load", "session",
+                     "a session that clients share is kept: set load.clients_per_session = 1");
+    }
+    if (plan->stock > 0 && (plan->keys_at_once > 1 || with_readers(plan))) {
+        return wrong(draft, err, "load", "stock",
+                     "who sells has one key, and that alone: set acquire.keys_at_once = 1 and "
+                     "acquire.readers = 0");
+    }
+    if (plan->permits > plan->bound) {
+        return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has",
+                     plan->bound);
+    }
+    if (plan->keys_at_once > 1 &&
+        (plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once)) {
+        return wrong(draft, err, "acquire", "keys_at_once", "load.keys has fewer to choose from");
+    }
+    if (check_faults(draft, err)) return -1;
+    if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
+        return wrong(draft, err, "acquire", "timeout",
+                     "acquire.mode = timed needs one: timeout = 50ms, say");
+    }
+    if (plan->rates_count > 0 && plan->arrival.kind == ARRIVAL_CLOSED) {
+        return wrong(
+            draft, err, "load", "rates",
+            "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace");
+    }
+    if (plan->rates_count > 0 && plan->clients_count > 1) {
+        return wrong(draft, err, "load", "rates", "one ladder at a time: load.clients has %d steps",
+                     plan->clients_count);
+    }
+    if (plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS) {
+        return wrong(draft, err, "run", "steady",
+                     "that takes ten seconds to tell at the least: set run.duration = 60s, say");
+    }
+    if (plan->arrival.kind != ARRIVAL_CLOSED && plan->think.mean_ns > 0) {
+        return wrong(
+            draft, err, "load", "think",
+            "with open arrival the schedule alone says when a client goes on; set think = 0");
+    }
+    return 0;
+}
+
+/* No lock can serve more than one holder a key at a time. */
+static void warn_overload(struct draft *draft) {
+    const struct plan *plan = draft->plan;
+    if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode == MODE_TRY) return;
+    double keys = keys_count(&plan->keys, greatest(plan));
+    double rate_per_s = plan->rates_count > 0 ? 0 : plan->arrival.rate_per_s;
+    for (int i = 0; i < plan->rates_count; i++) {
+        if (plan->rates[i] > rate_per_s) rate_per_s = plan->rates[i];
+    }
+    double busy = rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
+    if (busy >= 1) {
+        warn(
+            draft,
+            "%.6g/s and load.hold ask for %.2g times the time that the keys have: the queue only grows",
+            rate_per_s, busy);
+    }
+}
+
+static void warn_odd(struct draft *draft) {
+    const struct plan *plan = draft->plan;
+    bool leased = false, any = false;
+    for (int i = 0; i < plan->lock_count; i++) {
+        leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
+        any |= !(plan->locks[i].lock->caps & LB_CAP_BASELINE);
+    }
+    if (plan->sweep != SWEEP_LISTED && plan->rates_count < 2 && plan->clients_count < 2) {
+        warn(draft, "load.sweep has no effect: neither load.rates nor load.clients is a ladder");
+    }
+    if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
+        warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed",
+             mode_text(plan->mode));
+    }
+    if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED &&
+        plan->think.mean_ns == 0) {
+        warn(
+            draft,
+            "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
+    }
+    if (leased && !plan->renew && plan->hold.mean_ns >= plan->lease_ns) {
+        warn(
+            draft,
+            "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
+    }
+    if (plan->renew && !leased && any) {
+        warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
+    }
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        char section[16];
+        if (plan->faults[i].kind == FAULT_NONE || plan->faults[i].first.from_ns < plan->duration_ns)
+            continue;
+        warn(draft, "%s.first is no earlier than run.duration: nothing will happen",
+             fault_section_text(i, section, sizeof section));
+    }
+    if (plan->hold.mean_ns > plan->duration_ns) {
+        warn(draft, "load.hold is longer than run.duration: there will be few grants to measure");
+    }
+    warn_overload(draft);
+}
+
+int draft_check(struct draft *draft, struct lb_err *err) {
+    if (check_shape(draft, err)) return -1;
+    warn_odd(draft);
+    return 0;
+}

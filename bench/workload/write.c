@@ -1,0 +1,155 @@
+/* write: a plan as text and as JSON; see plan.h. What it prints reads back as the same plan. */
+#include <string.h>
+
+#include "bench/workload/faults.h"
+#include "bench/workload/fields.h"
+#include "bench/workload/options.h"
+#include "bench/workload/plan.h"
+
+/* Locks often share a backend: its options are written with the first of them. */
+static bool first_of_backend(const struct plan *plan, int index) {
+    for (int i = 0; i < index; i++) {
+        bool printed = !plan->locks[i].plan;
+        if (printed && plan->locks[i].lock->backend == plan->locks[index].lock->backend)
+            return false;
+    }
+    return true;
+}
+
+static void print_options(const struct lb_option *table, const void *options, FILE *out) {
+    for (const struct lb_option *option = table; option && option->name; option++) {
+        char text[4096];
+        fprintf(out, "%s = %s\n", option->name, option_text(option, options, text, sizeof text));
+    }
+}
+
+static bool any(const struct lb_option *table) {
+    return table && table->name;
+}
+
+static void print_lock(const struct plan *plan, int index, FILE *out) {
+    const struct plan_lock *entry = &plan->locks[index];
+    const struct lb_lock *lock = entry->lock;
+    const struct lb_option *of_backend =
+        first_of_backend(plan, index) ? lock->backend->options : NULL;
+    bool shared = strcmp(lock->name, lock->backend->name) == 0;
+    if (any(of_backend) && !shared) {
+        fprintf(out, "\n[%s]\n", lock->backend->name);
+        print_options(of_backend, entry->backend_options, out);
+    }
+    if (any(lock->options) || (shared && any(of_backend))) {
+        fprintf(out, "\n[%s]\n", lock->name);
+        print_options(lock->options, entry->options, out);
+        if (shared) print_options(of_backend, entry->backend_options, out);
+    }
+}
+
+/* The fault sections behind the first that do anything. */
+static void print_faults(const struct plan *plan, FILE *out) {
+    char text[4096];
+    for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
+        if (plan->faults[i].kind == FAULT_NONE) continue;
+        fprintf(out, "\n[%s]\n", fault_section_text(i, text, sizeof text));
+        for (const struct field *field = fields(); field->section; field++) {
+            if (strcmp(field->section, "fault") != 0) continue;
+            struct field at = field_of_fault(field, i);
+            fprintf(out, "%s = %s\n", field->key, field_text(&at, plan, text, sizeof text));
+        }
+    }
+}
+
+void plan_print(const struct plan *plan, FILE *out) {
+    char text[4096];
+    const char *section = "";
+    fprintf(
+        out,
+        "; stages: %d (locks: %d, client counts: %d, repeat: %d); warm-ups and windows take %.1f s\n",
+        plan_stages(plan), plan->lock_count, plan->clients_count, plan->repeat,
+        (double)plan_time_ns(plan) / 1e9);
+    fprintf(out, "; locks:");
+    for (int i = 0; i < plan->lock_count; i++)
+        fprintf(out, "%s %s", i ? "," : "", plan->locks[i].lock->name);
+    fprintf(out, "\n");
+    size_t index;
+    json_t *entry;
+    json_array_foreach(plan->skipped, index, entry) {
+        const char *lock = "", *reason = "", *install = NULL;
+        json_unpack(entry, "{s:s, s:s, s?:s?}", "lock", &lock, "reason", &reason, "install",
+                    &install);
+        fprintf(out, "; left out: %s: %s%s%s\n", lock, reason, install ? "; install: " : "",
+                install ? install : "");
+    }
+    json_array_foreach(plan->warnings, index, entry) {
+        fprintf(out, "; warning: %s\n", json_string_value(entry));
+    }
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        if (lock->plan)
+            fprintf(out, "; control: %s by workload %s\n", lock->lock->name, lock->plan->name);
+    }
+    for (const struct field *field = fields(); field->section; field++) {
+        if (strcmp(section, field->section) != 0) fprintf(out, "\n[%s]\n", field->section);
+        section = field->section;
+        field_text(field, plan, text, sizeof text);
+        fprintf(out, "%s = %s\n", field->key, text);
+    }
+    print_faults(plan, out);
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (!plan->locks[i].plan) print_lock(plan, i, out); /* else its own workload has them */
+    }
+}
+
+/* The object of a name in parent, made if it isn't there; borrowed. */
+static json_t *child(json_t *parent, const char *name) {
+    json_t *object = json_object_get(parent, name);
+    if (object) return object;
+    object = json_object();
+    return json_object_set_new(parent, name, object) ? NULL : object;
+}
+
+static int add_locks(const struct plan *plan, json_t *root) {
+    json_t *names = json_array(), *options = child(root, "options");
+    if (!options || json_object_set_new(root, "locks", names)) return -1;
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct lb_lock *lock = plan->locks[i].lock;
+        if (json_array_append_new(names, json_string(lock->name))) return -1;
+        if (plan->locks[i].plan) continue; /* .control_plans has its options */
+        if (any(lock->options) &&
+            options_json(lock->options, plan->locks[i].options, child(options, lock->name))) {
+            return -1;
+        }
+        if (any(lock->backend->options) &&
+            options_json(lock->backend->options, plan->locks[i].backend_options,
+                         child(options, lock->backend->name))) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int add_faults(const struct plan *plan, json_t *root) {
+    for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
+        char name[16];
+        if (plan->faults[i].kind == FAULT_NONE) continue;
+        json_t *section = child(root, fault_section_text(i, name, sizeof name));
+        for (const struct field *field = fields(); field->section; field++) {
+            if (strcmp(field->section, "fault") != 0) continue;
+            struct field at = field_of_fault(field, i);
+            if (!section || field_json(&at, plan, section)) return -1;
+        }
+    }
+    return 0;
+}
+
+json_t *plan_json(const struct plan *plan) {
+    json_t *root = json_object();
+    for (const struct field *field = fields(); root && field->section; field++) {
+        json_t *section = child(root, field->section);
+        if (!section || field_json(field, plan, section)) goto fail;
+    }
+    if (!root || add_faults(plan, root) || add_locks(plan, root)) goto fail;
+    return root;
+fail:
+    json_decref(root);
+    return NULL;
+}

@@ -1,0 +1,23 @@
+/* check: the report of `lockbench check`: the matrix of locks and faults, what held, what broke,
+ * and the evidence of each cell. It reads check.json only, as results/format/check_read.h has it.
+ *
+ * To add an output: one write function here, one line in check.c. */
+#ifndef REPORT_CHECK_CHECK_H
+#define REPORT_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/run/report.h"
+#include "results/format/check_read.h"
+
+/* Renders, as report_write does for runs. color: for a terminal; only the table has any. 0, or -1
+ * with err. */
+int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
+                       struct lb_err *err);
+
+/* Reads DIR/check.json and writes DIR/report.html and DIR/summary.md beside it, each whole or not
+ * at all: what `lockbench check` leaves at its end. 0, or -1 with err. */
+int report_check_files(const char *dir, struct lb_err *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* check_json: a check for machines, schema "lockbench.check-report/1": the sentences, the locks and
+ * faults, and the cells with all that check.json has of them. null = not measured. */
+#include <stdlib.h>
+
+#include "report/check/check_parts.h"
+#include "report/doc/escape.h"
+
+/* From the parsed figures, not from the file, so that what was refused or reordered there is not
+ * passed on; the lists of evidence are the file's own. */
+static json_t *cell_of(const struct check_cell *cell) {
+    const struct {
+        const char *path;
+        const json_t *list;
+    } lists[] = {{"recovery_ns.trials", cell->trials},
+                 {"seeds", cell->seeds},
+                 {"faults", cell->faults},
+                 {"counterexample", cell->counterexample},
+                 {"timeline", cell->timeline}};
+    json_t *object = json_object();
+    int rc = 0;
+    for (const struct run_field *field = check_cell_fields(); field->path; field++) {
+        const char *at = (const char *)cell + field->offset;
+        json_t *value = field->kind == RUN_TEXT   ? escape_json(*(const char *const *)at)
+                        : field->kind == RUN_FLAG ? json_boolean(*(const bool *)at)
+                                                  : escape_json_figure(*(const double *)at);
+        rc |= escape_json_put(object, field->path, value);
+    }
+    bool unknown = cell->recovered != cell->recovered;
+    rc |= escape_json_put(object, "recovered",
+                          unknown ? json_null() : json_boolean(cell->recovered > 0));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        json_t *list = lists[i].list ? json_incref((json_t *)lists[i].list) : json_null();
+        rc |= escape_json_put(object, lists[i].path, list);
+    }
+    if (rc == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *copy_of(const struct check *check, const char *member) {
+    json_t *value = json_object_get(check->root, member);
+    return value ? json_incref(value) : json_null();
+}
+
+static int fill(const struct check_view *view, const struct words *words, json_t *root) {
+    static const char *const members[] = {"tool",           "command", "started_at", "ended_at",
+                                          "tour",           "partial", "seeds",      "environment",
+                                          "partial_reason", "faults",  "skipped",    "locks"};
+    json_t *lines = json_array(), *cells = json_array();
+    int rc = escape_json_put(root, "schema", json_string("lockbench.check-report/1"));
+    rc |= escape_json_put(root, "verdict", lines);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        rc |= escape_json_put(root, members[i], copy_of(view->check, members[i]));
+    rc |= escape_json_put(root, "cells", cells);
+    for (int i = 0; i < words->count && rc == 0; i++)
+        rc |= json_array_append_new(lines, escape_json(words->lines[i].text));
+    for (int i = 0; i < view->check->cell_count && rc == 0; i++)
+        rc |= json_array_append_new(cells, cell_of(&view->check->cells[i]));
+    return rc;
+}
+
+int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err) {
+    int rc = -1;
+    json_t *root = json_object();
+    struct words *words = check_words_make(view, err);
+    if (!words) goto out;
+    if (fill(view, words, root) ||
+        (json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) && !ferror(out))) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        goto out;
+    }
+    fputc('\n', out);
+    rc = 0;
+out:
+    words_free(words);
+    json_decref(root);
+    return rc;
+}

@@ -1,0 +1,95 @@
+/* check_parts: what the outputs of a check are put together from. Only for report/.
+ *
+ * A view is a check with what every output needs worked out once: which locks and faults have
+ * cells, the cells as a matrix, counts, and the findings in the order in which they are to be
+ * read. */
+#ifndef REPORT_CHECK_CHECK_PARTS_H
+#define REPORT_CHECK_CHECK_PARTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/doc/number.h"
+#include "report/run/words.h"
+#include "results/format/check_read.h"
+
+/* Locks by what their truth rests on: they share their fate under a fault. */
+enum check_family {
+    FAMILY_HOST,
+    FAMILY_NODE,
+    FAMILY_REPLICA,
+    FAMILY_MAJORITY,
+    FAMILY_OTHER, /* a guarantee that is not known here */
+    FAMILY_CONTROL,
+    FAMILIES
+};
+
+struct check_counts {
+    int cells, verdict[CHECK_VERDICTS], worse, better;
+};
+
+struct check_view {
+    const struct check *check; /* borrowed */
+    /* locks that have a cell, by family, in the file's order within one */
+    int *row, row_count;
+    int *column, column_count;        /* faults that have a cell */
+    const struct check_cell **matrix; /* lock * fault_count + fault; NULL: not run */
+    const struct check_cell *
+        *finding; /* cells that do worse than their lock claims, gravest first; no controls */
+    int finding_count;
+    const struct check_cell **silent; /* failed and inconclusive ones */
+    int silent_count;
+    struct check_counts real, controls;     /* of real locks, of controls */
+    struct check_counts families[FAMILIES]; /* controls are a family of their own */
+    int locks[FAMILIES];                    /* locks with a cell in each */
+    const struct check_lock **missed;       /* controls that were not caught where they had to be */
+    /* controls of which the run that counts has no verdict */
+    const struct check_lock **unshown;
+    int missed_count, unshown_count;
+    /* controls that broke in CHECK_EXPOSED, or anywhere if they have no cell there */
+    int caught_count;
+};
+
+/* NULL with err when out of memory. */
+struct check_view *check_view_make(const struct check *check, struct lb_err *err);
+void check_view_free(struct check_view *view);
+
+const struct check_cell *check_view_cell(const struct check_view *view, int lock, int fault);
+enum check_family check_family_of(const struct check_lock *lock);
+const char *check_family_title(enum check_family family); /* "one server" */
+const struct check_lock *check_lock_of(const struct check_view *view,
+                                       const struct check_cell *cell);
+const struct check_fault *check_fault_of(const struct check_view *view,
+                                         const struct check_cell *cell);
+bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
+bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
+
+/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse
+ * than claimed or a control was not caught, "+" where it is better, else "". */
+const char *check_sign(const struct check_cell *cell);
+const char *check_mark(const struct check_cell *cell);
+/* How grave it is, whatever was claimed; a control and what has no verdict are plain. */
+enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
+const char *check_verdict_title(enum check_verdict verdict);    /* one sentence */
+const char *check_compared_text(const struct check_cell *cell); /* "worse than claimed" */
+
+#define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
+/* "0 to 2.00 s", into text, which holds CHECK_RANGE_MAX bytes. */
+char *check_range_text(double min_ns, double max_ns, char *text);
+
+/* Malloced sentences; NULL when out of memory. */
+char *check_cell_sentence(const struct check_view *view,
+                          const struct check_cell *cell);     /* lock, fault, seen, how often */
+char *check_recovery_sentence(const struct check_cell *cell); /* "" when there is nothing to say */
+char *check_store_sentence(const struct check_cell *cell);    /* "" when nothing was attempted */
+
+/* The head of every output: what is missing, whether locks kept their claims, controls. */
+struct words *check_words_make(const struct check_view *view, struct lb_err *err);
+
+int check_write_table(const struct check_view *view, bool color, FILE *out, struct lb_err *err);
+int check_write_md(const struct check_view *view, FILE *out, struct lb_err *err);
+int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err);
+int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err);
+int check_write_html(const struct check_view *view, FILE *out, struct lb_err *err);
+
+#endif

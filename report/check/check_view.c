@@ -1,0 +1,184 @@
+/* check_view: see check_parts.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/check/check_parts.h"
+
+enum check_family check_family_of(const struct check_lock *lock) {
+    static const struct {
+        const char *guarantee;
+        enum check_family family;
+    } known[] = {{"host", FAMILY_HOST},
+                 {"node", FAMILY_NODE},
+                 {"async-replica", FAMILY_REPLICA},
+                 {"majority", FAMILY_MAJORITY}};
+    if (lock->control) return FAMILY_CONTROL;
+    for (size_t i = 0; lock->guarantee && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].guarantee, lock->guarantee) == 0) return known[i].family;
+    }
+    return FAMILY_OTHER;
+}
+
+const char *check_family_title(enum check_family family) {
+    static const char *const titles[FAMILIES] = {
+        [FAMILY_HOST] = "on one machine",
+        [FAMILY_NODE] = "on one server",
+        [FAMILY_REPLICA] = "on a primary with asynchronous replicas",
+        [FAMILY_MAJORITY] = "on a majority of servers",
+        [FAMILY_OTHER] = "other",
+        [FAMILY_CONTROL] = "broken on purpose",
+    };
+    return titles[family];
+}
+
+const struct check_lock *check_lock_of(const struct check_view *view,
+                                       const struct check_cell *cell) {
+    return &view->check->locks[cell->lock];
+}
+
+const struct check_fault *check_fault_of(const struct check_view *view,
+                                         const struct check_cell *cell) {
+    return &view->check->faults[cell->fault];
+}
+
+const struct check_cell *check_view_cell(const struct check_view *view, int lock, int fault) {
+    return view->matrix[(size_t)lock * (size_t)view->check->fault_count + (size_t)fault];
+}
+
+bool check_broke(const struct check_cell *cell) {
+    return cell->verdict == CHECK_EXPIRED || cell->verdict == CHECK_STUCK ||
+           cell->verdict == CHECK_VIOLATED;
+}
+
+bool check_silent(const struct check_cell *cell) {
+    return cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED;
+}
+
+static void count_cell(struct check_counts *counts, const struct check_cell *cell) {
+    counts->cells++;
+    counts->verdict[cell->verdict]++;
+    counts->worse += cell->compared == CHECK_WORSE;
+    counts->better += cell->compared == CHECK_BETTER;
+}
+
+/* What comes first is worst; among equals the file's order, which the cells' places in memory
+ * tell. */
+static int by_gravity(const void *a, const void *b) {
+    const struct check_cell *x = *(const struct check_cell *const *)a,
+                            *y = *(const struct check_cell *const *)b;
+    if (x->verdict != y->verdict) return x->verdict > y->verdict ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void place_cells(struct check_view *view) {
+    const struct check *check = view->check;
+    for (int i = 0; i < check->cell_count; i++) {
+        const struct check_cell *cell = &check->cells[i];
+        const struct check_lock *lock = check_lock_of(view, cell);
+        view->matrix[(size_t)cell->lock * (size_t)check->fault_count + (size_t)cell->fault] = cell;
+        count_cell(lock->control ? &view->controls : &view->real, cell);
+        count_cell(&view->families[check_family_of(lock)], cell);
+        if (check_silent(cell)) {
+            view->silent[view->silent_count++] = cell;
+        } else if (cell->compared == CHECK_WORSE && !lock->control) {
+            view->finding[view->finding_count++] = cell;
+        }
+    }
+    qsort(view->finding, (size_t)view->finding_count, sizeof *view->finding, by_gravity);
+}
+
+static bool has_cell(const struct check_view *view, int lock) {
+    for (int f = 0; f < view->check->fault_count; f++) {
+        if (check_view_cell(view, lock, f)) return true;
+    }
+    return false;
+}
+
+static const struct check_cell *exposing_cell(const struct check_view *view, int lock) {
+    for (int f = 0; f < view->check->fault_count; f++) {
+        if (strcmp(view->check->faults[f].name, CHECK_EXPOSED) == 0)
+            return check_view_cell(view, lock, f);
+    }
+    return NULL;
+}
+
+/* Whether a control is caught is decided by the cell that is made to expose it: what it shows under
+ * a fault says nothing of that. Where there is no such cell, any that broke will do. */
+static void judge_control(struct check_view *view, int lock) {
+    const struct check_lock *control = &view->check->locks[lock];
+    const struct check_cell *exposing = exposing_cell(view, lock);
+    bool missed = false, caught = false, silent = false;
+    if (!control->control) return;
+    for (int f = 0; f < view->check->fault_count; f++) {
+        const struct check_cell *cell = check_view_cell(view, lock, f);
+        if (!cell || (exposing && cell != exposing)) continue;
+        missed |= cell->missed;
+        caught |= check_broke(cell);
+        silent |= check_silent(cell);
+    }
+    if (missed) {
+        view->missed[view->missed_count++] = control;
+    } else if (caught) {
+        view->caught_count++;
+    } else if (silent) {
+        view->unshown[view->unshown_count++] = control;
+    }
+}
+
+static void place_rows(struct check_view *view) {
+    const struct check *check = view->check;
+    for (int family = 0; family < FAMILIES; family++) {
+        for (int l = 0; l < check->lock_count; l++) {
+            if (check_family_of(&check->locks[l]) != (enum check_family)family ||
+                !has_cell(view, l))
+                continue;
+            view->row[view->row_count++] = l;
+            view->locks[family]++;
+            judge_control(view, l);
+        }
+    }
+    for (int f = 0; f < check->fault_count; f++) {
+        bool used = false;
+        for (int r = 0; r < view->row_count && !used; r++)
+            used = check_view_cell(view, view->row[r], f);
+        if (used) view->column[view->column_count++] = f;
+    }
+}
+
+struct check_view *check_view_make(const struct check *check, struct lb_err *err) {
+    struct check_view *view = calloc(1, sizeof *view);
+    if (!view) goto fail;
+    size_t locks = (size_t)check->lock_count + 1, faults = (size_t)check->fault_count + 1,
+           cells = (size_t)check->cell_count + 1;
+    view->check = check;
+    view->row = calloc(locks, sizeof *view->row);
+    view->column = calloc(faults, sizeof *view->column);
+    view->matrix = calloc(locks * faults, sizeof *view->matrix);
+    view->finding = calloc(cells, sizeof *view->finding);
+    view->silent = calloc(cells, sizeof *view->silent);
+    view->missed = calloc(locks, sizeof *view->missed);
+    view->unshown = calloc(locks, sizeof *view->unshown);
+    if (!view->row || !view->column || !view->matrix || !view->finding || !view->silent ||
+        !view->missed || !view->unshown)
+        goto fail;
+    place_cells(view);
+    place_rows(view);
+    return view;
+fail:
+    check_view_free(view);
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return NULL;
+}
+
+void check_view_free(struct check_view *view) {
+    if (!view) return;
+    free(view->row);
+    free(view->column);
+    free((void *)view->matrix);
+    free((void *)view->finding);
+    free((void *)view->silent);
+    free((void *)view->missed);
+    free((void *)view->unshown);
+    free(view);
+}

@@ -1,0 +1,296 @@
+/* check_words: a cell and a check in signs and sentences, the same in every output. It escapes
+ * nothing: names and reasons come from servers, and each output escapes them its own way. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/check/check_parts.h"
+#include "report/check/check_sums.h"
+
+#define NAMES_SHOWN 3
+
+static const struct {
+    const char *sign, *title;
+} verdicts[CHECK_VERDICTS] = {
+    [CHECK_SAFE] = {".", "one holder at a time in every grant, and it went on"},
+    [CHECK_EXPIRED] =
+        {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
+    [CHECK_STUCK] = {"S", "the key stayed out of reach for longer than the theory allows"},
+    [CHECK_VIOLATED] = {"V", "two holders inside their leases, or the lock's state was lost"},
+    [CHECK_INCONCLUSIVE] = {"?", "no fault acted, or nothing was granted before or after it"},
+    [CHECK_FAILED] = {"x", "the run failed"},
+};
+
+const char *check_sign(const struct check_cell *cell) {
+    return verdicts[cell->verdict].sign;
+}
+
+const char *check_mark(const struct check_cell *cell) {
+    if (cell->compared == CHECK_WORSE || cell->missed) return "!";
+    return cell->compared == CHECK_BETTER ? "+" : "";
+}
+
+enum tone check_tone(const struct check_view *view, const struct check_cell *cell) {
+    if (check_silent(cell)) return TONE_PLAIN;
+    if (check_lock_of(view, cell)->control)
+        return TONE_PLAIN; /* broken on purpose: whether it is caught counts */
+    if (cell->verdict == CHECK_SAFE) return TONE_GOOD;
+    return cell->verdict == CHECK_VIOLATED || cell->compared == CHECK_WORSE ? TONE_BAD : TONE_WARN;
+}
+
+const char *check_verdict_title(enum check_verdict verdict) {
+    return verdicts[verdict].title;
+}
+
+const char *check_compared_text(const struct check_cell *cell) {
+    if (cell->missed) return "broken on purpose, and not caught";
+    switch (cell->compared) {
+    case CHECK_AS_EXPECTED:
+        return "as expected";
+    case CHECK_WORSE:
+        return "worse than claimed";
+    case CHECK_BETTER:
+        return "better than claimed";
+    case CHECK_NOT_COMPARED:
+        break;
+    }
+    return "not compared";
+}
+
+/* "3 overlaps in 1,204 grants, 2 lost updates"; what is zero is left out. */
+static void say_counts(FILE *out, const struct check_cell *cell) {
+    char text[NUMBER_TEXT_MAX];
+    const struct {
+        double count;
+        const char *one, *many;
+    } counts[] = {{cell->overlaps, "overlap", "overlaps"},
+                  {cell->lost_updates, "lost update", "lost updates"},
+                  {cell->lost_wakeups, "lost wake-up", "lost wake-ups"},
+                  {cell->grants_lost, "grant lost", "grants lost"},
+                  {cell->residue, "leftover on the server", "leftovers on the server"}};
+    const char *separator = ": ";
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (!(counts[i].count > 0)) continue;
+        fprintf(out, "%s%s %s", separator, number_count_text(counts[i].count, text),
+                counts[i].count == 1 ? counts[i].one : counts[i].many);
+        separator = ", ";
+    }
+    if (!isnan(cell->grants)) {
+        fprintf(out, "%s%s grant%s", *separator == ':' ? ": " : " in ",
+                number_count_text(cell->grants, text), cell->grants == 1 ? "" : "s");
+    }
+}
+
+char *check_cell_sentence(const struct check_view *view, const struct check_cell *cell) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fprintf(out, "%s under %s: %s", check_lock_of(view, cell)->name,
+            check_fault_of(view, cell)->name, check_verdict_name(cell->verdict));
+    if (cell->expected && cell->compared != CHECK_AS_EXPECTED) {
+        fprintf(out, ", %s is claimed", cell->expected);
+        if (cell->expected_why) fprintf(out, " (%s)", cell->expected_why);
+    }
+    say_counts(out, cell);
+    if (cell->why) fprintf(out, "; %s", cell->why);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+char *check_range_text(double min_ns, double max_ns, char *text) {
+    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+    number_time_text(max_ns, high);
+    number_time_text(min_ns, low);
+    if (max_ns == 0) {
+        snprintf(text, CHECK_RANGE_MAX, "at once");
+    } else if (strcmp(low, high) == 0) {
+        snprintf(text, CHECK_RANGE_MAX, "%s", high);
+    } else {
+        snprintf(text, CHECK_RANGE_MAX, "%s to %s", min_ns > 0 ? low : "0", high);
+    }
+    return text;
+}
+
+char *check_recovery_sentence(const struct check_cell *cell) {
+    char p50[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX], range[CHECK_RANGE_MAX];
+    char *all = NULL;
+    size_t size;
+    FILE *out = open_memstream(&all, &size);
+    if (!out) return NULL;
+    /* A run that failed, or whose fault did not act, does not tell. */
+    bool never = cell->recovered == 0 && !check_silent(cell);
+    if (cell->recovery_count > 0) {
+        fprintf(
+            out, "recovered in %s at p50, %s at most, of %s trial%s",
+            number_time_text(cell->recovery_p50, p50), number_time_text(cell->recovery_max, max),
+            number_count_text(cell->recovery_count, text), cell->recovery_count == 1 ? "" : "s");
+    } else if (never) {
+        fputs("did not recover", out);
+    }
+    if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || never)) {
+        fprintf(out, "; theory: %s", check_range_text(cell->theory_min, cell->theory_max, range));
+        if (cell->theory) fprintf(out, " (%s)", cell->theory);
+    }
+    if (fclose(out) == 0) return all;
+    free(all);
+    return NULL;
+}
+
+char *check_store_sentence(const struct check_cell *cell) {
+    char attempted[NUMBER_TEXT_MAX], accepted[NUMBER_TEXT_MAX], rejected[NUMBER_TEXT_MAX], *text;
+    if (!(cell->stale_attempted > 0)) return strdup("");
+    int rc = asprintf(&text, "%s stale write%s: accepted without fencing %s, rejected with it %s",
+                      number_count_text(cell->stale_attempted, attempted),
+                      cell->stale_attempted == 1 ? "" : "s",
+                      number_count_text(cell->stale_accepted_unfenced, accepted),
+                      number_count_text(cell->stale_rejected_fenced, rejected));
+    return rc < 0 ? NULL : text;
+}
+
+/* "redis-wait under primary-lost, zk-lock under pause and 4 more". Malloced. */
+static char *names_of(const struct check_view *view, const struct check_cell *const *cells,
+                      int count) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    for (int i = 0; i < count && i < NAMES_SHOWN; i++) {
+        fprintf(out, "%s%s under %s",
+                i == 0           ? ""
+                : i + 1 == count ? " and "
+                                 : ", ",
+                check_lock_of(view, cells[i])->name, check_fault_of(view, cells[i])->name);
+    }
+    if (count > NAMES_SHOWN) fprintf(out, " and %d more", count - NAMES_SHOWN);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+struct judged {
+    int cells, locks, faults; /* of real locks, with a verdict */
+};
+
+static struct judged judged_of(const struct check_view *view) {
+    struct judged judged = {0};
+    for (int r = 0; r < view->row_count; r++) {
+        bool any = false;
+        if (view->check->locks[view->row[r]].control) continue;
+        for (int c = 0; c < view->column_count; c++) {
+            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
+            any |= cell && !check_silent(cell);
+        }
+        judged.locks += any;
+    }
+    for (int c = 0; c < view->column_count; c++) {
+        struct check_sums sums;
+        check_sum_fault(view, view->column[c], &sums);
+        judged.cells += sums.judged;
+        judged.faults += sums.judged > 0;
+    }
+    return judged;
+}
+
+static int say_findings(const struct check_view *view, struct words *words) {
+    struct judged judged = judged_of(view);
+    int rc = 0, count = view->finding_count;
+    words->headline = words->count;
+    if (count > 0) {
+        char *names = names_of(view, view->finding, count);
+        rc = names ? words_say(words, TONE_BAD,
+                               "%d of %d cells show%s worse than the lock claims: %s", count,
+                               judged.cells, count == 1 ? "s" : "", names)
+                   : -1;
+        free(names);
+    } else if (judged.cells == 0) {
+        rc =
+            words_say(words, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
+    } else {
+        rc = words_say(words, TONE_GOOD,
+                       "No lock did worse than it claims: %d cells, %d lock%s, %d fault%s",
+                       judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
+                       judged.faults == 1 ? "" : "s");
+    }
+    return rc;
+}
+
+/* What held and what broke, whatever was expected: an engineer's own resource does not care for
+ * claims. */
+static int say_broken(const struct check_view *view, struct words *words) {
+    const int *seen = view->real.verdict;
+    if (view->real.cells == 0) return 0;
+    return words_say(
+        words, TONE_PLAIN,
+        "Of %d cells: %d safe, %d expired (a fencing token needed), %d stuck, %d violated; %d "
+        "better than claimed",
+        view->real.cells, seen[CHECK_SAFE], seen[CHECK_EXPIRED], seen[CHECK_STUCK],
+        seen[CHECK_VIOLATED], view->real.better);
+}
+
+static int say_controls(const struct check_view *view, struct words *words) {
+    if (view->locks[FAMILY_CONTROL] == 0) return 0;
+    for (int i = 0; i < view->missed_count; i++) {
+        if (words_say(
+                words, TONE_BAD,
+                "The control %s, broken on purpose, was not caught: this check is not to be trusted",
+                view->missed[i]->name))
+            return -1;
+    }
+    for (int i = 0; i < view->unshown_count; i++) {
+        if (words_say(
+                words, TONE_WARN,
+                "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
+                "was inconclusive",
+                view->unshown[i]->name))
+            return -1;
+    }
+    int all = view->locks[FAMILY_CONTROL], caught = view->caught_count;
+    if (caught == all)
+        return words_say(words, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
+    return words_say(words, TONE_PLAIN, "Of %d lock%s broken on purpose %d %s caught%s", all,
+                     all == 1 ? "" : "s", caught, caught == 1 ? "was" : "were",
+                     view->missed_count + view->unshown_count > 0
+                         ? ""
+                         : "; the others showed nothing under faults that are not made for them");
+}
+
+static int say_silent(const struct check_view *view, struct words *words) {
+    const struct check *check = view->check;
+    int rc = 0, half = 0;
+    for (int i = 0; i < check->cell_count; i++)
+        half += !check_silent(&check->cells[i]) && check->cells[i].failed_runs > 0;
+    if (view->silent_count > 0) {
+        char *names = names_of(view, view->silent, view->silent_count);
+        rc = names ? words_say(words, TONE_WARN,
+                               "%d cell%s say%s nothing (inconclusive or failed): %s",
+                               view->silent_count, view->silent_count == 1 ? "" : "s",
+                               view->silent_count == 1 ? "s" : "", names)
+                   : -1;
+        free(names);
+    }
+    if (rc == 0 && half > 0) {
+        rc = words_say(words, TONE_WARN,
+                       "%d cell%s on a part of %s runs: the others failed or were inconclusive",
+                       half, half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
+    }
+    if (rc == 0 && check->partial) {
+        rc = words_say(words, TONE_WARN, "Not finished: %s",
+                       check->partial_reason
+                           ? check->partial_reason
+                           : "the check was cut off, and what is here is what was done");
+    }
+    return rc;
+}
+
+struct words *check_words_make(const struct check_view *view, struct lb_err *err) {
+    struct words *words = calloc(1, sizeof *words);
+    if (words && say_findings(view, words) == 0 && say_controls(view, words) == 0 &&
+        say_silent(view, words) == 0 && say_broken(view, words) == 0)
+        return words;
+    words_free(words);
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return NULL;
+}

@@ -1,0 +1,404 @@
+/* compare: see compare.h. */
+#define _GNU_SOURCE
+#include "report/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/compare/compare_parts.h"
+#include "report/run/model.h"
+#include "report/run/words.h"
+
+const char *compare_word(enum compare_verdict verdict) {
+    static const char *const words[] = {"unknown", "no change shown", "better", "inconclusive",
+                                        "worse"};
+    return words[verdict];
+}
+
+int compare_exit(const struct compare *compare) {
+    if (compare->violated) return LB_EXIT_VIOLATED;
+    if (compare->counts[COMPARE_WORSE] > 0 || compare->stuck) return LB_EXIT_REGRESSION;
+    bool unsure = compare->counts[COMPARE_INCONCLUSIVE] > 0 || compare->missing > 0;
+    return unsure ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
+}
+
+/* ---- pairing ---- */
+
+static bool same_text(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Also when neither is known. */
+static bool same_figure(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* A stage and what it is paired by. */
+struct ref {
+    const struct run_stage *stage;
+    const char *lock;  /* the base's name of it */
+    const char *where; /* its topology and durability; in the memory of a load */
+    char *load;        /* owned */
+    bool new;
+    int run;   /* of its side */
+    int place; /* in the order of reading */
+};
+
+struct refs {
+    struct ref *item;
+    int count, room;
+};
+
+/* The lock and what is asked of it. */
+static int by_task(const void *a, const void *b) {
+    const struct ref *x = a, *y = b;
+    int order = strcmp(x->lock, y->lock);
+    if (!order) order = strcmp(x->load, y->load);
+    if (!order)
+        order = (x->stage->clients > y->stage->clients) - (x->stage->clients < y->stage->clients);
+    return order;
+}
+
+/* And where it ran: what ran elsewhere answers another question. */
+static int by_pair(const void *a, const void *b) {
+    int order = by_task(a, b);
+    return order ? order : strcmp(((const struct ref *)a)->where, ((const struct ref *)b)->where);
+}
+
+static int by_pair_and_place(const void *a, const void *b) {
+    const struct ref *x = a, *y = b;
+    int order = by_pair(a, b);
+    return order ? order : x->place - y->place;
+}
+
+/* load, then where, in one block. */
+static char *task_text(const struct run_stage *stage, const char **ret_where) {
+    char *load = report_load_text(stage), *text = NULL;
+    if (!load) return NULL;
+    int len = asprintf(&text, "%s%c%s, %s", load, 0, stage->topology ? stage->topology : "",
+                       stage->durability ? stage->durability : "");
+    if (len >= 0) *ret_where = text + strlen(load) + 1;
+    free(load);
+    return len >= 0 ? text : NULL;
+}
+
+static int add_ref(struct refs *refs, const struct ref *ref) {
+    if (refs->count == refs->room) {
+        int room = refs->room ? 2 * refs->room : 64;
+        struct ref *more = realloc(refs->item, (size_t)room * sizeof *more);
+        if (!more) return -1;
+        refs->item = more;
+        refs->room = room;
+    }
+    struct ref *added = &refs->item[refs->count];
+    *added = *ref;
+    added->place = refs->count;
+    added->load = task_text(ref->stage, &added->where);
+    if (!added->load) return -1;
+    refs->count++;
+    return 0;
+}
+
+/* All stages of a side that are to be compared. */
+static int add_refs(struct refs *refs, struct run *const *runs, int run_count,
+                    const struct compare_ask *ask, bool new) {
+    const char *wanted = new ? ask->new_lock : ask->base_lock;
+    for (int r = 0; r < run_count; r++) {
+        for (int s = 0; s < runs[r]->stage_count; s++) {
+            const struct run_stage *stage = &runs[r]->stages[s];
+            if (!stage->lock || (wanted && strcmp(stage->lock, wanted) != 0)) continue;
+            struct ref ref = {.stage = stage, .new = new, .run = r};
+            ref.lock = wanted ? ask->base_lock : stage->lock;
+            if (add_ref(refs, &ref) != 0) return -1;
+        }
+    }
+    return 0;
+}
+
+static void free_refs(struct refs *refs) {
+    for (int i = 0; i < refs->count; i++) free(refs->item[i].load);
+    free(refs->item);
+}
+
+/* What must be alike, or the numbers answer different questions. */
+static int check_alike(const struct run_stage *base, const struct run_stage *new,
+                       struct lb_err *err) {
+    const struct {
+        const char *what, *base, *new;
+    } texts[] = {{"topology", base->topology, new->topology},
+                 {"durability", base->durability, new->durability}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (same_text(texts[i].base, texts[i].new)) continue;
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "compare: %s: %s is '%s' in the base and '%s' in the new runs, so the figures answer "
+            "different questions; --anyway compares them",
+            new->lock, texts[i].what, texts[i].base ? texts[i].base : "not known",
+            texts[i].new ? texts[i].new : "not known");
+    }
+    if (same_figure(base->processes, new->processes) && same_figure(base->threads, new->threads))
+        return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "compare: %s: the base ran on %.0f processes with %.0f threads, the new runs on %.0f with "
+        "%.0f, so the latencies are not comparable; --anyway compares them",
+        new->lock, base->processes, base->threads, new->processes, new->threads);
+}
+
+/* ---- rows ---- */
+
+/* Whether a lock that is not broken on purpose came out so. */
+static bool is_any(const struct compare_pick *new, enum lock_state state) {
+    for (int i = 0; i < new->count; i++) {
+        if (!new->stages[i]->control && report_stage_state(new->stages[i]) == state) return true;
+    }
+    return false;
+}
+
+static bool is_violated(const struct compare_pick *new) {
+    return is_any(new, LOCK_VIOLATED) || is_any(new, LOCK_TOKENS);
+}
+
+static bool is_stuck(const struct compare_pick *new) {
+    return is_any(new, LOCK_STUCK);
+}
+
+/* Said, and no reason to be content. */
+static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
+    struct compare_alone *more =
+        realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
+    if (more) compare->alone = more;
+    char *text = NULL;
+    if (!more || asprintf(&text, "only in the %s runs: %s, %.0f client%s, %s",
+                          ref->new ? "new" : "base", ref->stage->lock, ref->stage->clients,
+                          ref->stage->clients == 1 ? "" : "s", ref->load) < 0)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    more[compare->alone_count++] = (struct compare_alone){text, ref->new};
+    compare->missing += !ref->new;
+    return 0;
+}
+
+/* "one server; redis; in memory, ...; claims excludes, crash-release": what the figures stand for.
+ * Malloced. */
+static char *guarantee_text(const struct run_stage *stage) {
+    char claims[256], *durability = words_durability_full(stage), *text = NULL;
+    words_claims(stage, claims, sizeof claims);
+    if (durability && asprintf(&text, "truth: %s; %s; %s; claims %s", words_guarantee(stage),
+                               stage->topology ? stage->topology : "topology not stated",
+                               durability, *claims ? claims : "nothing") < 0)
+        text = NULL;
+    free(durability);
+    return text;
+}
+
+static void put_in(struct compare_pick *pick, const struct ref *ref) {
+    pick->stages[pick->count] = ref->stage;
+    pick->runs[pick->count++] = ref->run;
+}
+
+/* Distinct runs; refs of a side stand in their order. */
+static int samples_of(const struct compare_pick *pick) {
+    int count = 0;
+    for (int i = 0; i < pick->count; i++)
+        count += !pick->by_run || i == 0 || pick->runs[i] != pick->runs[i - 1];
+    return count;
+}
+
+/* One lock under one load: refs of both sides. Adds a row if both have stages. */
+static int add_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
+                   int count, struct lb_err *err) {
+    const struct run_stage **stages = malloc((size_t)count * sizeof *stages);
+    int *runs = malloc((size_t)count * sizeof *runs);
+    if (!stages || !runs) {
+        free(stages);
+        free(runs);
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    /* The stages of one run have its machine's mood and its servers in common, so they are samples
+     * of their own only where there is no other run. */
+    bool by_run = compare->base_count > 1 || compare->new_count > 1;
+    struct compare_pick base = {.stages = stages, .runs = runs, .by_run = by_run},
+                        new = {.by_run = by_run};
+    for (int i = 0; i < count; i++) {
+        if (!refs[i].new) put_in(&base, &refs[i]);
+    }
+    new.stages = stages + base.count;
+    new.runs = runs + base.count;
+    for (int i = 0; i < count; i++) {
+        if (refs[i].new) put_in(&new, &refs[i]);
+    }
+    int failed = 0;
+    compare->violated |= is_violated(&new);
+    if (base.count == 0 || new.count == 0) {
+        failed = add_alone(compare, &refs[0], err);
+        goto out;
+    }
+    bool itself = strcmp(base.stages[0]->lock, new.stages[0]->lock) == 0;
+    for (int i = 1; i < count && itself && !ask->anyway && !failed; i++) {
+        failed = check_alike(base.stages[0], stages[i], err);
+    }
+    if (failed) goto out;
+    struct compare_row *more =
+        realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
+    failed = more ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (failed) goto out;
+    compare->rows = more;
+    struct compare_row *row = &more[compare->row_count++];
+    *row = (struct compare_row){.lock = base.stages[0]->lock,
+                                .new_lock = new.stages[0]->lock,
+                                .load = refs[0].load,
+                                .clients = refs[0].stage->clients,
+                                .place = refs[0].place,
+                                .guarantee = guarantee_text(base.stages[0]),
+                                .new_guarantee = guarantee_text(new.stages[0]),
+                                .base_count = samples_of(&base),
+                                .new_count = samples_of(&new),
+                                .baseline = base.stages[0]->baseline,
+                                .violated = is_violated(&new),
+                                .stuck = is_stuck(&new)};
+    refs[0].load = NULL; /* the row's now */
+    compare->stuck |= row->stuck;
+    if (!row->guarantee || !row->new_guarantee)
+        failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int m = 0; m < COMPARE_METRICS && !failed; m++) {
+        failed = compare_fill_figure(&row->figure[m], &compare_metrics[m], &base, &new, err);
+    }
+out:
+    free(stages);
+    free(runs);
+    return failed;
+}
+
+/* The one place where only this side has the refs of a task; NULL when there is none or several. */
+static const char *own_place(const struct ref *refs, int count, bool new) {
+    const char *own = NULL;
+    for (int from = 0, to; from < count; from = to) {
+        bool here = false, there = false;
+        for (to = from; to < count && strcmp(refs[from].where, refs[to].where) == 0; to++) {
+            here |= refs[to].new == new;
+            there |= refs[to].new != new;
+        }
+        if (!here || there) continue;
+        if (own) return NULL;
+        own = refs[from].where;
+    }
+    return own;
+}
+
+/* Where all is to be compared: what one side has in one place only, and the other in another one
+ * only, becomes a pair; what both have in the same place is one already. */
+static void join_places(struct refs *refs) {
+    for (int from = 0, to; from < refs->count; from = to) {
+        struct ref *ref = &refs->item[from];
+        for (to = from; to < refs->count && by_task(ref, &refs->item[to]) == 0;) to++;
+        const char *base = own_place(ref, to - from, false), *new = own_place(ref, to - from, true);
+        for (int i = from; i < to && base && new; i++) {
+            if (strcmp(refs->item[i].where, new) == 0) refs->item[i].where = base;
+        }
+    }
+    qsort(refs->item, (size_t)refs->count, sizeof *refs->item, by_pair_and_place);
+}
+
+/* What both sides have, but nowhere in the same place, is refused: sorted as they are, such refs
+ * stand together. */
+static int check_places(const struct refs *refs, struct lb_err *err) {
+    for (int from = 0, to; from < refs->count; from = to) {
+        const struct ref *base = NULL, *new = NULL;
+        bool paired = false;
+        for (to = from; to < refs->count && by_task(&refs->item[from], &refs->item[to]) == 0;
+             to++) {
+            const struct ref *ref = &refs->item[to];
+            if (to > from && ref->new != ref[-1].new) paired |= by_pair(ref, ref - 1) == 0;
+            if (ref->new) new = ref;
+            if (!ref->new) base = ref;
+        }
+        bool elsewhere = base && new && !paired;
+        if (elsewhere && check_alike(base->stage, new->stage, err) != 0) return -1;
+    }
+    return 0;
+}
+
+static int by_row_place(const void *a, const void *b) {
+    return ((const struct compare_row *)a)->place - ((const struct compare_row *)b)->place;
+}
+
+static int add_rows(struct compare *compare, const struct compare_ask *ask, struct lb_err *err) {
+    struct refs refs = {0};
+    int failed = add_refs(&refs, compare->base, compare->base_count, ask, false);
+    if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, ask, true);
+    if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!failed && refs.count > 0)
+        qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
+    if (!failed && refs.count > 0 && (ask->anyway || ask->base_lock)) {
+        join_places(&refs);
+    } else if (!failed) {
+        failed = check_places(&refs, err);
+    }
+    for (int from = 0, to; !failed && from < refs.count; from = to) {
+        for (to = from + 1; to < refs.count && by_pair(&refs.item[from], &refs.item[to]) == 0;)
+            to++;
+        failed = add_row(compare, ask, &refs.item[from], to - from, err);
+    }
+    free_refs(&refs);
+    if (failed) return -1;
+    if (compare->row_count == 0) {
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "compare: no stage in common: no lock stands in the base and in the new runs under the "
+            "same load with as many clients");
+    }
+    qsort(compare->rows, (size_t)compare->row_count, sizeof *compare->rows, by_row_place);
+    return 0;
+}
+
+static void count_partial(struct compare *compare) {
+    for (int i = 0; i < compare->base_count; i++)
+        compare->partial_count += compare->base[i]->partial;
+    for (int i = 0; i < compare->new_count; i++) compare->partial_count += compare->new[i]->partial;
+}
+
+struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) {
+    struct compare *compare = calloc(1, sizeof *compare);
+    if (!compare) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    compare->min_effect = ask->min_effect;
+    compare->alpha = ask->alpha;
+    compare->partial_reason = ask->partial_reason;
+    if (compare_read_side(ask->base, ask->base_count, &compare->base, &compare->base_count, err) !=
+            0 ||
+        compare_read_side(ask->new, ask->new_count, &compare->new, &compare->new_count, err) != 0 ||
+        compare_check_runs(compare, err) != 0 || add_rows(compare, ask, err) != 0)
+        goto failed;
+    count_partial(compare);
+    if (compare_find_differences(compare) == 0 && compare_judge(compare) == 0) return compare;
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+failed:
+    compare_free(compare);
+    return NULL;
+}
+
+void compare_free(struct compare *compare) {
+    if (!compare) return;
+    for (int i = 0; i < compare->row_count; i++) {
+        free(compare->rows[i].load);
+        free(compare->rows[i].guarantee);
+        free(compare->rows[i].new_guarantee);
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            free(compare->rows[i].figure[m].base.values);
+            free(compare->rows[i].figure[m].new.values);
+        }
+    }
+    for (int i = 0; i < compare->base_count; i++) run_free(compare->base[i]);
+    for (int i = 0; i < compare->new_count; i++) run_free(compare->new[i]);
+    for (int i = 0; i < compare->difference_count; i++) free(compare->differences[i]);
+    for (int i = 0; i < compare->alone_count; i++) free(compare->alone[i].text);
+    free(compare->alone);
+    free(compare->rows);
+    free(compare->base);
+    free(compare->new);
+    free(compare->differences);
+    free(compare);
+}

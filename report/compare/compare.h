@@ -1,0 +1,138 @@
+/* compare: two sets of runs, stage by stage and figure by figure: better, worse, no change shown,
+ * or too little to say.
+ *
+ * A run is one sample, whatever it measured inside: percentiles of several runs are never pooled,
+ * and the repeats of a stage within one run are one sample, their median. Only where each side has
+ * a single run are its stages the samples. Stages are paired by their lock and their load. A figure
+ * has changed when its shift is both significant (Mann and Whitney, corrected by Holm over all
+ * figures that are compared) and at least min_effect; the shift is Hodges and Lehmann's, of the
+ * logarithms, so that it reads as per cent. It reads results only and prints nothing. */
+#ifndef REPORT_COMPARE_COMPARE_H
+#define REPORT_COMPARE_COMPARE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "bench/base/err.h"
+#include "results/format/run_read.h"
+
+enum compare_verdict {
+    COMPARE_UNKNOWN, /* one of the sides has no such figure */
+    COMPARE_SAME,    /* no change shown, and one of more than twice min_effect is excluded */
+    COMPARE_BETTER,
+    COMPARE_INCONCLUSIVE, /* too few samples, or too noisy */
+    COMPARE_WORSE
+};
+
+struct compare_metric {
+    const char *name;  /* "acquire_p50": for machines */
+    const char *title; /* "acquire p50" */
+    bool more_is_better, is_time;
+    size_t offset; /* in struct run_stage */
+};
+
+#define COMPARE_METRICS 8
+extern const struct compare_metric compare_metrics[COMPARE_METRICS];
+
+struct compare_side {
+    double *values; /* one a stage; owned */
+    int count;
+    double median;
+};
+
+#define COMPARE_WANTED_MAX 1000 /* so many or more: no number of repeats helps */
+
+struct compare_figure {
+    enum compare_verdict verdict;
+    struct compare_side base, new;
+    /* new against base: 0.05 = 5 % more; low, high: of the confidence interval */
+    double shift, low, high;
+    double p;   /* corrected */
+    int wanted; /* inconclusive: repeats on each side that would do */
+};
+
+struct compare_row {
+    const char *lock,
+        *new_lock; /* borrowed from the runs; the same unless one lock is held against another */
+    char *load;    /* in words; owned */
+    /* topology, durability and claims of each side, in words; owned */
+    char *guarantee, *new_guarantee;
+    double clients;
+    int place;                 /* rows stand in the order of the base's stages */
+    int base_count, new_count; /* samples */
+    bool violated, stuck;      /* in the new ones, a lock that is not broken on purpose */
+    bool baseline;             /* no lock at all: the tool's own cost */
+    struct compare_figure figure[COMPARE_METRICS];
+};
+
+/* A lock under a load that one side lacks. */
+struct compare_alone {
+    char *text; /* "only in the base runs: redis-setnx, 16 clients, one key, ..."; owned */
+    bool new;
+};
+
+struct compare {
+    struct run **base, **new; /* owned */
+    int base_count, new_count;
+    double min_effect, alpha;
+    struct compare_row *rows;
+    int row_count;
+    char **differences; /* of plans and environments, a line each; owned */
+    int difference_count;
+    struct compare_alone *alone;   /* what only one side has; owned */
+    int alone_count, missing;      /* missing: of them, those that only the base has */
+    int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
+    int partial_count;             /* runs of both sides that did not come to their end */
+    /* why there are fewer runs than were wanted, or NULL; borrowed */
+    const char *partial_reason;
+    bool violated, stuck; /* any lock of the new runs, also one that the base has not */
+};
+
+#define COMPARE_MIN_EFFECT 0.03
+#define COMPARE_ALPHA 0.05
+
+struct compare_ask {
+    const char *const *base, *const *new; /* runs, or folders of runs */
+    int base_count, new_count;
+    double min_effect; /* COMPARE_MIN_EFFECT */
+    double alpha;      /* COMPARE_ALPHA */
+    /* also what ought not to be compared: other topology, durability, executor */
+    bool anyway;
+    const char *partial_reason;       /* see struct compare */
+    const char *base_lock, *new_lock; /* this lock against that one; NULL: each against itself */
+};
+
+/* Reads and compares. NULL with err (LB_EXIT_USAGE): what can't be read, nothing in common, not
+ * comparable. */
+struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
+void compare_free(struct compare *compare);
+
+/* "better", "worse", "no change shown", "inconclusive", "unknown". */
+const char *compare_word(enum compare_verdict verdict);
+
+/* 3 violated, 4 worse (or stuck), 5 inconclusive (or missing in the new runs), 0: for continuous
+ * integration, the worst first. */
+int compare_exit(const struct compare *compare);
+
+enum compare_format {
+    COMPARE_TABLE,
+    COMPARE_MD,
+    COMPARE_JSON,
+    COMPARE_JUNIT,
+    COMPARE_BENCHSTAT,
+    COMPARE_CSV
+};
+
+/* Renders. 0, or -1 with err. */
+int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
+                  struct lb_err *err);
+
+/* Parts of it. */
+int compare_write_table(const struct compare *compare, bool color, FILE *out);
+int compare_write_md(const struct compare *compare, FILE *out);
+int compare_write_json(const struct compare *compare, FILE *out);
+void compare_write_junit(const struct compare *compare, FILE *out);
+void compare_write_benchstat(const struct compare *compare, FILE *out);
+void compare_write_csv(const struct compare *compare, FILE *out);
+
+#endif

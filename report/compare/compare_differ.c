@@ -1,0 +1,130 @@
+/* compare_differ: in what the plans, machines and servers of the runs differ, before anybody reads
+ * figures. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/compare/compare_parts.h"
+
+#define DIFFERENCES_MAX 100 /* two runs that have nothing in common need no longer list */
+#define VALUE_SHOWN 60
+
+/* A line once; "..." after the last one that there is room for. */
+static int add_line(struct compare *compare, char *line) {
+    if (!line) return -1;
+    if (compare->difference_count >= DIFFERENCES_MAX) {
+        free(line);
+        return 0;
+    }
+    for (int i = 0; i < compare->difference_count; i++) {
+        if (strcmp(compare->differences[i], line) == 0) {
+            free(line);
+            return 0;
+        }
+    }
+    char **more =
+        realloc(compare->differences, (size_t)(compare->difference_count + 1) * sizeof *more);
+    if (!more) {
+        free(line);
+        return -1;
+    }
+    compare->differences = more;
+    more[compare->difference_count++] = line;
+    return 0;
+}
+
+/* side: NULL = between the sides, else within this one. */
+static int add_difference(struct compare *compare, const char *side, const char *what,
+                          const char *base, const char *new) {
+    char *line = NULL;
+    int len =
+        side ? asprintf(&line, "%s: %s in one of the %s runs, %s in another", what, base, side, new)
+             : asprintf(&line, "%s: %s, now %s", what, base, new);
+    return add_line(compare, len >= 0 ? line : NULL);
+}
+
+/* A value as short text; malloced. */
+static char *value_text(const json_t *value) {
+    if (!value || json_is_null(value)) return strdup("not given");
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(10)),
+         *shorter = NULL;
+    if (!text || strlen(text) <= VALUE_SHOWN) return text;
+    int cut = VALUE_SHOWN;
+    while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) cut--; /* not within a character */
+    if (asprintf(&shorter, "%.*s...", cut, text) < 0) shorter = NULL;
+    free(text);
+    return shorter;
+}
+
+static int differ(struct compare *compare, const char *side, const char *path, const json_t *base,
+                  const json_t *new);
+
+/* One key of two objects; either may lack it. */
+static int differ_at(struct compare *compare, const char *side, const char *path,
+                     const json_t *base, const json_t *new) {
+    bool none = (!base || json_is_null(base)) && (!new || json_is_null(new));
+    if (none || json_equal(base, new)) return 0;
+    if (json_is_object(base) && json_is_object(new)) return differ(compare, side, path, base, new);
+    char *was = value_text(base), *is = value_text(new);
+    int failed = was && is ? add_difference(compare, side, path, was, is) : -1;
+    free(was);
+    free(is);
+    return failed;
+}
+
+static int differ(struct compare *compare, const char *side, const char *path, const json_t *base,
+                  const json_t *new) {
+    const char *key;
+    json_t *value;
+    char inner[200];
+    int failed = 0;
+    json_object_foreach((json_t *)(uintptr_t) new, key, value) {
+        if (compare->difference_count >= DIFFERENCES_MAX) return failed;
+        snprintf(inner, sizeof inner, "%s.%s", path, key);
+        failed |= differ_at(compare, side, inner, json_object_get(base, key), value);
+    }
+    json_object_foreach((json_t *)(uintptr_t)base, key, value) {
+        if (compare->difference_count >= DIFFERENCES_MAX) return failed;
+        if (json_object_get(new, key)) continue;
+        snprintf(inner, sizeof inner, "%s.%s", path, key);
+        failed |= differ_at(compare, side, inner, value, NULL);
+    }
+    return failed;
+}
+
+static const char *version_of(const struct run *run, const char *backend) {
+    for (int i = 0; i < run->server_count; i++) {
+        if (run->servers[i].backend && strcmp(run->servers[i].backend, backend) == 0) {
+            return json_string_value(json_object_get(run->servers[i].facts, "version"));
+        }
+    }
+    return NULL;
+}
+
+/* Two runs: of both sides, or of one. */
+static int differ_runs(struct compare *compare, const char *side, const struct run *base,
+                       const struct run *new) {
+    int failed = differ(compare, side, "plan", base->plan, new->plan);
+    failed |= differ(compare, side, "environment", base->environment, new->environment);
+    for (int i = 0; i < new->server_count; i++) {
+        const char *backend = new->servers[i].backend;
+        const char *was = backend ? version_of(base, backend) : NULL;
+        const char *is = backend ? version_of(new, backend) : NULL;
+        if (was && is && strcmp(was, is) != 0)
+            failed |= add_difference(compare, side, backend, was, is);
+    }
+    const char *was = base->tool_version, *is = new->tool_version;
+    if (was && is && strcmp(was, is) != 0)
+        failed |= add_difference(compare, side, "lockbench", was, is);
+    return failed;
+}
+
+int compare_find_differences(struct compare *compare) {
+    struct run *const *base = compare->base, *const *new = compare->new;
+    int failed = differ_runs(compare, NULL, base[0], new[0]);
+    for (int i = 1; i < compare->base_count; i++)
+        failed |= differ_runs(compare, "base", base[0], base[i]);
+    for (int i = 1; i < compare->new_count; i++)
+        failed |= differ_runs(compare, "new", new[0], new[i]);
+    return failed;
+}

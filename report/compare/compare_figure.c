@@ -1,0 +1,178 @@
+/* compare_figure: one figure of one lock under one load: its samples on both sides, how far they
+ * lie apart, and what may be said of that. It refuses to drop a sample that is inconvenient: a run
+ * that granted nothing is one. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/compare/compare_parts.h"
+#include "results/stats/rank.h"
+
+#define LEVEL 0.95
+#define SAMPLES_MAX 2000 /* a side: all pairs of them are looked at */
+#define WANTED_FEW 10    /* where there is no interval yet that could tell */
+
+#define AT(member) offsetof(struct run_stage, member)
+
+const struct compare_metric compare_metrics[COMPARE_METRICS] = {
+    {"throughput", "grants/s", true, false, AT(throughput_per_s)},
+    {"acquire_p50", "acquire p50", false, true, AT(latency[RUN_ACQUIRE].p50)},
+    {"acquire_p99", "acquire p99", false, true, AT(latency[RUN_ACQUIRE].p99)},
+    {"handoff_p50", "handoff p50", false, true, AT(latency[RUN_HANDOFF].p50)},
+    {"release_p99", "release p99", false, true, AT(latency[RUN_RELEASE].p99)},
+    {"client_cpu", "client CPU a grant", false, true, AT(client_cpu_ns_per_grant)},
+    {"server_cpu", "server CPU a grant", false, true, AT(server_cpu_ns_per_grant)},
+    {"commands", "commands a grant", false, false, AT(commands_per_grant)},
+};
+
+/* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end or
+ * has the figure. *at moves behind them. */
+static double next_sample(const struct compare_pick *pick, size_t offset, int *at, double *room) {
+    int run = pick->runs[*at], count = 0;
+    do {
+        const struct run_stage *stage = pick->stages[*at];
+        double value = run_stage_figure(stage, offset);
+        bool complete = stage->status && strcmp(stage->status, "complete") == 0;
+        if (complete && !isnan(value)) room[count++] = value;
+        ++*at;
+    } while (pick->by_run && *at < pick->count && pick->runs[*at] == run);
+    return rank_median(room, count);
+}
+
+static int fill_side(const struct compare_pick *pick, const struct compare_metric *metric,
+                     struct compare_side *side) {
+    double *room = calloc((size_t)pick->count + 1, sizeof *room);
+    side->values = calloc((size_t)pick->count + 1, sizeof *side->values);
+    if (!room || !side->values) {
+        free(room);
+        return -1;
+    }
+    for (int i = 0; i < pick->count;) {
+        double value = next_sample(pick, metric->offset, &i, room);
+        if (!isnan(value)) side->values[side->count++] = value;
+    }
+    side->median = rank_median(side->values, side->count);
+    free(room);
+    return 0;
+}
+
+static bool all_zero(const struct compare_side *side) {
+    for (int i = 0; i < side->count; i++) {
+        if (side->values[i] > 0) return false;
+    }
+    return true;
+}
+
+/* A zero among others stays the smallest of all. */
+static double *logs_of(const struct compare_side *side) {
+    double *logs = malloc(((size_t)side->count + 1) * sizeof *logs);
+    for (int i = 0; logs && i < side->count; i++) {
+        logs[i] = log(side->values[i] > 0 ? side->values[i] : DBL_MIN);
+    }
+    return logs;
+}
+
+/* Both sides have samples: shift, interval and p. */
+static int fill_shift(struct compare_figure *figure) {
+    struct rank_shift shift;
+    int x_count = figure->base.count, y_count = figure->new.count, failed = -1;
+    double *x = logs_of(&figure->base), *y = logs_of(&figure->new);
+    if (!x || !y) goto out;
+    figure->p = rank_p(x, x_count, y, y_count);
+    failed = rank_shift(x, x_count, y, y_count, LEVEL, &shift);
+    if (failed) goto out;
+    figure->shift = expm1(shift.estimate);
+    figure->low = isinf(shift.low) ? -INFINITY : expm1(shift.low);
+    figure->high = isinf(shift.high) ? INFINITY : expm1(shift.high);
+    figure->verdict = COMPARE_INCONCLUSIVE; /* for now */
+out:
+    free(x);
+    free(y);
+    return failed;
+}
+
+int compare_fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
+                        const struct compare_pick *base, const struct compare_pick *new,
+                        struct lb_err *err) {
+    bool is_throughput = metric == &compare_metrics[0];
+    figure->p = figure->shift = figure->low = figure->high = NAN;
+    if (fill_side(base, metric, &figure->base) != 0 || fill_side(new, metric, &figure->new) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int most = figure->base.count > figure->new.count ? figure->base.count : figure->new.count;
+    if (most > SAMPLES_MAX)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "compare: %s: %d samples of one lock under one load; at most %d can be compared",
+            base->stages[0]->lock, most, SAMPLES_MAX);
+    if (figure->base.count == 0) return 0;
+    bool idle = all_zero(&figure->new);
+    if (is_throughput && idle && !all_zero(&figure->base)) {
+        /* Nothing to measure any more, where there was: no grants at all, or stages that failed. */
+        figure->verdict = figure->new.count > 0 ? COMPARE_WORSE : COMPARE_INCONCLUSIVE;
+        figure->shift = figure->new.count > 0 ? -1 : NAN;
+        return 0;
+    }
+    if (figure->new.count == 0 || (idle && all_zero(&figure->base))) return 0;
+    return fill_shift(figure) == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+/* ---- verdicts ---- */
+
+/* Repeats that would do: enough for the smallest p that the family's correction lets pass, and for
+ * an interval as narrow as min_effect, which shrinks with the root of n; a change that the interval
+ * shows already lacks only the former. */
+static int wanted_repeats(const struct compare_figure *figure, double min_effect, double alpha,
+                          int family) {
+    int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
+    int least = rank_smallest(1 - alpha / family);
+    if (isinf(figure->high) || isinf(figure->low)) return least > WANTED_FEW ? least : WANTED_FEW;
+    double half = (log1p(figure->high) - log1p(figure->low)) / 2;
+    double times = half / log1p(min_effect);
+    bool shown = figure->low > 0 || figure->high < 0;
+    double wanted = shown ? ceil(1.5 * have) : ceil(have * times * times);
+    if (!(wanted > have)) wanted = have + 1; /* also where it is no number */
+    if (wanted < least) wanted = least;
+    return wanted < COMPARE_WANTED_MAX ? (int)wanted : COMPARE_WANTED_MAX;
+}
+
+static void judge(struct compare_figure *figure, const struct compare_metric *metric,
+                  const struct compare *compare, int family) {
+    double least = compare->min_effect;
+    bool changed = figure->p <= compare->alpha && fabs(figure->shift) >= least;
+    if (changed) {
+        figure->verdict =
+            (figure->shift > 0) == metric->more_is_better ? COMPARE_BETTER : COMPARE_WORSE;
+    } else if (figure->low > -2 * least && figure->high < 2 * least) {
+        figure->verdict = COMPARE_SAME;
+    } else {
+        figure->wanted = wanted_repeats(figure, least, compare->alpha, family);
+    }
+}
+
+static struct compare_figure *figure_at(const struct compare *compare, int i) {
+    return &compare->rows[i / COMPARE_METRICS].figure[i % COMPARE_METRICS];
+}
+
+int compare_judge(struct compare *compare) {
+    int room = compare->row_count * COMPARE_METRICS, count = 0;
+    double *p = malloc(((size_t)room + 1) * sizeof *p);
+    if (!p) return -1;
+    for (int i = 0; i < room; i++) {
+        if (!isnan(figure_at(compare, i)->p)) p[count++] = figure_at(compare, i)->p;
+    }
+    int failed = rank_holm(p, count), family = count;
+    count = 0;
+    for (int i = 0; i < room && !failed; i++) {
+        struct compare_figure *figure = figure_at(compare, i);
+        if (isnan(figure->p)) {
+            figure->wanted = WANTED_FEW;
+        } else {
+            figure->p = p[count++];
+            judge(figure, &compare_metrics[i % COMPARE_METRICS], compare, family);
+        }
+        compare->counts[figure->verdict]++;
+    }
+    free(p);
+    return failed ? -1 : 0;
+}

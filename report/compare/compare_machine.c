@@ -1,0 +1,246 @@
+/* compare_machine: a comparison for programs: JSON, JUnit XML for continuous integration, Go's
+ * benchmark text for benchstat, CSV. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/compare/compare.h"
+#include "report/doc/escape.h"
+#include "report/page/html_parts.h"
+
+static json_t *number_json(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *side_json(const struct compare_side *side) {
+    json_t *values = json_array();
+    for (int i = 0; i < side->count; i++) json_array_append_new(values, json_real(side->values[i]));
+    return json_pack("{s:o, s:o}", "median", number_json(side->median), "values", values);
+}
+
+static json_t *figure_json(const struct compare_figure *figure) {
+    bool wants = figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted < COMPARE_WANTED_MAX;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                     compare_word(figure->verdict), "base", side_json(&figure->base), "new",
+                     side_json(&figure->new), "shift", number_json(figure->shift), "low",
+                     number_json(figure->low), "high", number_json(figure->high), "p",
+                     number_json(figure->p), "repeats_wanted",
+                     wants ? json_integer(figure->wanted) : json_null());
+}
+
+int compare_write_json(const struct compare *compare, FILE *out) {
+    json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
+    for (int i = 0; i < compare->alone_count; i++) {
+        json_array_append_new(alone, json_string(compare->alone[i].text));
+    }
+    for (int i = 0; i < compare->difference_count; i++) {
+        json_array_append_new(differences, json_string(compare->differences[i]));
+    }
+    for (int i = 0; i < compare->row_count; i++) {
+        const struct compare_row *row = &compare->rows[i];
+        json_t *figures = json_object();
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
+            json_object_set_new(figures, compare_metrics[m].name, figure_json(&row->figure[m]));
+        }
+        json_array_append_new(
+            rows,
+            json_pack("{s:s, s:s, s:s, s:f, s:s, s:s, s:i, s:i, s:b, s:b, s:o}", "lock", row->lock,
+                      "new_lock", row->new_lock, "load", row->load, "clients", row->clients,
+                      "base_guarantee", row->guarantee, "new_guarantee", row->new_guarantee,
+                      "base_samples", row->base_count, "new_samples", row->new_count, "violated",
+                      row->violated, "stuck", row->stuck, "figures", figures));
+    }
+    json_t *json = json_pack(
+        "{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema", "lockbench.compare/1",
+        "exit_code", compare_exit(compare), "partial", compare->partial_reason != NULL,
+        "partial_reason", compare->partial_reason, "partial_runs", compare->partial_count,
+        "violated", compare->violated, "min_effect", compare->min_effect, "alpha", compare->alpha,
+        "differences", differences, "only_one_side", alone, "rows", rows);
+    int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
+    fputc('\n', out);
+    json_decref(json);
+    return failed;
+}
+
+/* <testcase classname="lockbench.LOCK" name="WHAT, 16 clients, LOAD">. load may be NULL. */
+static void junit_begin(FILE *out, const char *lock, const char *what, double clients,
+                        const char *load) {
+    fputs("  <testcase classname=\"lockbench.", out);
+    html_text(out, lock);
+    fprintf(out, "\" name=\"%s, %.0f client%s%s", what, clients, clients == 1 ? "" : "s",
+            load ? ", " : "");
+    if (load) html_text(out, load);
+    fputs("\">", out);
+}
+
+static void junit_figure(FILE *out, const struct compare_row *row, int m) {
+    const struct compare_figure *figure = &row->figure[m];
+    junit_begin(out, row->new_lock, compare_metrics[m].title, row->clients, row->load);
+    if (figure->verdict == COMPARE_WORSE) {
+        char shift[NUMBER_TEXT_MAX];
+        fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metrics[m].title,
+                figure->base.median);
+        fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%s, p = %.2g)\"/>", figure->new.median,
+                number_change_text(figure->shift, shift), figure->p);
+    } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
+        fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
+    } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
+        fprintf(out, "<skipped message=\"inconclusive: %d repeats a side would do\"/>",
+                figure->wanted);
+    }
+    fputs("</testcase>\n", out);
+}
+
+/* A row's lock as a lock: two holders, or keys that nobody gets any more. */
+static void junit_lock(FILE *out, const struct compare_row *row) {
+    if (row->baseline) return;
+    junit_begin(out, row->new_lock, "exclusion", row->clients, row->load);
+    if (row->violated) fputs("<failure message=\"two holders at once\"/>", out);
+    if (!row->violated && row->stuck)
+        fputs("<failure message=\"a key that nobody gets any more\"/>", out);
+    fputs("</testcase>\n", out);
+}
+
+static void junit_alone(FILE *out, const struct compare_alone *alone) {
+    fputs("  <testcase classname=\"lockbench\" name=\"", out);
+    html_text(out, alone->text);
+    fputs(alone->new ? "\"/>\n" : "\"><skipped message=\"the new runs lack it\"/></testcase>\n",
+          out);
+}
+
+/* Inconclusive figures, and what the new runs lack, are skipped tests; each lock is a test of its
+ * own. */
+void compare_write_junit(const struct compare *compare, FILE *out) {
+    int broken = 0, all = 0, locks = 0;
+    bool elsewhere = compare->violated; /* by a lock that only the new runs have */
+    for (int v = COMPARE_SAME; v <= COMPARE_WORSE; v++) all += compare->counts[v];
+    for (int i = 0; i < compare->row_count; i++) {
+        broken += compare->rows[i].violated || compare->rows[i].stuck;
+        elsewhere &= !compare->rows[i].violated;
+        locks += !compare->rows[i].baseline;
+    }
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"lockbench compare\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n",
+            all + locks + compare->alone_count + elsewhere,
+            compare->counts[COMPARE_WORSE] + broken + elsewhere,
+            compare->counts[COMPARE_INCONCLUSIVE] + compare->missing);
+    for (int i = 0; i < compare->row_count; i++) {
+        const struct compare_row *row = &compare->rows[i];
+        junit_lock(out, row);
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            if (row->figure[m].verdict != COMPARE_UNKNOWN) junit_figure(out, row, m);
+        }
+    }
+    for (int i = 0; i < compare->alone_count; i++) junit_alone(out, &compare->alone[i]);
+    if (elsewhere) {
+        fputs(
+            "  <testcase classname=\"lockbench\" name=\"exclusion, locks that only the new runs have\">"
+            "<failure message=\"two holders at once\"/></testcase>\n",
+            out);
+    }
+    fputs("</testsuite>\n", out);
+}
+
+/* A name that benchstat can split: no blanks. */
+static void put_word(FILE *out, const char *text) {
+    for (; *text; text++) {
+        bool splits = (unsigned char)*text <= ' ' || *text == '/' || *text == '=';
+        fputc(splits ? '_' : *text, out);
+    }
+}
+
+static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
+    int count = new ? row->new_count : row->base_count;
+    for (int i = 0; i < count; i++) {
+        fputs("BenchmarkLock/lock=", out);
+        put_word(out, new ? row->new_lock : row->lock);
+        fprintf(out, "/clients=%.0f/load=", row->clients);
+        put_word(out, row->load);
+        fputs(" 1", out);
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            const struct compare_side *side = new ? &row->figure[m].new : &row->figure[m].base;
+            if (i >= side->count) continue;
+            fprintf(out, " %.6g %s", side->values[i], m == 0 ? "grants/s" : "");
+            if (m > 0)
+                fprintf(out, "%s-%s", compare_metrics[m].is_time ? "ns" : "n",
+                        compare_metrics[m].name);
+        }
+        fputc('\n', out);
+    }
+}
+
+/* Both sides in one file: `benchstat -col side`. */
+void compare_write_benchstat(const struct compare *compare, FILE *out) {
+    /* of all others less is better, which is what it assumes */
+    fputs("Unit grants/s better=higher\n", out);
+    for (int new = 0; new < 2; new ++) {
+        fprintf(out, "side: %s\n", new ? "new" : "base");
+        for (int i = 0; i < compare->row_count; i++) benchstat_side(out, &compare->rows[i], new);
+    }
+}
+
+/* One line a figure. */
+void compare_write_csv(const struct compare *compare, FILE *out) {
+    fputs("lock,new_lock,clients,load,figure,base_median,new_median,shift,low,high,p,verdict,"
+          "base_samples,new_samples,base_guarantee,new_guarantee\r\n",
+          out);
+    for (int i = 0; i < compare->row_count; i++) {
+        const struct compare_row *row = &compare->rows[i];
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            const struct compare_figure *figure = &row->figure[m];
+            if (figure->verdict == COMPARE_UNKNOWN) continue;
+            escape_csv(out, row->lock);
+            fputc(',', out);
+            escape_csv(out, row->new_lock);
+            fprintf(out, ",%.0f,", row->clients);
+            escape_csv(out, row->load);
+            fprintf(out, ",%s,", compare_metrics[m].name);
+            const double figures[] = {figure->base.median,
+                                      figure->new.median,
+                                      figure->shift,
+                                      isfinite(figure->low) ? figure->low : NAN,
+                                      isfinite(figure->high) ? figure->high : NAN,
+                                      figure->p};
+            for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+                escape_csv_figure(out, figures[f]);
+                fputc(',', out);
+            }
+            fprintf(out, "%s,%d,%d,", compare_word(figure->verdict), figure->base.count,
+                    figure->new.count);
+            escape_csv(out, row->guarantee);
+            fputc(',', out);
+            escape_csv(out, row->new_guarantee);
+            fputs("\r\n", out);
+        }
+    }
+}
+
+int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
+                  struct lb_err *err) {
+    int failed = 0;
+    switch (format) {
+    case COMPARE_TABLE:
+        failed = compare_write_table(compare, color, out);
+        break;
+    case COMPARE_MD:
+        failed = compare_write_md(compare, out);
+        break;
+    case COMPARE_JSON:
+        failed = compare_write_json(compare, out);
+        break;
+    case COMPARE_JUNIT:
+        compare_write_junit(compare, out);
+        break;
+    case COMPARE_BENCHSTAT:
+        compare_write_benchstat(compare, out);
+        break;
+    case COMPARE_CSV:
+        compare_write_csv(compare, out);
+        break;
+    }
+    if (!failed && !ferror(out)) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "compare: cannot write: is the disk full?");
+}

@@ -1,0 +1,32 @@
+/* compare_parts: what compare.c is put together of; for the files of compare only. */
+#ifndef REPORT_COMPARE_COMPARE_PARTS_H
+#define REPORT_COMPARE_COMPARE_PARTS_H
+
+#include "report/compare/compare.h"
+
+/* A side's stages of one lock and load, in the order of their runs. */
+struct compare_pick {
+    const struct run_stage **stages;
+    int *runs; /* the index of each one's run */
+    int count;
+    bool by_run; /* a run's stages are one sample together */
+};
+
+/* compare_read: adds the runs that paths name, or that lie in the folders that they name. 0, or -1
+ * with err. */
+int compare_read_side(const char *const *paths, int path_count, struct run ***runs, int *count,
+                      struct lb_err *err);
+/* Refuses a run that stands twice, on one side or on both. 0, or -1 with err. */
+int compare_check_runs(const struct compare *compare, struct lb_err *err);
+
+/* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
+int compare_find_differences(struct compare *compare);
+
+/* compare_figure: a figure's samples, shift and uncorrected p. 0, or -1 with err. */
+int compare_fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
+                        const struct compare_pick *base, const struct compare_pick *new,
+                        struct lb_err *err);
+/* Holm's correction over all figures, then their verdicts. 0, or -1 when out of memory. */
+int compare_judge(struct compare *compare);
+
+#endif

@@ -1,0 +1,104 @@
+/* number: see number.h. */
+#include "report/doc/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct number_unit number_plain = {"", 1};
+
+static const struct number_unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+static char *put(char *text, const char *what) {
+    snprintf(text, NUMBER_TEXT_MAX, "%s", what);
+    return text;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+char *number_change_text(double shift, char *text) {
+    char times[NUMBER_TEXT_MAX];
+    if (isnan(shift)) {
+        snprintf(text, NUMBER_TEXT_MAX, "%s", NUMBER_NONE);
+    } else if (isinf(shift)) {
+        snprintf(text, NUMBER_TEXT_MAX, shift > 0 ? "+inf" : "-inf");
+    } else if (shift >= 9) {
+        snprintf(text, NUMBER_TEXT_MAX, "%.40sx", number_text(1 + shift, &number_plain, times));
+    } else {
+        snprintf(text, NUMBER_TEXT_MAX, shift < 1 ? "%+.1f %%" : "%+.0f %%", 100 * shift);
+    }
+    return text;
+}
+
+double number_median(double *values, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (!isnan(values[i])) values[kept++] = values[i];
+    }
+    if (kept == 0) return NAN;
+    qsort(values, (size_t)kept, sizeof *values, by_value);
+    return kept % 2 ? values[kept / 2] : (values[kept / 2 - 1] + values[kept / 2]) / 2;
+}
+
+static const struct number_unit *unit_of(double ns) {
+    int u = 0;
+    while (u < 3 && ns >= time_units[u + 1].scale) u++;
+    return &time_units[u];
+}
+
+const struct number_unit *number_time_unit(const double *values, int count) {
+    double *copy = calloc((size_t)count + 1, sizeof *copy);
+    if (!copy) return NULL;
+    if (count > 0) memcpy(copy, values, (size_t)count * sizeof *copy);
+    double median = number_median(copy, count);
+    double least = isnan(median) ? 0 : copy[0]; /* sorted by now */
+    free(copy);
+    const struct number_unit *unit = unit_of(isnan(median) ? 0 : median);
+    if (unit > time_units && least < unit->scale && median < 10000 * unit[-1].scale) unit--;
+    return unit;
+}
+
+/* "1234567" becomes "1,234,567", in place; a fraction or a sign stays where it is. */
+static void separate(char *text) {
+    size_t digits = strspn(text, "0123456789"), length = strlen(text);
+    for (size_t at = digits; at > 3; at -= 3, length++) {
+        memmove(text + at - 2, text + at - 3, length - at + 4);
+        text[at - 3] = ',';
+    }
+}
+
+char *number_text(double value, const struct number_unit *unit, char *text) {
+    if (!isfinite(value)) return put(text, NUMBER_NONE);
+    value /= unit->scale;
+    if (value == 0) return put(text, "0");
+    if (fabs(value) < 0.0001) return put(text, "<0.0001");
+    /* Rounded first: 999.6 has four digits once it is shown. */
+    int magnitude = (int)floor(log10(fabs(value)));
+    double step = pow(10, magnitude - 2);
+    value = round(value / step) * step;
+    magnitude = (int)floor(log10(fabs(value)) + 1e-9);
+    int decimals = 2 - magnitude;
+    snprintf(text, NUMBER_TEXT_MAX, "%.*f", decimals < 0 ? 0 : decimals > 4 ? 4 : decimals, value);
+    separate(text);
+    return text;
+}
+
+char *number_time_text(double ns, char *text) {
+    if (!isfinite(ns)) return put(text, NUMBER_NONE);
+    const struct number_unit *unit = unit_of(ns);
+    number_text(ns, unit, text);
+    size_t length = strlen(text);
+    snprintf(text + length, NUMBER_TEXT_MAX - length, " %s", unit->name);
+    return text;
+}
+
+char *number_count_text(double count, char *text) {
+    if (!isfinite(count)) return put(text, NUMBER_NONE);
+    snprintf(text, NUMBER_TEXT_MAX, "%.0f", count);
+    separate(text);
+    return text;
+}

@@ -1,0 +1,112 @@
+/* screen: see screen.h. */
+#define _GNU_SOURCE
+#include "report/doc/screen.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts_point(char c) {
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+int screen_width(const char *text) {
+    int width = 0;
+    for (; *text; text++) width += starts_point(*text);
+    return width;
+}
+
+static const char *tone_code(enum tone tone) {
+    switch (tone) {
+    case TONE_GOOD:
+        return "\033[32m";
+    case TONE_WARN:
+        return "\033[33m";
+    case TONE_BAD:
+        return "\033[1;31m";
+    case TONE_BEST:
+        return "\033[1m";
+    case TONE_PLAIN:
+        break;
+    }
+    return "";
+}
+
+bool screen_is_control(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 0x20 || c[0] == 0x7F) return true;
+    if (c[0] == 0xC2) return c[1] >= 0x80 && c[1] < 0xA0; /* U+0080 .. U+009F */
+    if (c[0] != 0xE2) return false;
+    return (c[1] == 0x80 && c[2] >= 0xAA && c[2] <= 0xAE) || /* U+202A .. U+202E */
+           (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9);   /* U+2066 .. U+2069 */
+}
+
+/* Writes the first `points` code points; returns what follows them. */
+static const char *put_points(FILE *out, const char *text, int points) {
+    while (*text && points-- > 0) {
+        bool control = screen_is_control(text);
+        if (control) fputc('?', out);
+        do {
+            if (!control) fputc(*text, out);
+            text++;
+        } while (!starts_point(*text));
+    }
+    return text;
+}
+
+static void pad(FILE *out, int columns) {
+    while (columns-- > 0) fputc(' ', out);
+}
+
+void screen_put(const struct screen *screen, const char *text, int width, enum tone tone) {
+    int room = abs(width), length = screen_width(text);
+    bool cut = width != 0 && length > room;
+    const char *code = screen->color ? tone_code(tone) : "";
+    if (width > 0) pad(screen->out, room - length);
+    fputs(code, screen->out);
+    put_points(screen->out, text, cut ? room - 1 : length);
+    if (cut) fputs("\xe2\x80\xa6", screen->out);
+    if (*code) fputs("\033[0m", screen->out);
+    if (width < 0) pad(screen->out, room - length);
+}
+
+/* Code points of the text's next line of at most room: up to the last space that fits, or cut
+ * hard. */
+static int line_points(const char *text, int room) {
+    int points = 0, last_space = 0;
+    for (; *text; text++) {
+        if (!starts_point(*text)) continue;
+        if (*text == ' ') last_space = points;
+        if (points == room) return last_space > 0 ? last_space : room;
+        points++;
+    }
+    return points;
+}
+
+void screen_wrap(const struct screen *screen, const char *text, int used, int indent,
+                 enum tone tone) {
+    const char *code = screen->color ? tone_code(tone) : "";
+    fputs(code, screen->out);
+    do {
+        text = put_points(screen->out, text, line_points(text, SCREEN_WIDTH - used));
+        while (*text == ' ') text++;
+        if (*text) {
+            fputc('\n', screen->out);
+            pad(screen->out, indent);
+            used = indent;
+        }
+    } while (*text);
+    if (*code) fputs("\033[0m", screen->out);
+    fputc('\n', screen->out);
+}
+
+void screen_say(const struct screen *screen, int indent, enum tone tone, const char *format, ...) {
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0) return;
+    screen_wrap(screen, text, 0, indent, tone);
+    free(text);
+}

@@ -1,0 +1,41 @@
+/* screen: aligned text for a terminal, at most SCREEN_WIDTH columns wide.
+ *
+ * Widths are counted in code points. Control characters never get through: names and errors come
+ * from servers, and a terminal obeys what it is sent. */
+#ifndef REPORT_DOC_SCREEN_H
+#define REPORT_DOC_SCREEN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/run/words.h"
+
+#define SCREEN_WIDTH 100
+
+struct screen {
+    FILE *out;
+    bool color;
+};
+
+/* True for a code point that would steer what shows it: C0, DEL, C1, and the marks that turn the
+ * writing direction. */
+bool screen_is_control(const char *text);
+
+/* Columns that a text takes. */
+int screen_width(const char *text);
+
+/* Writes text with the tone's colour, padded to width (left-aligned when width is negative, as in
+ * printf), cut with an ellipsis when it is longer. width 0: as it is. */
+void screen_put(const struct screen *screen, const char *text, int width, enum tone tone);
+
+/* Writes a paragraph, wrapped; the first line starts after `used` columns that are already there,
+ * the others are indented by indent. Ends with a newline. */
+void screen_wrap(const struct screen *screen, const char *text, int used, int indent,
+                 enum tone tone);
+
+/* The same of a printf, from the line's start. A text that memory does not suffice for is left
+ * out. */
+void screen_say(const struct screen *screen, int indent, enum tone tone, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,13 @@
+/* assets: see assets.h. The assembler takes the files in as they are; report.mk says what they are
+ * made from. */
+#include "report/page/assets.h"
+
+#define EMBED(name, file)                                                                          \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".global " #name "\n" #name ":\n.incbin \"" file "\"\n.byte 0\n"                       \
+            ".popsection\n")
+
+EMBED(asset_style, "report/page/page.css");
+EMBED(asset_bundle, REPORT_MADE "/bundle.js");
+EMBED(asset_check, REPORT_MADE "/check.js");
+EMBED(asset_licences, REPORT_MADE "/licences.txt");

@@ -1,0 +1,254 @@
+/* html: the report as one page that opens without a network: the verdict, which lock, the
+ * comparison, charts with their figures as tables, the run. Its words and tables are in the HTML;
+ * the charts are drawn by the bundle (report/src), which assets.c brings. */
+#include <string.h>
+
+#include "report/page/assets.h"
+#include "report/page/html_parts.h"
+#include "report/page/html_views.h"
+#include "report/run/report.h"
+
+void html_section(FILE *out, const char *id, const char *title) {
+    fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
+            id, id, id, title);
+}
+
+/* A chart's section: its place, filled by the view of the same name in report/src/views, and its
+ * figures. */
+struct chart {
+    const char *id, *title, *lead, *tables;
+    const struct column *columns;
+};
+
+static const struct chart charts[] = {
+    {"ratio", "How far from the best: figure by figure",
+     "Each lock with its interval, and how many times worse than the best of its durability it is. What the "
+     "interval stands on is said below it.",
+     NULL, NULL},
+    {"percentiles", "Latency: how long, and how often longer",
+     "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
+     "Percentiles", columns_latency},
+    {"difference", "Difference: one lock against another",
+     "Two locks' curves, one taken from the other: where the line leaves zero, and its band with it, they "
+     "differ.",
+     NULL, NULL},
+    {"series", "Over time: did it stay so?",
+     "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
+     "servers and wires.",
+     NULL, NULL},
+    {"heat", "Latency over time: where the slow ones are",
+     "A column an interval: the darker a cell, the more grants took that long. A percentile hides two "
+     "humps, this shows them.",
+     NULL, NULL},
+    {"scaling", "Throughput against clients",
+     "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
+     "grants.",
+     NULL, NULL},
+    {"rates", "Latency against the offered rate: where it breaks",
+     "An open loop: requests come at a rate, whatever the lock does. Flat, then a wall: left of the wall is "
+     "what it "
+     "carries. The dashed line is the promise, the band what the search found.",
+     NULL, NULL},
+    {"handoff", "Handoff: from one holder to the next",
+     "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "
+     "Dots are p50, "
+     "p90 and p99.",
+     NULL, NULL},
+    {"fairness", "Fairness: who was served",
+     "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "
+     "the more some "
+     "starved.",
+     "Fairness", columns_fairness},
+    {"cost", "Cost of a grant",
+     "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
+     columns_cost},
+    {"holders", "Holders: who had the key, and when",
+     "A lane a client, a bar a hold, as the history of operations has them. Two bars at once are two "
+     "holders.",
+     NULL, NULL},
+    {"recovery", "Recovery: from a fault to the next grant",
+     "Each trial against what the lock's lease or session allows.", NULL, NULL},
+};
+
+void html_begin(FILE *out, const char *name, const char *when) {
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta name=\"generator\" content=\"lockbench\">\n<title>lockbench: ",
+          out);
+    html_text(out, name);
+    fputs(", ", out);
+    html_text(out, when);
+    fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", asset_style);
+}
+
+static const char *environment_text(const struct run *run, const char *key) {
+    return json_string_value(json_object_get(run->environment, key));
+}
+
+/* Which run a letter before a lock's name stands for. */
+static void write_letters(FILE *out, const struct report *report) {
+    char letter[8];
+    fputs("<ul class=\"letters\">\n", out);
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        fprintf(out, "<li><b>%s</b>: ", report_run_letter(r, letter));
+        html_text(out, run->workload);
+        fputs(", ", out);
+        html_text(out, run->started_at);
+        fputs(", <code>", out);
+        html_text(out, run->path);
+        fputs("</code></li>\n", out);
+    }
+    fputs("</ul>\n", out);
+}
+
+static void write_banner(FILE *out, const struct report *report) {
+    const struct run *run = report->runs[0];
+    const json_t *cpus = json_object_get(run->environment, "cpus");
+    fputs("<header>\n<p class=\"kicker\">lockbench report</p>\n<h1>", out);
+    if (report->run_count > 1) {
+        fprintf(out, "%d runs", report->run_count);
+    } else {
+        html_text(out, run->workload ? run->workload : "Report");
+        if (run->summary) {
+            fputs("<span class=\"summary\">: ", out);
+            html_text(out, run->summary);
+            fputs("</span>", out);
+        }
+    }
+    fputs("</h1>\n<p class=\"meta\">", out);
+    html_text(out, run->started_at);
+    fprintf(out, " &middot; %d locks", report->lock_count);
+    if (environment_text(run, "cpu_model")) {
+        fputs(" &middot; ", out);
+        html_text(out, environment_text(run, "cpu_model"));
+    }
+    if (json_is_integer(cpus))
+        fprintf(out, " &middot; %" JSON_INTEGER_FORMAT " processors", json_integer_value(cpus));
+    if (environment_text(run, "kernel")) {
+        fputs(" &middot; ", out);
+        html_text(out, environment_text(run, "kernel"));
+    }
+    fputs("</p>\n", out);
+    if (report->run_count > 1) write_letters(out, report);
+    fputs("<nav aria-label=\"Sections\"><a href=\"#verdict\">Verdict</a><a href=\"#answer\">Which "
+          "lock</a>"
+          "<a href=\"#compare\">Comparison</a><a href=\"#promises\">Promises</a>",
+          out);
+    if (html_has_faults(report)) fputs("<a href=\"#faults\">Faults</a>", out);
+    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) {
+        fprintf(out, "<a href=\"#%s\">%.*s</a>", charts[c].id, (int)strcspn(charts[c].title, ":"),
+                charts[c].title);
+    }
+    fputs("<a href=\"#environment\">Environment</a><a href=\"#run\">The run</a><a "
+          "href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n",
+          out);
+}
+
+static void write_compare(FILE *out, const struct report *report, const struct answers *answers) {
+    html_section(out, "compare", "Comparison");
+    fputs(
+        "<p>One table a load; click a head to sort. <b class=\"best\">Marked</b>: the best of its "
+        "durability. Grey: no "
+        "lock to choose (baseline, control, or one that failed).</p>\n",
+        out);
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *group = &report->groups[g];
+        bool shown =
+            report->group_count <= 3 || group == answers->alone || group == answers->contended;
+        char text[NUMBER_TEXT_MAX];
+        fprintf(out,
+                "<details class=\"fold\"%s><summary><h3>%s client%s</h3> <span class=\"load\">",
+                shown ? " open" : "", number_count_text(group->clients, text),
+                group->clients == 1 ? "" : "s");
+        html_text(out, group->load);
+        fputs("</span></summary>\n", out);
+        html_table(out, report, group, columns_compare, "Comparison");
+        fputs("</details>\n", out);
+    }
+    html_folded(out, report, columns_outcome, "Outcomes");
+    html_folded(out, report, columns_open, "Open loop");
+    fputs("</section>\n", out);
+}
+
+static void write_chart(FILE *out, const struct report *report, const struct chart *chart) {
+    html_section(out, chart->id, chart->title);
+    fprintf(out, "<p>%s</p>\n", chart->lead);
+    if (*asset_bundle)
+        fprintf(out, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
+    if (chart->columns) html_folded(out, report, chart->columns, chart->tables);
+    fputs("</section>\n", out);
+}
+
+static void write_charts(FILE *out, const struct report *report) {
+    if (*asset_bundle) {
+        fputs("<div id=\"picker\" class=\"picker\" hidden></div>\n"
+              "<noscript><p class=\"notice\">The charts need JavaScript. Every figure is in the "
+              "tables.</p></noscript>\n",
+              out);
+    } else {
+        fputs(
+            "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were not there. "
+            "Every figure is "
+            "in the tables. To have the charts: install <code>nodejs</code> and <code>npm</code>, run "
+            "<code>make</code>, "
+            "and render the report again; no run has to be repeated.</p>\n",
+            out);
+    }
+    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++)
+        write_chart(out, report, &charts[c]);
+}
+
+static void write_foot(FILE *out) {
+    fputs(
+        "</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from run.json and what lies "
+        "beside it.",
+        out);
+    if (*asset_licences) {
+        fputs(" Charts by Apache ECharts, percentiles by HdrHistogram.</p>\n<details "
+              "class=\"fold\"><summary>Licences of what is in this "
+              "page</summary>"
+              "<pre class=\"licences\">",
+              out);
+        html_text(out, asset_licences);
+        fputs("</pre></details>\n", out);
+    } else {
+        fputs("</p>\n", out);
+    }
+    fputs("</footer>\n", out);
+}
+
+int report_write_html(const struct report *report, FILE *out, struct lb_err *err) {
+    struct answers answers;
+    struct words *words = words_make(report, err);
+    if (!words) return -1;
+    answer_make(report, &answers);
+    html_begin(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
+               report->runs[0]->started_at);
+    write_banner(out, report);
+    html_verdict(out, "Does each lock exclude?", words);
+    words_free(words);
+    html_answers(out, report, &answers);
+    write_compare(out, report, &answers);
+    html_promises(out, report);
+    html_faults(out, report);
+    write_charts(out, report);
+    html_section(out, "tool", "The tool's own noise");
+    fputs(
+        "<p>What of the numbers is the load generator's own: read them together with the tails above.</p>\n",
+        out);
+    html_folded(out, report, columns_tool, "Stalls and threads");
+    fputs("</section>\n", out);
+    html_environment(out, report);
+    html_runs(out, report);
+    html_caveats(out);
+    write_foot(out);
+    if (*asset_bundle) {
+        fputs("<script type=\"application/json\" id=\"data\">", out);
+        if (html_data(out, report, &answers, err)) return -1;
+        fprintf(out, "</script>\n<script>%s</script>\n", asset_bundle);
+    }
+    fputs("</body>\n</html>\n", out);
+    return 0;
+}

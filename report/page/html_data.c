@@ -1,0 +1,109 @@
+/* html_data: what the charts draw, as one JSON object in the page; report/src/data.js reads it.
+ *
+ * Here the locks, loads and figures; html_hist.c, html_time.c and html_views.c add members of their
+ * own. Names in it are data, never markup. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/doc/escape.h"
+#include "report/page/html_parts.h"
+#include "report/page/html_views.h"
+
+#define REAL_DIGITS 12 /* us of a window of days: holds overlap by that little */
+
+/* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
+static void put(json_t *object, const char *key, json_t *value, int *rc) {
+    if (json_object_set_new(object, key, value)) *rc = -1;
+}
+
+static json_t *figures_of(const struct report_row *row, int *rc) {
+    static const struct column *const tables[] = {columns_compare, columns_latency,
+                                                  columns_fairness, columns_cost, NULL};
+    json_t *object = json_object();
+    for (size_t t = 0; tables[t]; t++) {
+        for (const struct column *column = tables[t]; column->key; column++) {
+            double value = column_value(column, row);
+            if (isfinite(value)) put(object, column->key, escape_json_figure(value), rc);
+        }
+    }
+    return object;
+}
+
+static json_t *row_of(const struct report_row *row, int *rc) {
+    json_t *object = json_object();
+    put(object, "lock", json_integer(row->lock), rc);
+    put(object, "state", escape_json(words_state(row->state)), rc);
+    put(object, "figures", figures_of(row, rc), rc);
+    if (row->typical->grants_per_client) {
+        if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client))
+            *rc = -1;
+    }
+    return object;
+}
+
+static json_t *group_of(const struct report_group *group, const struct answers *answers, int *rc) {
+    json_t *object = json_object(), *rows = json_array();
+    put(object, "load", escape_json(group->load), rc);
+    put(object, "loadIndex", json_integer(group->load_index), rc);
+    put(object, "clients", escape_json_figure(group->clients), rc);
+    put(object, "alone", json_boolean(group == answers->alone), rc);
+    put(object, "contended", json_boolean(group == answers->contended), rc);
+    put(object, "rows", rows, rc);
+    for (int r = 0; r < group->row_count && *rc == 0; r++) {
+        if (json_array_append_new(rows, row_of(&group->rows[r], rc))) *rc = -1;
+    }
+    return object;
+}
+
+static json_t *lock_of(const struct report_lock *lock, int *rc) {
+    json_t *object = json_object();
+    put(object, "label", escape_json(lock->label), rc);
+    put(object, "run", json_integer(lock->run), rc);
+    put(object, "state", escape_json(words_state(lock->state)), rc);
+    put(object, "real", json_boolean(report_is_real(lock->stage)), rc);
+    put(object, "durability", json_integer(words_durability(lock->stage)), rc);
+    return object;
+}
+
+static json_t *run_of(const struct run *run, int index, int *rc) {
+    char letter[8];
+    json_t *object = json_object();
+    put(object, "letter", escape_json(report_run_letter(index, letter)), rc);
+    put(object, "name", escape_json(run->workload ? run->workload : "a workload without a name"),
+        rc);
+    put(object, "started_at", escape_json(run->started_at), rc);
+    return object;
+}
+
+int html_data(FILE *out, const struct report *report, const struct answers *answers,
+              struct lb_err *err) {
+    int rc = 0;
+    char *dump = NULL;
+    json_t *root = json_object(), *locks = json_array(), *groups = json_array(),
+           *classes = json_array(), *runs = json_array();
+    put(root, "runs", runs, &rc);
+    put(root, "locks", locks, &rc);
+    put(root, "groups", groups, &rc);
+    put(root, "durabilities", classes, &rc);
+    for (int r = 0; r < report->run_count && rc == 0; r++) {
+        rc |= json_array_append_new(runs, run_of(report->runs[r], r, &rc));
+    }
+    for (int i = 0; i < report->lock_count && rc == 0; i++) {
+        rc |= json_array_append_new(locks, lock_of(&report->locks[i], &rc));
+    }
+    for (int g = 0; g < report->group_count && rc == 0; g++) {
+        rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &rc));
+    }
+    for (int d = 0; d < DURABILITIES && rc == 0; d++) {
+        rc |=
+            json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
+    }
+    if (rc == 0) rc = html_hists(report, root, err);
+    if (rc == 0) rc = html_time(report, root, err);
+    if (rc == 0) rc = html_views_data(report, root, err);
+    if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
+    if (dump) html_json(out, dump);
+    free(dump);
+    json_decref(root);
+    return dump ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}

@@ -1,0 +1,366 @@
+/* html_sweep: what a lock does as the load grows: latency over the offered rate, throughput over
+ * clients, with what theory and a capacity.json say of it. See html_views.h.
+ *
+ * It fits nothing to fewer points than the statistics ask for and draws no law further than they
+ * allow. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/escape.h"
+#include "report/page/html_views.h"
+#include "report/run/spread.h"
+#include "results/format/capacity_read.h"
+#include "results/stats/queue.h"
+#include "results/stats/usl.h"
+
+#define CURVE_POINTS 40 /* of a law or a model */
+
+static bool equal(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* ---- latency over the offered rate ---- */
+
+/* A stage of an open loop, and what it may be drawn in one line with. */
+struct probe {
+    const struct run_stage *stage;
+    int lock;
+    char *load; /* without the rate; owned */
+};
+
+static bool is_offered(const struct run_stage *stage) {
+    return stage->offered_per_s > 0 && stage->grants > 0;
+}
+
+/* The load in words, but for its rate. Malloced. */
+static char *load_of(const struct run_stage *stage) {
+    struct run_stage shape = *stage;
+    shape.sweep_leg = NULL; /* both ways are one line each of one chart */
+    char kind[32];
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(stage->arrival ? stage->arrival : "?", ":"),
+             stage->arrival ? stage->arrival : "?");
+    shape.arrival = kind;
+    return report_load_text(&shape);
+}
+
+static int by_line(const void *a, const void *b) {
+    const struct probe *x = a, *y = b;
+    if (x->lock != y->lock) return x->lock - y->lock;
+    if (x->stage->clients != y->stage->clients)
+        return x->stage->clients < y->stage->clients ? -1 : 1;
+    int loads = strcmp(x->load, y->load);
+    if (loads) return loads;
+    double p = x->stage->offered_per_s, q = y->stage->offered_per_s;
+    return (p > q) - (p < q);
+}
+
+static bool same_line(const struct probe *x, const struct probe *y) {
+    return x->lock == y->lock && x->stage->clients == y->stage->clients &&
+           strcmp(x->load, y->load) == 0;
+}
+
+static int put_quantile(json_t *point, const char *name, const struct hist *hist, double quantile) {
+    double low, high;
+    json_t *all = json_array();
+    int rc = json_object_set_new(point, name, all);
+    rc |= json_array_append_new(all, json_integer(hist_quantile(hist, quantile)));
+    if (spread_quantile(hist, quantile, &low, &high)) return rc;
+    rc |= json_array_append_new(all, escape_json_figure(low));
+    return rc | json_array_append_new(all, escape_json_figure(high));
+}
+
+/* {"leg", "offered", "achieved", "missed", "mean", "p50": [value, low, high], ...}: due to held. */
+static json_t *point_of(const struct report *report, const struct probe *probe,
+                        struct lb_err *err) {
+    const struct run_stage *stage = probe->stage;
+    const struct run *run = report->runs[report->locks[probe->lock].run];
+    struct hist *hist = NULL;
+    if (run_latency_hist(run, stage, RUN_ACQUIRE_DUE, &hist, err)) return NULL;
+    json_t *point = json_object();
+    int rc = escape_json_put(point, "leg", escape_json(stage->sweep_leg));
+    rc |= escape_json_put(point, "stage", escape_json(stage->id));
+    rc |= escape_json_put(point, "offered", escape_json_figure(stage->offered_per_s));
+    rc |= escape_json_put(point, "achieved", escape_json_figure(stage->throughput_per_s));
+    rc |= escape_json_put(point, "missed", escape_json_figure(stage->missed));
+    rc |= escape_json_put(point, "limited", json_boolean(report_limited(stage)));
+    if (hist) {
+        rc |= escape_json_put(point, "count", json_integer(hist->count));
+        rc |= escape_json_put(point, "mean", escape_json_figure(hist_mean(hist)));
+        rc |= put_quantile(point, "p50", hist, 0.5);
+        rc |= put_quantile(point, "p90", hist, 0.9);
+        rc |= put_quantile(point, "p99", hist, 0.99);
+        rc |= put_quantile(point, "p999", hist, 0.999);
+    }
+    hist_free(hist);
+    if (rc == 0) return point;
+    json_decref(point);
+    return NULL;
+}
+
+/* M/D/1's mean wait along the rates, for one key: the service is hold and handoff, both as measured
+ * where most was handed over. "model": null where no handoff was measured, or there are several
+ * keys. */
+static json_t *model_of(const struct probe *probes, int count) {
+    const struct run_stage *most = NULL;
+    bool one_key =
+        equal(probes->stage->keys, "1") && !equal(probes->stage->key_distribution, "own");
+    for (int i = 0; i < count; i++) {
+        const struct run_stage *stage = probes[i].stage;
+        double handed = stage->latency[RUN_HANDOFF].count;
+        if (handed > 0 && (!most || handed > most->latency[RUN_HANDOFF].count)) most = stage;
+    }
+    if (!most || !one_key || !(most->latency[RUN_HOLD].mean >= 0)) return json_null();
+    double hold = most->latency[RUN_HOLD].mean, handoff = most->latency[RUN_HANDOFF].mean;
+    double capacity = queue_capacity(hold / 1e9, handoff / 1e9);
+    if (!isfinite(capacity)) return json_null();
+    json_t *model = json_object(), *points = json_array();
+    int rc = escape_json_put(model, "hold", escape_json_figure(hold));
+    rc |= escape_json_put(model, "handoff", escape_json_figure(handoff));
+    rc |= escape_json_put(model, "capacity", escape_json_figure(capacity));
+    rc |= escape_json_put(model, "points", points);
+    double last = fmin(probes[count - 1].stage->offered_per_s, 0.99 * capacity);
+    for (int i = 0; i <= CURVE_POINTS && rc == 0; i++) {
+        double rate = last * i / CURVE_POINTS;
+        rc |= json_array_append_new(
+            points, json_pack("[f, f]", rate, queue_md1_wait(rate, (hold + handoff) / 1e9) * 1e9));
+    }
+    if (rc == 0) return model;
+    json_decref(model);
+    return NULL;
+}
+
+/* The promise that was searched for, and the answer, when the run's folder has them. */
+static json_t *promise_of(const struct capacity *capacity, const struct probe *probe) {
+    for (int i = 0; capacity && i < capacity->lock_count; i++) {
+        const struct capacity_lock *lock = &capacity->locks[i];
+        if (!equal(lock->lock, probe->stage->lock) || lock->by != CAPACITY_BY_RATE) continue;
+        if (lock->topology && !equal(lock->topology, probe->stage->topology)) continue;
+        json_t *promise = json_object();
+        int rc = escape_json_put(promise, "slo", escape_json(lock->slo));
+        rc |= escape_json_put(promise, "metric", escape_json(lock->metric));
+        rc |= escape_json_put(promise, "quantile", escape_json_figure(lock->quantile));
+        rc |= escape_json_put(promise, "limit", escape_json_figure(lock->limit_ns));
+        rc |= escape_json_put(promise, "answered", json_boolean(lock->answered));
+        rc |= escape_json_put(promise, "value",
+                              escape_json_figure(lock->answered ? lock->value : NAN));
+        rc |= escape_json_put(promise, "low", escape_json_figure(lock->answered ? lock->low : NAN));
+        rc |=
+            escape_json_put(promise, "high", escape_json_figure(lock->answered ? lock->high : NAN));
+        rc |= escape_json_put(promise, "limitedBy",
+                              escape_json(capacity_limit_name(lock->limited_by)));
+        rc |= escape_json_put(promise, "why", escape_json(lock->why));
+        rc |= escape_json_put(promise, "waitPredicted",
+                              escape_json_figure(lock->modelled ? lock->wait_predicted_ns : NAN));
+        rc |= escape_json_put(promise, "waitMeasured",
+                              escape_json_figure(lock->modelled ? lock->wait_measured_ns : NAN));
+        rc |= escape_json_put(promise, "at",
+                              escape_json_figure(lock->modelled ? lock->at_per_s : NAN));
+        if (rc == 0) return promise;
+        json_decref(promise);
+        return NULL;
+    }
+    return json_null();
+}
+
+static json_t *line_of(const struct report *report, const struct probe *probes, int count,
+                       const struct capacity *capacity, struct lb_err *err) {
+    json_t *line = json_object(), *points = json_array();
+    int rc = escape_json_put(line, "lock", json_integer(probes->lock));
+    rc |= escape_json_put(line, "load", escape_json(probes->load));
+    rc |= escape_json_put(line, "clients", escape_json_figure(probes->stage->clients));
+    rc |= escape_json_put(line, "points", points);
+    for (int i = 0; i < count && rc == 0; i++)
+        rc |= json_array_append_new(points, point_of(report, &probes[i], err));
+    if (rc == 0) rc |= escape_json_put(line, "model", model_of(probes, count));
+    if (rc == 0) rc |= escape_json_put(line, "promise", promise_of(capacity, probes));
+    if (rc == 0) return line;
+    json_decref(line);
+    return NULL;
+}
+
+/* Each run's capacity.json, NULL where it has none. One that can't be read is an error: it lies
+ * beside the run. */
+static struct capacity **read_capacities(const struct report *report, struct lb_err *err) {
+    struct capacity **all = calloc((size_t)report->run_count + 1, sizeof(struct capacity *));
+    if (!all) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    for (int r = 0; r < report->run_count; r++) {
+        if (!capacity_is(report->runs[r]->dir)) continue;
+        all[r] = capacity_read(report->runs[r]->dir, err);
+        if (all[r]) continue;
+        while (r > 0) capacity_free(all[--r]);
+        free(all);
+        return NULL;
+    }
+    return all;
+}
+
+static int add_lines(const struct report *report, const struct probe *probes, int count,
+                     json_t *list, struct lb_err *err) {
+    struct capacity **capacities = read_capacities(report, err);
+    int rc = capacities ? 0 : -1;
+    for (int i = 0, next; i < count && rc == 0; i = next) {
+        for (next = i + 1; next < count && same_line(&probes[i], &probes[next]);) next++;
+        const struct capacity *capacity = capacities[report->locks[probes[i].lock].run];
+        rc = json_array_append_new(list, line_of(report, probes + i, next - i, capacity, err));
+    }
+    for (int r = 0; capacities && r < report->run_count; r++) capacity_free(capacities[r]);
+    free(capacities);
+    return rc;
+}
+
+int html_rates(const struct report *report, json_t *root, struct lb_err *err) {
+    int count = 0, stages = 0, rc = -1;
+    json_t *list = json_array();
+    for (int r = 0; r < report->run_count; r++) stages += report->runs[r]->stage_count;
+    struct probe *probes = calloc((size_t)stages + 1, sizeof *probes);
+    if (json_object_set_new(root, "rates", list) || !probes) goto out;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            if (!is_offered(stage)) continue;
+            probes[count] = (struct probe){stage, html_lock_of(report, r, stage), load_of(stage)};
+            if (!probes[count++].load) goto out;
+        }
+    }
+    if (count > 0) qsort(probes, (size_t)count, sizeof *probes, by_line);
+    rc = add_lines(report, probes, count, list, err);
+out:
+    for (int i = 0; i < count; i++) free(probes[i].load);
+    free(probes);
+    if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return rc;
+}
+
+/* ---- throughput over clients ---- */
+
+static json_t *parameter_of(const struct usl_parameter *parameter) {
+    return json_pack("[f, f, f]", parameter->estimate, parameter->low, parameter->high);
+}
+
+/* The fitted curve, from the fewest clients measured to twice the most. */
+static json_t *law_of(const struct usl *usl, double least) {
+    json_t *law = json_object(), *curve = json_array();
+    int rc = escape_json_put(law, "lambda", parameter_of(&usl->lambda));
+    rc |= escape_json_put(law, "sigma", parameter_of(&usl->sigma));
+    rc |= escape_json_put(law, "kappa", parameter_of(&usl->kappa));
+    rc |= escape_json_put(law, "peakClients", escape_json_figure(usl->peak_n));
+    rc |= escape_json_put(law, "peak", escape_json_figure(usl->peak));
+    rc |= escape_json_put(law, "rSquared", escape_json_figure(usl->r_squared));
+    rc |= escape_json_put(law, "measured", escape_json_figure(usl->n_max));
+    rc |= escape_json_put(law, "curve", curve);
+    double most = USL_BEYOND * usl->n_max;
+    for (int i = 0; i <= CURVE_POINTS && rc == 0; i++) {
+        double n = i == CURVE_POINTS ? most : least * pow(most / least, (double)i / CURVE_POINTS),
+               x;
+        if (usl_at(usl, n, &x) == 0) rc |= json_array_append_new(curve, json_pack("[f, f]", n, x));
+    }
+    if (rc == 0) return law;
+    json_decref(law);
+    return NULL;
+}
+
+static const struct report_row *row_of_lock(const struct report_group *group, int lock) {
+    for (int r = 0; r < group->row_count; r++) {
+        if (group->rows[r].lock == lock) return &group->rows[r];
+    }
+    return NULL;
+}
+
+/* The groups of one load: they differ in clients only. */
+struct sweep {
+    const struct report_group *groups;
+    int count;
+};
+
+/* Collects a lock's throughputs over clients, one a repeat. Returns how many. */
+static int collect(const struct sweep *sweep, int lock, double *n, double *x) {
+    int count = 0;
+    for (int g = 0; g < sweep->count; g++) {
+        const struct report_row *row = row_of_lock(&sweep->groups[g], lock);
+        for (int i = 0; row && i < row->repeats; i++) {
+            if (!(row->stages[i]->throughput_per_s > 0) || report_incomplete(row->stages[i]))
+                continue;
+            n[count] = sweep->groups[g].clients;
+            x[count++] = row->stages[i]->throughput_per_s;
+        }
+    }
+    return count;
+}
+
+static int different(const double *n, int count) {
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        int before = 0;
+        while (before < i && n[before] != n[i]) before++;
+        found += before == i;
+    }
+    return found;
+}
+
+static json_t *law_or_why(const double *n, const double *x, int count, json_t *object) {
+    struct usl usl;
+    double least = n[0];
+    for (int i = 1; i < count; i++) least = fmin(least, n[i]);
+    char why[160] = "no such law fits these points";
+    enum usl_result result = usl_fit(n, x, count, SPREAD_LEVEL, &usl);
+    if (result == USL_TOO_FEW) {
+        int have = different(n, count);
+        snprintf(
+            why, sizeof why,
+            "no law is fitted to fewer than %d numbers of clients; here are %d: load.clients with more of "
+            "them would do",
+            USL_CLIENTS_MIN, have);
+    }
+    if (result == USL_OK ? escape_json_put(object, "law", law_of(&usl, least))
+                         : escape_json_put(object, "why", escape_json(why))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* NULL for want of memory; the JSON null where the lock has fewer than two numbers of clients. */
+static json_t *laws_line(const struct sweep *sweep, int lock, double *n, double *x) {
+    int count = collect(sweep, lock, n, x);
+    if (count == 0 || different(n, count) < 2) return json_null();
+    json_t *object = json_object(), *points = json_array();
+    int rc = escape_json_put(object, "lock", json_integer(lock));
+    rc |= escape_json_put(object, "loadIndex", json_integer(sweep->groups->load_index));
+    rc |= escape_json_put(object, "points", points);
+    for (int i = 0; i < count && rc == 0; i++)
+        rc |= json_array_append_new(points, json_pack("[f, f]", n[i], x[i]));
+    if (rc == 0) return law_or_why(n, x, count, object);
+    json_decref(object);
+    return NULL;
+}
+
+int html_laws(const struct report *report, json_t *root, struct lb_err *err) {
+    int rc = -1, stages = 0;
+    json_t *list = json_array();
+    for (int r = 0; r < report->run_count; r++) stages += report->runs[r]->stage_count;
+    double *n = malloc((size_t)stages * sizeof *n + 1), *x = malloc((size_t)stages * sizeof *x + 1);
+    if (json_object_set_new(root, "laws", list) || !n || !x) goto out;
+    rc = 0;
+    for (int g = 0, next; g < report->group_count && rc == 0; g = next) {
+        struct sweep sweep = {.groups = &report->groups[g]};
+        for (next = g; next < report->group_count; next++) {
+            if (report->groups[next].load_index != sweep.groups->load_index) break;
+        }
+        sweep.count = next - g;
+        for (int lock = 0; lock < report->lock_count && rc == 0 && sweep.count > 1; lock++) {
+            json_t *line = laws_line(&sweep, lock, n, x);
+            if (json_is_null(line)) continue;
+            rc = json_array_append_new(list, line);
+        }
+    }
+out:
+    free(n);
+    free(x);
+    return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
+}

@@ -1,0 +1,249 @@
+/* html_time: how the typical repeat of each row went over time, for the heat map and the series of
+ * the page: "over_time": a list a group of an object a row, or null:
+ *
+ *   {"from": [s], "to": [s], "grants": [n], "acquire": T, "acquire_due": T, "handoff": T, "lag": T,
+ *    "merged": n, "cut": bool, "faults": [...], "offered": per s, "steady_after": s}
+ *   T = {"p50": [ns], "p99": [ns], "cells": [[first, count, count, ...]]}
+ *
+ * An interval is an entry of each list; an empty one has null percentiles and an empty list of
+ * cells. Cell i counts the times within 10^(i/12) .. 10^((i+1)/12) ns. Read from the stage's
+ * histogram log beside run.json; without one from run.json's own series, which has no cells. Long
+ * runs have several seconds an interval ("merged"): the histograms are added, never the
+ * percentiles. It shows what of a damaged log can be read, and says that it is cut. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/escape.h"
+#include "report/page/html_parts.h"
+#include "results/format/hlog_read.h"
+
+#define INTERVALS_ALL 4400 /* of all rows: some 300 bytes each */
+#define INTERVALS_MAX 120  /* of a row */
+#define INTERVALS_MIN 10
+#define CELLS_A_DECADE 12
+
+enum shown { SHOWN_ACQUIRE, SHOWN_DUE, SHOWN_HANDOFF, SHOWN_LAG, SHOWN };
+
+static const enum run_metric metrics[SHOWN] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF, RUN_LAG};
+
+/* A stage's log on its way into lists. */
+struct timeline {
+    json_t *from, *to, *grants, *p50[SHOWN], *p99[SHOWN], *cells[SHOWN];
+    struct hist *hist[SHOWN]; /* of the interval that is being filled; NULL before the first line */
+    int64_t first_ns;         /* of the log, by Unix time: the window's begin */
+    int64_t begin_ns, end_ns; /* of the interval */
+    int64_t line_ns;          /* start of the last line */
+    int lines, merge, count;  /* seconds in the interval, seconds that make one, intervals done */
+    bool open;                /* closed loops are always due, and never late: two metrics less */
+    int rc;
+};
+
+static void append(struct timeline *time, json_t *list, json_t *value) {
+    if (json_array_append_new(list, value)) time->rc = -1;
+}
+
+static int cell_of(int64_t value) {
+    return value < 1 ? 0 : (int)floor(log10((double)value) * CELLS_A_DECADE);
+}
+
+static json_t *cells_of(const struct hist *hist, int *rc) {
+    json_t *cells = json_array();
+    int first = -1, last = -1;
+    int64_t sum = 0;
+    for (int32_t slot = hist->first; slot <= hist->last; slot++) {
+        if (hist->counts[slot] == 0) continue;
+        int cell = cell_of(hist_slot_middle(hist, slot));
+        if (first < 0) {
+            *rc |= json_array_append_new(cells, json_integer(cell));
+            first = last = cell;
+        }
+        for (; last < cell; last++) {
+            *rc |= json_array_append_new(cells, json_integer(sum));
+            sum = 0;
+        }
+        sum += hist->counts[slot];
+    }
+    if (first >= 0) *rc |= json_array_append_new(cells, json_integer(sum));
+    return cells;
+}
+
+static void close_interval(struct timeline *time) {
+    if (time->lines == 0) return;
+    append(time, time->from, json_real((double)(time->begin_ns - time->first_ns) / 1e9));
+    append(time, time->to, json_real((double)(time->end_ns - time->first_ns) / 1e9));
+    const struct hist *acquire = time->hist[SHOWN_ACQUIRE];
+    append(time, time->grants, json_integer(acquire ? acquire->count : 0));
+    for (int m = 0; m < SHOWN; m++) {
+        struct hist *hist = time->hist[m];
+        bool any = hist && hist->count > 0;
+        append(time, time->p50[m], any ? json_integer(hist_quantile(hist, 0.5)) : json_null());
+        append(time, time->p99[m], any ? json_integer(hist_quantile(hist, 0.99)) : json_null());
+        append(time, time->cells[m], any ? cells_of(hist, &time->rc) : json_array());
+        if (hist) hist_reset(hist);
+    }
+    time->lines = 0;
+    time->count++;
+}
+
+static int metric_of(const struct timeline *time, const char *tag) {
+    for (int m = 0; m < SHOWN; m++) {
+        if (strcmp(tag, run_metric_name(metrics[m])) != 0) continue;
+        return time->open || (m != SHOWN_DUE && m != SHOWN_LAG) ? m : -1;
+    }
+    return -1;
+}
+
+/* -1: no memory, or a histogram of another shape than those before it. */
+static int take(struct timeline *time, const struct hlog_line *line) {
+    int m = metric_of(time, line->tag);
+    if (m < 0) return 0;
+    bool first = time->count == 0 && time->lines == 0;
+    if (first) time->first_ns = line->start_ns;
+    if (first || line->start_ns != time->line_ns) {
+        if (time->lines >= time->merge) close_interval(time);
+        if (time->lines == 0) time->begin_ns = line->start_ns;
+        time->line_ns = line->start_ns;
+        time->end_ns = line->start_ns + line->length_ns;
+        time->lines++;
+    }
+    if (!time->hist[m]) time->hist[m] = hist_new(line->hist->digits, line->hist->highest);
+    return time->hist[m] ? hist_add(time->hist[m], line->hist) : -1;
+}
+
+/* Whether anything could be read; *ret_cut: not all. */
+static bool read_log(struct timeline *time, const char *path, int limit, bool *ret_cut) {
+    struct lb_err err = {0};
+    struct hlog_line line;
+    struct hlog_reader *reader = hlog_open(path, &err);
+    if (!reader) return false;
+    int got;
+    while ((got = hlog_next(reader, &line, &err)) == 1 && time->count < limit) {
+        if (take(time, &line)) break;
+    }
+    *ret_cut = got != 0;
+    close_interval(time);
+    hlog_close(reader);
+    return time->count > 0;
+}
+
+static json_t *second_figure(const json_t *second, const char *member) {
+    double ns = json_number_value(json_object_get(second, member));
+    return ns > 0 ? escape_json_figure(ns) : json_null(); /* 0: a second without a grant */
+}
+
+/* run.json's own seconds. */
+static void read_series(struct timeline *time, const struct run_stage *stage) {
+    size_t count = json_array_size(stage->series);
+    for (size_t i = 0; i < count && i < INTERVALS_MAX * 5; i++) {
+        const json_t *second = json_array_get(stage->series, i),
+                     *next = json_array_get(stage->series, i + 1);
+        double from_s = json_number_value(json_object_get(second, "t_s"));
+        double to_s = next ? json_number_value(json_object_get(next, "t_s")) : stage->duration_s;
+        append(time, time->from, json_real(from_s));
+        append(time, time->to, json_real(isfinite(to_s) && to_s > from_s ? to_s : from_s + 1));
+        append(time, time->grants,
+               json_integer((json_int_t)json_number_value(json_object_get(second, "ok"))));
+        append(time, time->p50[SHOWN_ACQUIRE], second_figure(second, "acquire_p50_ns"));
+        append(time, time->p99[SHOWN_ACQUIRE], second_figure(second, "acquire_p99_ns"));
+        append(time, time->cells[SHOWN_ACQUIRE], json_array());
+        time->count++;
+    }
+}
+
+static json_t *faults_of(const struct run_stage *stage, int *rc) {
+    static const char *const members[] = {"kind", "target", "from_s", "to_s", "acted"};
+    json_t *faults = json_array();
+    for (size_t i = 0; i < json_array_size(stage->faults); i++) {
+        const json_t *fault = json_array_get(stage->faults, i);
+        json_t *copy = json_object();
+        for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+            json_t *value = json_object_get(fault, members[m]);
+            *rc |= json_object_set(copy, members[m], value ? value : json_null());
+        }
+        *rc |= json_array_append_new(faults, copy);
+    }
+    return faults;
+}
+
+/* The lists of a timeline and what stands beside them, as one object; takes the lists over. */
+static json_t *object_of(struct timeline *time, const struct run_stage *stage, bool logged,
+                         bool cut) {
+    json_t *object = json_object();
+    int rc = json_object_set_new(object, "from", time->from);
+    rc |= json_object_set_new(object, "to", time->to);
+    rc |= json_object_set_new(object, "grants", time->grants);
+    for (int m = 0; m < SHOWN; m++) {
+        json_t *metric = json_object();
+        bool has = logged ? time->hist[m] != NULL : m == SHOWN_ACQUIRE;
+        rc |= json_object_set_new(metric, "p50", time->p50[m]);
+        rc |= json_object_set_new(metric, "p99", time->p99[m]);
+        rc |= json_object_set_new(metric, "cells", time->cells[m]);
+        if (has) rc |= json_object_set(object, run_metric_name(metrics[m]), metric);
+        json_decref(metric);
+    }
+    rc |= json_object_set_new(object, "merged", json_integer(logged ? time->merge : 1));
+    rc |= json_object_set_new(object, "logged", json_boolean(logged));
+    rc |= json_object_set_new(object, "cut", json_boolean(cut));
+    rc |= json_object_set_new(object, "faults", faults_of(stage, &rc));
+    rc |= json_object_set_new(object, "offered", escape_json_figure(stage->offered_per_s));
+    rc |= json_object_set_new(object, "steady_after", escape_json_figure(stage->steady_after_s));
+    if (rc) time->rc = -1;
+    return object;
+}
+
+/* Of one stage; null where nothing is known over time. NULL when out of memory. */
+static json_t *stage_time(const struct run *run, const struct run_stage *stage, int intervals) {
+    struct timeline time = {.from = json_array(),
+                            .to = json_array(),
+                            .grants = json_array(),
+                            .merge = 1,
+                            .open = html_is_open(stage)};
+    for (int m = 0; m < SHOWN; m++) {
+        time.p50[m] = json_array();
+        time.p99[m] = json_array();
+        time.cells[m] = json_array();
+    }
+    if (stage->duration_s > intervals && stage->duration_s < 1e8)
+        time.merge = (int)ceil(stage->duration_s / intervals);
+    char *path = NULL;
+    bool logged = false, cut = false;
+    /* The name comes from a file: it names a file beside that one or nothing. */
+    if (stage->id && run->dir && !strchr(stage->id, '/')) {
+        if (asprintf(&path, "%s/%s.hlog", run->dir, stage->id) < 0) path = NULL;
+        logged = path && read_log(&time, path, 2 * INTERVALS_MAX, &cut);
+        free(path);
+    }
+    if (!logged) read_series(&time, stage);
+    json_t *object = object_of(&time, stage, logged, cut);
+    for (int m = 0; m < SHOWN; m++) hist_free(time.hist[m]);
+    if (time.count == 0 && time.rc == 0) {
+        json_decref(object);
+        return json_null();
+    }
+    if (time.rc == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+int html_time(const struct report *report, json_t *root, struct lb_err *err) {
+    int rows = 0;
+    json_t *groups = json_array();
+    int rc = json_object_set_new(root, "over_time", groups);
+    for (int g = 0; g < report->group_count; g++) rows += report->groups[g].row_count;
+    int intervals = INTERVALS_ALL / (rows ? rows : 1);
+    if (intervals > INTERVALS_MAX) intervals = INTERVALS_MAX;
+    if (intervals < INTERVALS_MIN) intervals = INTERVALS_MIN;
+    for (int g = 0; g < report->group_count && rc == 0; g++) {
+        const struct report_group *group = &report->groups[g];
+        json_t *list = json_array();
+        rc = json_array_append_new(groups, list);
+        for (int r = 0; r < group->row_count && rc == 0; r++) {
+            const struct run *run = report->runs[report->locks[group->rows[r].lock].run];
+            rc = json_array_append_new(list, stage_time(run, group->rows[r].typical, intervals));
+        }
+    }
+    return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
+}

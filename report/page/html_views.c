@@ -1,0 +1,80 @@
+/* html_views: see html_views.h. Here what several of them need, and the data of the comparison. */
+#include "report/page/html_views.h"
+
+#include <math.h>
+
+#include "report/doc/escape.h"
+#include "report/run/spread.h"
+#include "report/run/words.h"
+
+int html_lock_of(const struct report *report, int run, const struct run_stage *stage) {
+    int i = 0;
+    while (!report_is_of(&report->locks[i], run, stage)) i++;
+    return i;
+}
+
+static json_t *figure_of(const struct report *report, const struct report_group *group, int r,
+                         const struct column *column, struct lb_err *err) {
+    struct spread spread;
+    if (spread_of(report, &group->rows[r], column, &spread, err)) return NULL;
+    json_t *object = json_object();
+    int rc = escape_json_put(object, "ratio", escape_json_figure(column_ratio(column, group, r)));
+    if (spread.kind != SPREAD_NONE) {
+        rc |= escape_json_put(object, "low", escape_json_figure(spread.low));
+        rc |= escape_json_put(object, "high", escape_json_figure(spread.high));
+        rc |= escape_json_put(object, "kind", escape_json(spread_name(spread.kind)));
+        rc |= escape_json_put(object, "count", escape_json_figure(spread.count));
+    }
+    if (rc == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *row_of(const struct report *report, const struct report_group *group, int r,
+                      struct lb_err *err) {
+    json_t *row = json_object(), *figures = json_object();
+    int rc = escape_json_put(row, "mean", escape_json_figure(column_ratio_mean(group, r)));
+    rc |= json_object_set_new(row, "figures", figures);
+    for (const struct column *column = columns_compare; column->key && rc == 0; column++) {
+        if (isnan(column_value(column, &group->rows[r]))) continue;
+        /* A key has dots in it: no path. */
+        rc |= json_object_set_new(figures, column->key, figure_of(report, group, r, column, err));
+    }
+    if (rc == 0) return row;
+    json_decref(row);
+    return NULL;
+}
+
+/* What stands beside each number of a lock. */
+static json_t *standing_of(const struct report_lock *lock) {
+    json_t *object = json_object();
+    int rc = escape_json_put(object, "guarantee", escape_json(words_guarantee(lock->stage)));
+    rc |= escape_json_put(object, "topology", escape_json(lock->stage->topology));
+    if (rc == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
+    json_t *groups = json_array(), *standing = json_array();
+    int rc = json_object_set_new(root, "spread", groups) |
+             json_object_set_new(root, "standing", standing);
+    for (int i = 0; i < report->lock_count && rc == 0; i++)
+        rc |= json_array_append_new(standing, standing_of(&report->locks[i]));
+    for (int g = 0; g < report->group_count && rc == 0; g++) {
+        const struct report_group *group = &report->groups[g];
+        json_t *rows = json_array();
+        rc |= json_array_append_new(groups, rows);
+        for (int r = 0; r < group->row_count && rc == 0; r++)
+            rc |= json_array_append_new(rows, row_of(report, group, r, err));
+    }
+    if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return rc ? -1 : 0;
+}
+
+int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
+    if (html_spread(report, root, err) || html_rates(report, root, err) ||
+        html_laws(report, root, err))
+        return -1;
+    return html_holders(report, root, err) || html_recoveries(report, root, err) ? -1 : 0;
+}

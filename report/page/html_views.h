@@ -1,0 +1,43 @@
+/* html_views: the data of the views that decide, each a member of the page's JSON with a C file of
+ * its own.
+ *
+ * Everything that needs statistics is worked out here; the page draws. Each takes the page's JSON
+ * object and adds its member. 0, or -1 with err (no memory, or a histogram that is not sound). */
+#ifndef REPORT_PAGE_HTML_VIEWS_H
+#define REPORT_PAGE_HTML_VIEWS_H
+
+#include <stdio.h>
+
+#include "report/run/model.h"
+
+/* All of them. */
+int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "standing": a list a lock: {"guarantee", "topology"}. "spread": a list a group of a list a row:
+ * {"mean": ratio, "figures": {key: {"low", "high", "ratio", "kind", "count"}}}, in the order of
+ * "groups" and their "rows". */
+int html_spread(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "rates": open loops of several rates, a list a lock and load: {"lock", "load", "clients",
+ * "points": [...], "model", "promise"}. */
+int html_rates(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "laws": throughput over clients, a list a lock and load: {"lock", "loadIndex", "points", "law" or
+ * "why"}. */
+int html_laws(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "holders": stages with a timeline: {"lock", "stage", "model", "holds", "faults", "against"}. */
+int html_holders(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "recoveries": stages with trials: {"lock", "stage", "fault", "trials", "theory", "theoryMin",
+ * "theoryMax", "unrecovered"}. */
+int html_recoveries(const struct report *report, json_t *root, struct lb_err *err);
+
+/* The index in report->locks of a stage's lock. */
+int html_lock_of(const struct report *report, int run, const struct run_stage *stage);
+
+/* The section that compares the machines and versions that the runs had; nothing is shown twice of
+ * one run. */
+void html_environment(FILE *out, const struct report *report);
+
+#endif

@@ -1,0 +1,178 @@
+/* planner: the best answer for each lock and place, in order of fitness. See planner.h. */
+#include "report/planner/planner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/number.h"
+#include "report/run/words.h"
+
+const char *planner_word(enum planner_verdict verdict) {
+    static const char *const words[] = {"carries", "close", "unknown", "too much"};
+    return words[verdict];
+}
+
+char *planner_ask_text(const struct planner_ask *ask, char *text, size_t size) {
+    char part[4][NUMBER_TEXT_MAX];
+    snprintf(text, size, "%s%s%s%s%s, hold %s, %s key%s, %s",
+             isnan(ask->clients) ? "" : number_count_text(ask->clients, part[0]),
+             isnan(ask->clients) ? ""
+             : ask->clients == 1 ? " client"
+                                 : " clients",
+             isnan(ask->clients) || isnan(ask->rate) ? "" : ", ",
+             isnan(ask->rate) ? ", each as fast as it can"
+                              : number_text(ask->rate, &number_plain, part[1]),
+             isnan(ask->rate) ? "" : "/s together",
+             isnan(ask->hold_ns) ? "as measured" : number_time_text(ask->hold_ns, part[2]),
+             number_count_text(ask->keys, part[3]), ask->keys == 1 ? "" : "s", ask->slo);
+    return text;
+}
+
+/* How strong, and how durable: greater is better. */
+static int guarantee_rank(const struct capacity_lock *lock) {
+    static const char *const names[] = {"host", "async-replica", "node", "majority"};
+    for (int i = 3; lock->guarantee && i >= 0; i--) {
+        if (strcmp(lock->guarantee, names[i]) == 0) return i;
+    }
+    return -1;
+}
+
+static int durability_rank(const struct capacity_lock *lock) {
+    const struct run_stage stage = {.topology = lock->topology, .durability = lock->durability};
+    enum durability durability = words_durability(&stage);
+    return durability == DURABLE_UNKNOWN ? -1 : (int)durability;
+}
+
+static const char *or_empty(const char *text) {
+    return text ? text : "";
+}
+
+/* The same lock in the same place. */
+static int by_place(const struct planner_answer *x, const struct planner_answer *y) {
+    int order = strcmp(x->lock->lock, y->lock->lock);
+    if (!order) order = strcmp(or_empty(x->lock->topology), or_empty(y->lock->topology));
+    return order ? order : strcmp(or_empty(x->lock->durability), or_empty(y->lock->durability));
+}
+
+/* Of two answers for one place: that it does not exclude, which no other search takes back; what
+ * was measured, also where it is close; what was measured for another limit; what the model says,
+ * the decisive first; then what says nothing. Of equals the newer. */
+static int weight(const struct planner_answer *answer) {
+    if (answer->lock->violated) return -1;
+    if (answer->verdict == PLANNER_UNKNOWN) return 4;
+    return answer->model ? 2 + (answer->verdict == PLANNER_CLOSE) : answer->of_another;
+}
+
+static int by_place_best_first(const void *a, const void *b) {
+    const struct planner_answer *x = a, *y = b;
+    int order = by_place(x, y);
+    if (!order) order = weight(x) - weight(y);
+    return order ? order : strcmp(or_empty(y->from->started_at), or_empty(x->from->started_at));
+}
+
+static int by_fitness(const void *a, const void *b) {
+    const struct planner_answer *x = a, *y = b;
+    int order = (int)x->verdict - (int)y->verdict;
+    if (!order) order = x->model - y->model;
+    if (!order) order = guarantee_rank(y->lock) - guarantee_rank(x->lock);
+    if (!order) order = durability_rank(y->lock) - durability_rank(x->lock);
+    if (!order && !isnan(x->margin) && !isnan(y->margin))
+        order = (y->margin > x->margin) - (y->margin < x->margin);
+    return order ? order : by_place(x, y);
+}
+
+static void free_answer(struct planner_answer *answer) {
+    free(answer->why);
+    free(answer->settle);
+}
+
+/* Keeps the best of each place. */
+static void keep_best(struct planner *planner) {
+    int kept = 0;
+    qsort(planner->answers, (size_t)planner->count, sizeof *planner->answers, by_place_best_first);
+    for (int i = 0; i < planner->count; i++) {
+        if (kept > 0 && by_place(&planner->answers[kept - 1], &planner->answers[i]) == 0) {
+            free_answer(&planner->answers[i]);
+        } else {
+            planner->answers[kept++] = planner->answers[i];
+        }
+    }
+    planner->count = kept;
+    qsort(planner->answers, (size_t)kept, sizeof *planner->answers, by_fitness);
+}
+
+/* Permits of a semaphore, and readers, may be held at once: only of mutexes it is known that a key
+ * has one holder. */
+static bool is_impossible(const struct planner *planner) {
+    const struct planner_ask *ask = &planner->ask;
+    for (int i = 0; i < planner->count; i++) {
+        const char *primitive = planner->answers[i].lock->primitive;
+        if (!primitive || strcmp(primitive, "mutex") != 0) return false;
+    }
+    return ask->rate * ask->hold_ns / 1e9 >= ask->keys; /* false where one is NAN */
+}
+
+static int check_ask(const struct planner_ask *ask, struct lb_err *err) {
+    if (isnan(ask->rate) && isnan(ask->clients))
+        return err_set(err, LB_EXIT_USAGE,
+                       "plan: neither a rate nor clients: say --rate, --clients or both");
+    bool due = strcmp(ask->metric, "acquire_due") == 0;
+    if (due == !isnan(ask->rate)) return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        due ? "plan: without a rate nothing falls due: promise acquire, or say --rate"
+            : "plan: who comes at a rate waits from when it was due: promise acquire_due");
+}
+
+struct planner *planner_make(struct capacity *const *files, int file_count,
+                             const struct planner_ask *ask, struct lb_err *err) {
+    size_t room = 1;
+    if (check_ask(ask, err) != 0) return NULL;
+    for (int f = 0; f < file_count; f++) room += (size_t)files[f]->lock_count;
+    struct planner *planner = calloc(1, sizeof *planner);
+    if (planner) planner->answers = calloc(room, sizeof *planner->answers);
+    if (!planner || !planner->answers) goto no_memory;
+    planner->ask = *ask;
+    for (int f = 0; f < file_count; f++) {
+        for (int l = 0; l < files[f]->lock_count; l++) {
+            const struct capacity_lock *lock = &files[f]->locks[l];
+            if (ask->lock && strcmp(lock->lock, ask->lock) != 0) continue;
+            bool unsafe = lock->guarantee && strcmp(lock->guarantee, "none") == 0;
+            planner->unsafe += unsafe && !ask->lock;
+            if (unsafe && !ask->lock) continue;
+            if (planner_judge(ask, files[f], lock, &planner->answers[planner->count++]) != 0)
+                goto no_memory;
+        }
+    }
+    if (planner->count > 0) {
+        keep_best(planner);
+        planner->impossible = is_impossible(planner);
+        return planner;
+    }
+    err_set(err, LB_EXIT_USAGE,
+            "plan: no capacity of %s%.80s was measured: run lockbench capacity %s%.80s",
+            ask->lock ? "" : "any lock", ask->lock ? ask->lock : "", ask->lock ? "" : "LOCK",
+            ask->lock ? ask->lock : "");
+    planner_free(planner);
+    return NULL;
+no_memory:
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    planner_free(planner);
+    return NULL;
+}
+
+void planner_free(struct planner *planner) {
+    if (!planner) return;
+    for (int i = 0; i < planner->count; i++) free_answer(&planner->answers[i]);
+    free(planner->answers);
+    free(planner);
+}
+
+int planner_exit(const struct planner *planner) {
+    int counts[PLANNER_VERDICTS] = {0};
+    for (int i = 0; i < planner->count; i++) counts[planner->answers[i].verdict]++;
+    if (counts[PLANNER_CARRIES] > 0) return LB_EXIT_OK;
+    return counts[PLANNER_TOO_MUCH] == planner->count || planner->impossible ? LB_EXIT_REGRESSION
+                                                                             : LB_EXIT_INCONCLUSIVE;
+}

@@ -1,0 +1,352 @@
+/* planner_judge: what one measurement of capacity says of a load. See planner.h. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/number.h"
+#include "report/planner/planner.h"
+#include "results/stats/queue.h"
+
+#define NS_PER_S 1e9
+#define SAME 1e-6 /* relative: two figures that were written as text */
+
+static bool same(double a, double b) {
+    return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
+}
+
+/* "12ms", "1.5s", "0" as ns; NAN for what varies ("lognormal:..."). */
+static double fixed_time(const char *text) {
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+    char *end;
+    double value = text ? strtod(text, &end) : NAN;
+    if (!text || end == text || !(value >= 0)) return NAN;
+    if (*end == '\0') return value == 0 ? 0 : NAN;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].name) == 0) return value * units[i].ns;
+    }
+    return NAN;
+}
+
+static double key_count(const struct capacity_lock *lock) {
+    const char *pick = lock->key_distribution;
+    bool even = !pick || strcmp(pick, "uniform") == 0;
+    if (!lock->keys || !even) return NAN;
+    char *end;
+    double keys = strtod(lock->keys, &end);
+    return keys >= 1 && *end == '\0' ? keys : NAN;
+}
+
+/* The load that is asked about, in the measurement's terms. */
+static double asked(const struct planner_ask *ask) {
+    return isnan(ask->rate) ? ask->clients : ask->rate;
+}
+
+static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format,
+               ...) {
+    char *sentence = NULL, *all = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&sentence, format, args);
+    va_end(args);
+    if (length < 0) return -1;
+    length =
+        asprintf(&all, "%s%s%s", answer->why ? answer->why : "", answer->why ? "; " : "", sentence);
+    free(sentence);
+    if (length < 0) return -1;
+    free(answer->why);
+    answer->why = all;
+    answer->verdict = verdict;
+    return 0;
+}
+
+/* Names come from a file, and the command is there to be copied into a shell. */
+static bool is_plain(const char *text) {
+    return text && *text &&
+           text[strspn(
+               text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
+}
+
+/* The search that would answer. most: of the load, NAN for its own limit. */
+static int settle(struct planner_answer *answer, const struct planner_ask *ask, double most) {
+    const struct capacity_lock *lock = answer->lock;
+    char *text = NULL;
+    size_t size;
+    if (!is_plain(lock->lock)) return 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return -1;
+    fprintf(out, "lockbench capacity %s%s --slo '%s'", lock->lock,
+            isnan(ask->rate) ? " --clients" : "", ask->slo);
+    if (!isnan(ask->hold_ns)) {
+        fprintf(out, " --hold %.15gms", ask->hold_ns / 1e6);
+    } else if (is_plain(lock->hold)) {
+        fprintf(out, " --hold %s", lock->hold);
+    }
+    fprintf(out, " --keys %.0f", ask->keys);
+    if (!isnan(most)) fprintf(out, " --most %.0f", ceil(most));
+    if (!isnan(ask->rate) && !isnan(ask->clients))
+        fprintf(out, " --set load.clients=%.0f", ask->clients);
+    if (answer->verdict == PLANNER_CLOSE && !answer->model)
+        fprintf(out, " --time 10m"); /* a narrower answer */
+    const char *topology = ask->topology ? ask->topology : lock->topology;
+    bool stated =
+        is_plain(topology) && strcmp(topology, "url") != 0 && strcmp(topology, "embedded") != 0;
+    if (stated && (!lock->backend || strcmp(topology, lock->backend) != 0))
+        fprintf(out, " --set servers.topology=%s", topology);
+    if (fclose(out) != 0) {
+        free(text);
+        return -1;
+    }
+    answer->settle = text;
+    return 0;
+}
+
+static int refuse(struct planner_answer *answer, const struct planner_ask *ask, double most,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int refuse(struct planner_answer *answer, const struct planner_ask *ask, double most,
+                  const char *format, ...) {
+    char sentence[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    answer->model = false;
+    if (say(answer, PLANNER_UNKNOWN, "%s", sentence) != 0) return -1;
+    return settle(answer, ask, most);
+}
+
+/* The verdict from where a promise is kept for certain, up to `carries`, and broken for certain,
+ * from `breaks` on. */
+static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
+    double load = asked(ask);
+    const char *unit = isnan(ask->rate) ? " clients" : "/s";
+    char carries[NUMBER_TEXT_MAX], breaks[NUMBER_TEXT_MAX];
+    number_text(answer->carries, &number_plain, carries);
+    number_text(answer->breaks, &number_plain, breaks);
+    const char *by = answer->model ? "by the model " : "";
+    if (answer->carries >= answer->breaks) {
+        answer->carries = answer->breaks = NAN;
+        if (say(answer, PLANNER_CLOSE, "they contradict each other: kept at %s%s, broken at %s%s",
+                carries, unit, breaks, unit) != 0)
+            return -1;
+        return settle(answer, ask, NAN);
+    }
+    if (load <= answer->carries) {
+        answer->margin = answer->carries / load;
+        return say(answer, PLANNER_CARRIES, "%sthe promise is kept up to %s%s", by, carries, unit);
+    }
+    if (load >= answer->breaks) {
+        answer->margin = answer->breaks / load;
+        return say(answer, PLANNER_TOO_MUCH, "%sthe promise is broken from %s%s on", by, breaks,
+                   unit);
+    }
+    if (isnan(answer->breaks)) {
+        bool generator = answer->lock->limited_by == CAPACITY_LIMIT_GENERATOR;
+        return refuse(answer, ask, 2 * load, "%sno more than %s%s was shown%s", by, carries, unit,
+                      generator ? ", since the load generator was the limit" : "");
+    }
+    if (say(answer, PLANNER_CLOSE,
+            "%sbetween %s%s, where the promise is kept, and %s%s, where it is broken", by,
+            isnan(answer->carries) ? "0" : carries, unit, breaks, unit) != 0)
+        return -1;
+    return settle(answer, ask, NAN);
+}
+
+/* Of the answer and the probes, under another limit than the one that was searched for: the
+ * greatest load that keeps it below the least that breaks it. */
+static void bounds_of_probes(const struct planner_ask *ask, struct planner_answer *answer) {
+    const struct capacity_lock *lock = answer->lock;
+    /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
+    if (lock->answered && lock->limit_ns < ask->limit_ns) answer->carries = lock->low;
+    if (lock->answered && lock->limit_ns > ask->limit_ns && lock->limited_by == CAPACITY_LIMIT_SLO)
+        answer->breaks = lock->high;
+    for (int i = 0; i < lock->probe_count; i++) {
+        const struct capacity_probe *probe = &lock->probes[i];
+        /* The worst probes have no figures: so many never got it that there is no such quantile. */
+        bool broken = !probe->limited_by &&
+                      (probe->low_ns > ask->limit_ns ||
+                       (probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= ask->limit_ns));
+        if (broken && !(answer->breaks <= probe->value)) answer->breaks = probe->value;
+    }
+    for (int i = 0; i < lock->probe_count; i++) {
+        const struct capacity_probe *probe = &lock->probes[i];
+        /* What never started has no time: it must be too little to matter. */
+        bool few = !(probe->missed > (1 - ask->quantile) / 2 * probe->samples);
+        bool kept = probe->high_ns <= ask->limit_ns && few && !(probe->value >= answer->breaks);
+        if (kept && !(answer->carries >= probe->value)) answer->carries = probe->value;
+    }
+}
+
+static int judge_measured(const struct planner_ask *ask, struct planner_answer *answer) {
+    const struct capacity_lock *lock = answer->lock;
+    if (same(lock->limit_ns, ask->limit_ns)) {
+        if (!lock->answered)
+            return refuse(answer, ask, NAN, "the search found no answer%s%s", lock->why ? ": " : "",
+                          lock->why ? lock->why : "");
+        answer->carries = lock->low;
+        answer->breaks = lock->limited_by == CAPACITY_LIMIT_SLO ? lock->high : NAN;
+        return weigh(answer, ask);
+    }
+    answer->of_another = true;
+    bounds_of_probes(ask, answer);
+    if (isnan(answer->carries) && isnan(answer->breaks))
+        return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit",
+                      lock->slo);
+    if (say(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s", lock->slo) != 0)
+        return -1;
+    return weigh(answer, ask);
+}
+
+/* The greatest rate whose wait's quantile stays within left_ns: waits are factor times the
+ * model's. */
+static double rate_within(double service_ns, double keys, double quantile, double factor,
+                          double left_ns) {
+    double low = 0, high = keys / service_ns;
+    if (!(left_ns > 0)) return 0;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        double wait = factor * queue_md1_quantile(middle / keys, service_ns, quantile);
+        if (wait <= left_ns) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low * NS_PER_S;
+}
+
+/* Other holds or keys than were measured, by the model of a hot key. It must have foretold the
+ * measurement's own waits; what it foretells is then taken with the same doubt: from the worse of
+ * the two with the whole of an acquire on an idle lock added, to the better of the two with nothing
+ * added. */
+static int judge_model(const struct planner_ask *ask, struct planner_answer *answer, double hold_ns,
+                       double keys) {
+    const struct capacity_lock *lock = answer->lock;
+    double most = 0, far_ns = NAN, idle_ns = NAN, least = INFINITY;
+    if (isnan(ask->rate))
+        return refuse(answer, ask, NAN,
+                      "a closed loop with another hold or other keys was not measured");
+    if (isnan(hold_ns) || isnan(keys))
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and keys %s, of which the model of a hot key says nothing",
+            lock->hold ? lock->hold : "?", lock->keys ? lock->keys : "?");
+    double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
+    if (hold > PLANNER_RANGE * hold_ns || hold < hold_ns / PLANNER_RANGE ||
+        ask->keys > PLANNER_RANGE * keys || ask->keys < keys / PLANNER_RANGE)
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
+            lock->hold, lock->keys, keys > 1 ? "s" : "");
+    if (!lock->modelled || !(lock->wait_predicted_ns > 0) || !(lock->wait_measured_ns >= 0))
+        return refuse(answer, ask, NAN,
+                      "measured with hold %s and %s keys, without the figures that a model needs",
+                      lock->hold, lock->keys);
+    double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
+    if (factor > PLANNER_MODEL || factor < 1 / PLANNER_MODEL)
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s keys, and the model does not describe this lock: its "
+            "waits were %.2g "
+            "times those foretold",
+            lock->hold, lock->keys, factor);
+    for (int i = 0; i < lock->probe_count; i++) {
+        const struct capacity_probe *probe = &lock->probes[i];
+        if (probe->verdict == CAPACITY_KEPT && probe->value > most) {
+            most = probe->value;
+            far_ns = probe->quantile_ns;
+        }
+        if (probe->verdict != CAPACITY_KEPT || probe->value >= least) continue;
+        least = probe->value;
+        idle_ns = probe->quantile_ns;
+    }
+    if (isnan(idle_ns))
+        return refuse(answer, ask, NAN,
+                      "no probe kept its promise: there is nothing to conclude from");
+    /* The mean may be foretold and the far end not: then a promise about the far end is not,
+     * either. */
+    double own = lock->hold_ns + lock->handoff_ns;
+    double tail = far_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
+    if (!(tail <= PLANNER_MODEL))
+        return refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s keys, and the model does not describe this lock's far end: at "
+            "%.3g/s it was %.2g times that foretold",
+            lock->hold, lock->keys, most, tail);
+    /* What a hold takes beyond its own time, as it was measured. */
+    double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
+    answer->model = true;
+    answer->carries = rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)),
+                                  ask->limit_ns - idle_ns);
+    answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
+    if (say(answer, PLANNER_UNKNOWN,
+            "measured with hold %s and %.0f key%s; M/D/1 with a handoff of %.3g ms foretold its waits by a "
+            "factor of %.2g",
+            lock->hold, keys, keys > 1 ? "s" : "", lock->handoff_ns / 1e6, factor) != 0)
+        return -1;
+    if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
+        return refuse(answer, ask, 2 * ask->rate,
+                      "no rate above %.3g/s was measured to keep the promise", most);
+    /* Nor is a key busier than one was that kept the promise: beyond that edge this lock was not
+     * M/D/1. */
+    double shown = (lock->answered ? lock->low : most) * own / keys * ask->keys / service;
+    answer->carries = fmin(answer->carries, fmin(PLANNER_RANGE * most, shown));
+    return weigh(answer, ask);
+}
+
+/* As many clients as were measured, fewer that can't be all busy, or up to twice as many. 1: that
+ * is so; 0: it was refused; -1. */
+static int check_clients(const struct planner_ask *ask, struct planner_answer *answer,
+                         double hold_ns) {
+    double pool = answer->lock->clients;
+    if (isnan(ask->rate) || isnan(ask->clients) || same(pool, ask->clients)) return 1;
+    if (isnan(pool))
+        return refuse(answer, ask, NAN, "the measurement does not say of how many clients it is");
+    if (ask->clients > PLANNER_RANGE * pool)
+        return refuse(answer, ask, NAN,
+                      "measured with %.0f clients: more than twice as many may not be concluded",
+                      pool);
+    double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
+    double busy = ask->rate * (hold + ask->limit_ns) /
+                  NS_PER_S; /* Little's law, each as late as is promised */
+    if (ask->clients < pool && !(ask->clients >= busy))
+        return refuse(
+            answer, ask, NAN,
+            "measured with %.0f clients; %.0f might all be busy, and who comes then would wait for one",
+            pool, ask->clients);
+    return say(answer, PLANNER_UNKNOWN, "measured with %.0f clients", pool) == 0 ? 1 : -1;
+}
+
+int planner_judge(const struct planner_ask *ask, const struct capacity *from,
+                  const struct capacity_lock *lock, struct planner_answer *ret) {
+    double hold_ns = fixed_time(lock->hold), keys = key_count(lock);
+    *ret = (struct planner_answer){.from = from,
+                                   .lock = lock,
+                                   .verdict = PLANNER_UNKNOWN,
+                                   .carries = NAN,
+                                   .breaks = NAN,
+                                   .margin = NAN};
+    if (lock->violated) return say(ret, PLANNER_UNKNOWN, "two held it at once in this search");
+    bool by_rate = lock->by == CAPACITY_BY_RATE;
+    if (by_rate != !isnan(ask->rate))
+        return refuse(ret, ask, NAN, "searched by %s only",
+                      by_rate ? "rate" : "the clients of a closed loop");
+    if (!lock->metric || strcmp(lock->metric, ask->metric) != 0 ||
+        !same(lock->quantile, ask->quantile))
+        return refuse(ret, ask, NAN, "measured for another promise, %s",
+                      lock->slo ? lock->slo : "?");
+    if (ask->topology && (!lock->topology || strcmp(lock->topology, ask->topology) != 0))
+        return refuse(ret, ask, NAN, "measured on another topology, %s",
+                      lock->topology ? lock->topology : "?");
+    int clients = check_clients(ask, ret, hold_ns);
+    if (clients <= 0) return clients;
+    bool same_hold = isnan(ask->hold_ns) || same(hold_ns, ask->hold_ns);
+    if (same_hold && same(keys, ask->keys)) return judge_measured(ask, ret);
+    return judge_model(ask, ret, hold_ns, keys);
+}

@@ -1,0 +1,64 @@
+/* column: the columns of the comparison, one table for the terminal, Markdown and the page.
+ *
+ * A new figure is one line in column.c. Units are chosen once a column, so that a column can be
+ * read downwards. */
+#ifndef REPORT_RUN_COLUMN_H
+#define REPORT_RUN_COLUMN_H
+
+#include "report/doc/number.h"
+#include "report/run/model.h"
+
+enum column_kind { COLUMN_NUMBER, COLUMN_TIME };
+
+struct column {
+    const char *key;   /* its path in run.json */
+    const char *title; /* "acquire p50" */
+    const char *brief; /* for 100 columns of terminal: at most 9 characters */
+    const char *help;  /* what it is, one sentence */
+    enum column_kind kind;
+    int better;    /* 1: more is better, -1: less, 0: neither */
+    size_t offset; /* of its double in struct run_stage */
+    /* Shown only where some row has more than 0 of it; on a narrow screen in place of the column of
+     * this key, for which it tells more. NULL = always shown. */
+    const char *replaces;
+};
+
+/* The tables of columns; each ends with a NULL key. */
+extern const struct column columns_compare[]; /* the comparison itself */
+extern const struct column columns_latency[]; /* every percentile */
+extern const struct column columns_fairness[];
+extern const struct column columns_cost[];
+extern const struct column columns_outcome[];
+extern const struct column columns_open[]; /* open loop: arrivals, lateness */
+/* the guarded value; all three only where there is one */
+extern const struct column columns_store[];
+extern const struct column columns_history[];  /* the history's judgement */
+extern const struct column columns_recovery[]; /* after faults */
+extern const struct column columns_tool[];     /* the tool's own stalls */
+
+double column_value(const struct column *column, const struct report_row *row);
+
+/* The unit that all rows of a group share. */
+const struct number_unit *column_unit(const struct column *column,
+                                      const struct report_group *group);
+
+/* True when a row has the best value among the locks of its own durability, and there are two to
+ * compare: a lock in memory is not better than one on disk, it is another thing. */
+bool column_is_best(const struct column *column, const struct report_group *group, int row);
+
+/* How many times worse than the best of its durability, by this figure: 1 = it is the best. NAN
+ * where nothing is better or worse, the row is no lock to choose, or the best of its durability is
+ * 0. */
+double column_ratio(const struct column *column, const struct report_group *group, int row);
+
+/* The geometric mean of a row's ratios over the comparison's figures, those of special kinds apart;
+ * NAN without any. */
+double column_ratio_mean(const struct report_group *group, int row);
+
+/* Whether the comparison of a group has the column; narrow: there is no room for all. */
+bool column_shown(const struct column *column, const struct report_group *group, bool narrow);
+
+/* True when any row has a value: empty columns need not be shown. */
+bool column_used(const struct column *column, const struct report_group *group);
+
+#endif

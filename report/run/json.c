@@ -1,0 +1,121 @@
+/* json: the report for machines, schema "lockbench.report/1": the verdict, the locks, and one row a
+ * stage with the figures under the same paths as in run.json. Histograms are left out; null = not
+ * measured. */
+#include <math.h>
+
+#include "report/doc/escape.h"
+#include "report/run/report.h"
+#include "report/run/words.h"
+
+static json_t *field_value(const struct run_stage *stage, const struct run_field *field) {
+    const char *at = (const char *)stage + field->offset;
+    switch (field->kind) {
+    case RUN_TEXT:
+        return escape_json(run_stage_text(stage, field->offset));
+    case RUN_FIGURE:
+        return escape_json_figure(run_stage_figure(stage, field->offset));
+    case RUN_FLAG:
+        return json_boolean(*(const bool *)at);
+    }
+    return NULL;
+}
+
+static json_t *row_of(int run, const struct run_stage *stage) {
+    json_t *row = json_object();
+    int rc = escape_json_put(row, "run", json_integer(run));
+    for (const struct run_field *field = run_stage_fields(); field->path; field++) {
+        rc |= escape_json_put(row, field->path, field_value(stage, field));
+    }
+    if (rc == 0) return row;
+    json_decref(row);
+    return NULL;
+}
+
+static json_t *run_of(const struct run *run) {
+    json_t *object = json_object();
+    int rc = escape_json_put(object, "path", escape_json(run->path));
+    rc |= escape_json_put(object, "workload", escape_json(run->workload));
+    rc |= escape_json_put(object, "started_at", escape_json(run->started_at));
+    rc |= escape_json_put(object, "command", escape_json(run->command));
+    rc |= escape_json_put(object, "partial", json_boolean(run->partial));
+    rc |= escape_json_put(object, "partial_reason", escape_json(run->partial_reason));
+    rc |= escape_json_put(object, "verdict", escape_json(run->verdict));
+    json_t *skipped = json_object_get(run->root, "skipped");
+    rc |= json_object_set(object, "skipped", skipped ? skipped : json_null());
+    if (rc == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *lock_of(const struct report_lock *lock) {
+    json_t *object = json_object();
+    bool clean = lock->state == LOCK_CLEAN && lock->competing > 0;
+    int rc = escape_json_put(object, "run", json_integer(lock->run));
+    rc |= escape_json_put(object, "lock", escape_json(lock->name));
+    rc |= escape_json_put(object, "verdict", escape_json(words_state(lock->state)));
+    rc |= escape_json_put(object, "grants", escape_json_figure(lock->grants));
+    rc |= escape_json_put(object, "competing_grants", escape_json_figure(lock->competing));
+    rc |= escape_json_put(object, "lost_updates", escape_json_figure(lock->lost_updates));
+    rc |= escape_json_put(object, "double_holders", escape_json_figure(lock->double_holders));
+    rc |= escape_json_put(object, "bound95", escape_json_figure(clean ? 3 / lock->competing : NAN));
+    rc |= escape_json_put(object, "control", json_boolean(lock->stage->control));
+    rc |= escape_json_put(object, "baseline", json_boolean(lock->stage->baseline));
+    rc |= escape_json_put(object, "topology", escape_json(lock->stage->topology));
+    rc |= escape_json_put(object, "guarantee", escape_json(lock->stage->guarantee));
+    rc |= escape_json_put(object, "durability", escape_json(lock->stage->durability));
+    rc |= escape_json_put(object, "durability_note", escape_json(lock->stage->durability_note));
+    rc |= escape_json_put(object, "durability_kind",
+                          escape_json(words_durability_text(words_durability(lock->stage))));
+    if (rc == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *words_of(const struct words *words) {
+    json_t *array = json_array();
+    for (int i = 0; i < words->count; i++) {
+        if (json_array_append_new(array, escape_json(words->lines[i].text))) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static int fill(const struct report *report, const struct words *words, json_t *root) {
+    json_t *runs = json_array(), *locks = json_array(), *rows = json_array();
+    int rc = escape_json_put(root, "schema", json_string("lockbench.report/1"));
+    rc |= escape_json_put(root, "partial", json_boolean(report->partial));
+    rc |= escape_json_put(root, "verdict", words_of(words));
+    rc |= escape_json_put(root, "runs", runs);
+    rc |= escape_json_put(root, "locks", locks);
+    rc |= escape_json_put(root, "rows", rows);
+    if (rc) return rc;
+    for (int i = 0; i < report->lock_count; i++)
+        rc |= json_array_append_new(locks, lock_of(&report->locks[i]));
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        rc |= json_array_append_new(runs, run_of(run));
+        for (int s = 0; s < run->stage_count; s++)
+            rc |= json_array_append_new(rows, row_of(r, &run->stages[s]));
+    }
+    return rc;
+}
+
+int report_write_json(const struct report *report, FILE *out, struct lb_err *err) {
+    int rc = -1;
+    json_t *root = json_object();
+    struct words *words = words_make(report, err);
+    if (!words) goto out;
+    if (fill(report, words, root) ||
+        (json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) && !ferror(out))) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        goto out;
+    }
+    fputc('\n', out);
+    rc = 0;
+out:
+    words_free(words);
+    json_decref(root);
+    return rc;
+}

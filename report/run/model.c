@@ -1,0 +1,251 @@
+/* model: see model.h. Here the locks and their verdicts; the tables are made in model_rows.c. */
+#define _GNU_SOURCE
+#include "report/run/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool equal(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* The simulator has known answers, for the tool's own tests: it is nothing that people could
+ * use. */
+bool report_is_real(const struct run_stage *stage) {
+    bool simulated = stage->backend && strcmp(stage->backend, "sim") == 0;
+    return !stage->control && !stage->baseline && !simulated;
+}
+
+bool report_limited(const struct run_stage *stage) {
+    if (equal(stage->limited_by, "generator")) return true;
+    for (size_t i = 0; i < json_array_size(stage->warnings); i++) {
+        const char *warning = json_string_value(json_array_get(stage->warnings, i));
+        if (warning && strncmp(warning, "generator-limited", 17) == 0) return true;
+    }
+    return false;
+}
+
+bool report_is_aside(const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++) {
+        if (!group->rows[r].typical->workload) return false;
+    }
+    return true;
+}
+
+bool report_competes(const struct run_stage *stage) {
+    bool own = equal(stage->keys, "own") || equal(stage->key_distribution, "own");
+    return !stage->baseline && stage->clients >= 2 && !own;
+}
+
+bool report_incomplete(const struct run_stage *stage) {
+    return stage->status && strcmp(stage->status, "complete") != 0;
+}
+
+static bool says(const struct run_stage *stage, const char *verdict) {
+    return equal(stage->verdict, verdict);
+}
+
+/* Seen as it happened, or found in the history afterwards. */
+static bool judged(const struct run_stage *stage, const char *verdict) {
+    return says(stage, verdict) || equal(stage->history_verdict, verdict);
+}
+
+/* A control in the workload that is meant to expose it: whether it showed what it must, or
+ * worse. */
+static bool shows(const struct run_stage *stage) {
+    if (judged(stage, "violated")) return true;
+    if (strcmp(stage->expected, "stuck") == 0) return stage->stuck > 0;
+    return strcmp(stage->expected, "expired") == 0 && stage->expired_holders > 0;
+}
+
+/* Nobody was let in beside another: only what fencing stands on was wrong. */
+static bool only_tokens(const struct run_stage *stage) {
+    const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
+                             stage->early,        stage->oversold,       stage->history_violations};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i] > 0) return false;
+    }
+    return stage->token_errors > 0;
+}
+
+enum lock_state report_stage_state(const struct run_stage *stage) {
+    if (stage->baseline || says(stage, "baseline")) return LOCK_BASELINE;
+    if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
+    if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
+        return LOCK_MISSED;
+    if (judged(stage, "violated"))
+        return stage->control ? LOCK_CAUGHT : only_tokens(stage) ? LOCK_TOKENS : LOCK_VIOLATED;
+    if (judged(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
+    if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
+    if (!says(stage, "clean") || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
+    if (!report_competes(stage)) return LOCK_ALONE;
+    if (stage->control) return stage->exposed_by ? LOCK_HIDDEN : LOCK_MISSED;
+    return LOCK_CLEAN;
+}
+
+enum lock_state report_worse(enum lock_state a, enum lock_state b) {
+    /* A short stage of a control may see nothing by chance. */
+    if ((a == LOCK_CAUGHT && b == LOCK_MISSED) || (a == LOCK_MISSED && b == LOCK_CAUGHT))
+        return LOCK_CAUGHT;
+    return a > b ? a : b;
+}
+
+const struct run_server *report_server(const struct report *report,
+                                       const struct report_lock *lock) {
+    const struct run *run = report->runs[lock->run];
+    const struct run_server *found = NULL;
+    for (int i = 0; i < run->server_count; i++) {
+        const struct run_server *server = &run->servers[i];
+        if (!equal(server->backend, lock->stage->backend)) continue;
+        if (!found || equal(server->topology, lock->stage->topology)) found = server;
+    }
+    return found;
+}
+
+const char *report_server_version(const struct run_server *server) {
+    return server ? json_string_value(json_object_get(server->facts, "version")) : NULL;
+}
+
+char *report_run_letter(int run, char *text) {
+    if (run < 26) {
+        snprintf(text, 8, "%c", 'A' + run);
+    } else {
+        snprintf(text, 8, "%c%u", 'A' + run % 26, (unsigned)(run / 26) % 10000);
+    }
+    return text;
+}
+
+bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage) {
+    const char *mine = lock->stage->topology, *its = stage->topology;
+    return lock->run == run && strcmp(lock->name, stage->lock) == 0 &&
+           (mine == its || equal(mine, its));
+}
+
+static struct report_lock *find_lock(struct report *report, int run,
+                                     const struct run_stage *stage) {
+    for (int i = 0; i < report->lock_count; i++) {
+        if (report_is_of(&report->locks[i], run, stage)) return &report->locks[i];
+    }
+    return NULL;
+}
+
+/* Whether the run has the lock on several topologies. */
+static bool is_elsewhere_too(const struct run *run, const struct run_stage *stage) {
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *other = &run->stages[s];
+        if (strcmp(other->lock, stage->lock) == 0 && other->topology && stage->topology &&
+            strcmp(other->topology, stage->topology) != 0)
+            return true;
+    }
+    return false;
+}
+
+static struct report_lock *add_lock(struct report *report, int run, const struct run_stage *stage) {
+    struct report_lock *lock = &report->locks[report->lock_count];
+    char letter[8];
+    bool several = report->run_count > 1, elsewhere = is_elsewhere_too(report->runs[run], stage);
+    *lock = (struct report_lock){
+        .run = run, .name = stage->lock, .stage = stage, .state = LOCK_BASELINE};
+    if (asprintf(&lock->label, "%s%s%s%s%s", several ? report_run_letter(run, letter) : "",
+                 several ? " " : "", stage->lock, elsewhere ? " @" : "",
+                 elsewhere ? stage->topology : "") < 0) {
+        lock->label = NULL;
+        return NULL;
+    }
+    report->lock_count++;
+    return lock;
+}
+
+static void add(double *sum, double more) {
+    if (!isnan(more)) *sum += more;
+}
+
+static void judge(struct report_lock *lock, const struct run_stage *stage) {
+    lock->state = report_worse(lock->state, report_stage_state(stage));
+    add(&lock->grants, stage->checked_grants);
+    if (report_competes(stage)) add(&lock->competing, stage->checked_grants);
+    add(&lock->lost_updates, stage->lost_updates);
+    add(&lock->double_holders, stage->double_holders);
+    add(&lock->expired_holders, stage->expired_holders);
+    add(&lock->token_errors, stage->token_errors);
+    add(&lock->stuck, stage->stuck);
+    add(&lock->early, stage->early);
+    add(&lock->oversold, stage->oversold);
+    add(&lock->history_violations, stage->history_violations);
+    add(&lock->history_expired, stage->history_expired);
+    if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
+        lock->residue = stage;
+    if (!lock->overlap && stage->has_overlap) lock->overlap = stage;
+    if (report_incomplete(stage)) lock->partial = true;
+}
+
+static int make_locks(struct report *report) {
+    size_t stages = 0;
+    for (int r = 0; r < report->run_count; r++) stages += (size_t)report->runs[r]->stage_count;
+    report->locks = calloc(stages + 1, sizeof *report->locks);
+    if (!report->locks) return -1;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            struct report_lock *lock = find_lock(report, r, stage);
+            if (!lock) lock = add_lock(report, r, stage);
+            if (!lock) return -1;
+            judge(lock, stage);
+        }
+    }
+    return 0;
+}
+
+/* Where locks were put to the test, one that was not is no candidate; where none was, all are
+ * alike. */
+static void mark_candidates(struct report *report) {
+    bool tested = false;
+    for (int i = 0; i < report->lock_count; i++) tested |= report->locks[i].state >= LOCK_CLEAN;
+    for (int g = 0; g < report->group_count; g++) {
+        for (int r = 0; r < report->groups[g].row_count; r++) {
+            struct report_row *row = &report->groups[g].rows[r];
+            const struct report_lock *lock = &report->locks[row->lock];
+            row->candidate = report_is_real(lock->stage) &&
+                             (lock->state == LOCK_CLEAN || (lock->state == LOCK_ALONE && !tested));
+        }
+    }
+}
+
+struct report *report_make(struct run **runs, int run_count, struct lb_err *err) {
+    struct report *report = calloc(1, sizeof *report);
+    if (!report) {
+        for (int r = 0; r < run_count; r++) run_free(runs[r]);
+        free(runs);
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    report->runs = runs;
+    report->run_count = run_count;
+    for (int r = 0; r < run_count; r++) report->partial |= runs[r]->partial;
+    if (make_locks(report) || report_make_groups(report)) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        report_free(report);
+        return NULL;
+    }
+    for (int i = 0; i < report->lock_count; i++) report->partial |= report->locks[i].partial;
+    mark_candidates(report);
+    return report;
+}
+
+void report_free(struct report *report) {
+    if (!report) return;
+    for (int g = 0; g < report->group_count; g++) {
+        for (int r = 0; r < report->groups[g].row_count; r++)
+            free(report->groups[g].rows[r].stages);
+        free(report->groups[g].load);
+        free(report->groups[g].rows);
+    }
+    free(report->groups);
+    for (int i = 0; i < report->lock_count; i++) free(report->locks[i].label);
+    free(report->locks);
+    for (int r = 0; r < report->run_count; r++) run_free(report->runs[r]);
+    free(report->runs);
+    free(report);
+}

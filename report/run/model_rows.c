@@ -1,0 +1,253 @@
+/* model_rows: puts the stages into groups (one a load) and rows (one a lock under that load). See
+ * model.h. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/number.h"
+#include "report/run/model.h"
+
+/* A stage and where it belongs. */
+struct ref {
+    const struct run_stage *stage;
+    int load, lock;
+};
+
+static const char *or_zero(const char *text) {
+    return text && *text ? text : "0";
+}
+
+/* What a stage asks of its lock beyond one exclusive grant at a time. */
+static void write_mode(FILE *out, const struct run_stage *stage) {
+    const char *primitive = stage->primitive ? stage->primitive : "";
+    if (stage->readers > 0) fprintf(out, ", %.0f %% readers", stage->readers);
+    if (strcmp(primitive, "semaphore") == 0 && stage->bound > 0) {
+        fprintf(out, ", %.0f of %.0f permits", stage->permits, stage->bound);
+    }
+    if (strcmp(primitive, "latch") == 0 && stage->bound > 0)
+        fprintf(out, ", count %.0f", stage->bound);
+    if (stage->depth > 1) fprintf(out, ", %.0f deep", stage->depth);
+    if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
+    if (stage->clients_per_session > 1)
+        fprintf(out, ", %.0f clients a session", stage->clients_per_session);
+    if (stage->session && strcmp(stage->session, "each") == 0)
+        fprintf(out, ", a session each time");
+    /* Whether it does otherwise on the way down is what a sweep of both ways is for: those are no
+     * repeats. */
+    bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
+    if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
+        fprintf(out, ", on the way down");
+    const char *fault = stage->fault ? stage->fault : "none";
+    if (strcmp(fault, "pause") == 0) {
+        fprintf(out, ", processes paused");
+    } else if (strcmp(fault, "kill") == 0) {
+        fprintf(out, ", processes killed");
+    } else if (strcmp(fault, "none") != 0) {
+        fprintf(out, ", fault %s", fault);
+    }
+}
+
+char *report_load_text(const struct run_stage *stage) {
+    char *text = NULL, keys[96];
+    size_t size;
+    const char *pick = stage->key_distribution, *count = stage->keys ? stage->keys : "?";
+    if (strcmp(count, "own") == 0 || (pick && strcmp(pick, "own") == 0)) {
+        snprintf(keys, sizeof keys, "a key of its own for each client");
+    } else if (strcmp(count, "1") == 0) {
+        snprintf(keys, sizeof keys, "one key");
+    } else {
+        snprintf(keys, sizeof keys, "%s keys%s%s", count, pick ? " " : "", pick ? pick : "");
+    }
+    const char *mode = stage->mode ? stage->mode : "wait";
+    const char *arrival = stage->arrival ? stage->arrival : "?";
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    if (stage->workload) fprintf(out, "workload %s: ", stage->workload);
+    fprintf(out, "%s, %s%s, hold %s, think %s, %s acquire", keys, arrival,
+            strcmp(arrival, "closed") == 0 ? " loop" : " arrivals", or_zero(stage->hold),
+            or_zero(stage->think), strcmp(mode, "wait") == 0 ? "waiting" : mode);
+    write_mode(out, stage);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static int lock_of(const struct report *report, int run, const struct run_stage *stage) {
+    int i = 0;
+    while (!report_is_of(&report->locks[i], run, stage)) i++;
+    return i;
+}
+
+static struct report_row *add_row(struct report_group *group, int lock) {
+    struct report_row *more = realloc(group->rows, (size_t)(group->row_count + 1) * sizeof *more);
+    if (!more) return NULL;
+    group->rows = more;
+    struct report_row *row = &group->rows[group->row_count++];
+    *row = (struct report_row){.lock = lock, .state = LOCK_BASELINE};
+    return row;
+}
+
+static struct report_group *add_group(struct report *report, const struct ref *ref) {
+    char *load = report_load_text(ref->stage);
+    struct report_group *more =
+        realloc(report->groups, (size_t)(report->group_count + 1) * sizeof *report->groups);
+    if (more) report->groups = more;
+    if (!load || !more) {
+        free(load);
+        return NULL;
+    }
+    struct report_group *group = &report->groups[report->group_count++];
+    *group = (struct report_group){
+        .load = load, .load_index = ref->load, .clients = ref->stage->clients};
+    return group;
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct ref *x = a, *y = b;
+    if (x->load != y->load) return x->load - y->load;
+    if (x->stage->clients != y->stage->clients)
+        return x->stage->clients < y->stage->clients ? -1 : 1;
+    if (x->lock != y->lock) return x->lock - y->lock;
+    /* Then by throughput, so that the typical repeat is in the middle; one without a figure goes
+     * first. */
+    double p = x->stage->throughput_per_s, q = y->stage->throughput_per_s;
+    p = isnan(p) ? -1 : p;
+    q = isnan(q) ? -1 : q;
+    return (p > q) - (p < q);
+}
+
+/* Every figure's median over the repeats. */
+static int fill_medians(struct report_row *row, const struct ref *refs, int count) {
+    double *values = malloc((size_t)count * sizeof *values);
+    if (!values) return -1;
+    for (const struct run_field *field = run_stage_fields(); field->path; field++) {
+        if (field->kind != RUN_FIGURE) continue;
+        for (int i = 0; i < count; i++) {
+            values[i] = run_stage_figure(refs[i].stage, field->offset);
+        }
+        run_stage_set_figure(&row->figures, field->offset, number_median(values, count));
+    }
+    free(values);
+    return 0;
+}
+
+#define AT(member) offsetof(struct run_stage, member)
+
+/* What was checked adds up over the repeats; a count that no repeat has stays unknown. */
+static void fill_sums(struct report_row *row, const struct ref *refs, int count) {
+    static const size_t counts[] = {
+        AT(checked_grants),
+        AT(counter),
+        AT(lost_updates),
+        AT(double_holders),
+        AT(expired_holders),
+        AT(token_errors),
+        AT(grants),
+        AT(attempts),
+        AT(stuck),
+        AT(detected),
+        AT(stale_attempted),
+        AT(stale_accepted_unfenced),
+        AT(stale_rejected_fenced),
+        AT(stale_accepted_fenced),
+        AT(lost_updates_unfenced),
+        AT(lost_updates_fenced),
+        AT(history_ops),
+        AT(history_dropped),
+        AT(history_violations),
+        AT(history_expired),
+        AT(spurious_busy),
+        AT(history_token_errors),
+        AT(history_inversions),
+        AT(recovery_count),
+        AT(unrecovered),
+        AT(grants_lost),
+        AT(lost_wakeups),
+        AT(loss_detected),
+        AT(loss_never_detected),
+    };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        double sum = NAN;
+        for (int i = 0; i < count; i++) {
+            double more = run_stage_figure(refs[i].stage, counts[c]);
+            if (!isnan(more)) sum = isnan(sum) ? more : sum + more;
+        }
+        run_stage_set_figure(&row->figures, counts[c], sum);
+    }
+    double checked = row->figures.checked_grants;
+    row->figures.bound95 = row->state == LOCK_CLEAN && checked > 0 ? 3 / checked : NAN;
+}
+
+static int fill_row(struct report_row *row, const struct ref *refs, int count) {
+    row->repeats = count;
+    for (int i = 0; i < count; i++) {
+        row->state = report_worse(row->state, report_stage_state(refs[i].stage));
+        if (report_incomplete(refs[i].stage)) row->incomplete++;
+        row->limited |= report_limited(refs[i].stage);
+    }
+    row->stages = malloc((size_t)count * sizeof *row->stages);
+    if (!row->stages) return -1;
+    for (int i = 0; i < count; i++) row->stages[i] = refs[i].stage;
+    row->typical = refs[count / 2].stage;
+    row->figures = *row->typical;
+    if (fill_medians(row, refs, count)) return -1;
+    fill_sums(row, refs, count);
+    return 0;
+}
+
+static int fill_groups(struct report *report, const struct ref *refs, int count) {
+    struct report_group *group = NULL;
+    for (int i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count; next++) {
+            if (refs[next].load != refs[i].load || refs[next].lock != refs[i].lock ||
+                refs[next].stage->clients != refs[i].stage->clients) {
+                break;
+            }
+        }
+        if (!group || group->load_index != refs[i].load ||
+            group->clients != refs[i].stage->clients) {
+            group = add_group(report, &refs[i]);
+        }
+        struct report_row *row = group ? add_row(group, refs[i].lock) : NULL;
+        if (!row || fill_row(row, refs + i, next - i)) return -1;
+    }
+    return 0;
+}
+
+/* The number of a load by its first appearance; the loads' texts are kept in known. */
+static int load_index(const struct run_stage *stage, char **known, int *known_count) {
+    char *load = report_load_text(stage);
+    if (!load) return -1;
+    for (int i = 0; i < *known_count; i++) {
+        if (strcmp(known[i], load) == 0) {
+            free(load);
+            return i;
+        }
+    }
+    known[*known_count] = load;
+    return (*known_count)++;
+}
+
+int report_make_groups(struct report *report) {
+    int rc = -1, count = 0, known_count = 0;
+    for (int r = 0; r < report->run_count; r++) count += report->runs[r]->stage_count;
+    struct ref *refs = calloc((size_t)count + 1, sizeof *refs);
+    char **known = calloc((size_t)count + 1, sizeof(char *));
+    if (!refs || !known) goto out;
+    int i = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++, i++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            refs[i] = (struct ref){.stage = stage, .lock = lock_of(report, r, stage)};
+            refs[i].load = load_index(stage, known, &known_count);
+            if (refs[i].load < 0) goto out;
+        }
+    }
+    qsort(refs, (size_t)count, sizeof *refs, by_place);
+    rc = fill_groups(report, refs, count);
+out:
+    for (int k = 0; k < known_count; k++) free(known[k]);
+    free(known);
+    free(refs);
+    return rc;
+}

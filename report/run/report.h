@@ -1,0 +1,42 @@
+/* report: renders results. It reads runs only, never a server, and writes only where it is told to.
+ *
+ * To add an output: one write function here, one line in report.c. To add a figure: one line in
+ * column.c. */
+#ifndef REPORT_RUN_REPORT_H
+#define REPORT_RUN_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/run/model.h"
+
+enum report_format {
+    REPORT_TABLE,
+    REPORT_MD,
+    REPORT_CSV,
+    REPORT_JSON,
+    REPORT_HTML,
+    REPORT_FORMATS
+};
+
+#define REPORT_FORMAT_NAMES "table, md, csv, json, html"
+
+/* -1 for an unknown name. */
+int report_format_from(const char *name);
+
+/* Reads runs (folders or run.json files). NULL with err; the caller report_frees. */
+struct report *report_load(const char *const *paths, int count, struct lb_err *err);
+
+/* Renders. color: for a terminal; only the table has any. 0, or -1 with err (also for a failed
+ * write, when out's error is seen by then; the caller checks fclose). */
+int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
+                 struct lb_err *err);
+
+/* The outputs, one file each. 0, or -1 with err. */
+int report_write_table(const struct report *report, bool color, FILE *out, struct lb_err *err);
+int report_write_md(const struct report *report, FILE *out, struct lb_err *err);
+int report_write_csv(const struct report *report, FILE *out, struct lb_err *err);
+int report_write_json(const struct report *report, FILE *out, struct lb_err *err);
+int report_write_html(const struct report *report, FILE *out, struct lb_err *err);
+
+#endif

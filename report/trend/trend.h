@@ -1,0 +1,127 @@
+/* trend: how the figures of locks went from run to run: a CSV file that medians are appended to,
+ * and what changed in it, when, by how much.
+ *
+ * A line is one lock under one load in one run, its figures medians over the run's repeats. A
+ * series is all lines of one lock, load, topology, durability, executor and environment: what ran
+ * on another kind of machine is a series of its own, never a change. Change points are
+ * results/stats/change's. The file is read as one that came from anywhere. It asks no server, and
+ * prints nothing. */
+#ifndef REPORT_TREND_TREND_H
+#define REPORT_TREND_TREND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "bench/base/err.h"
+#include "report/compare/compare.h"
+#include "results/stats/change.h"
+
+/* The columns of text, in the file's order; the figures of compare_metrics follow. */
+enum trend_text {
+    TREND_TIME,   /* ISO 8601, when the run began */
+    TREND_COMMIT, /* what was measured, as whoever ran it named it; may be empty */
+    TREND_RUN,    /* the name of its folder */
+    /* hash of processors, clock, governor, build, the lock's options; not of the host */
+    TREND_ENVIRONMENT,
+    TREND_HOST, /* hash of its name */
+    TREND_KERNEL,
+    TREND_SERVER, /* "redis 7.0.15" */
+    TREND_LOCK,
+    TREND_CLIENTS,
+    TREND_LOAD, /* in words, all but the clients */
+    TREND_TOPOLOGY,
+    TREND_DURABILITY,
+    TREND_EXECUTOR, /* "1 x 2": processes by threads */
+    TREND_REPEATS,  /* that the medians are of */
+    TREND_VERDICT,  /* the worst of them: "clean", "VIOLATED", ... */
+    TREND_TEXTS
+};
+
+struct trend_line {
+    const char *text[TREND_TEXTS];  /* borrowed from the trend; never NULL */
+    double figure[COMPARE_METRICS]; /* NAN: not measured */
+};
+
+struct trend {
+    char *path, *buffer;
+    struct trend_line *lines; /* in the order of their times */
+    int count;
+};
+
+/* Reads a file. NULL with err (LB_EXIT_USAGE): the line that is wrong and how. */
+struct trend *trend_read(const char *path, struct lb_err *err);
+/* The same from text, which it takes over; path is for messages. */
+struct trend *trend_parse(char *text, const char *path, struct lb_err *err);
+void trend_free(struct trend *trend);
+
+/* Appends a line for each lock and load of the runs, but for those that are there. Makes the file
+ * if there is none. Locks that are broken on purpose and stages that did not come to their end have
+ * no line. commit may be NULL. All lines or none are written. 0, or -1 with err. */
+int trend_append(const char *path, const char *const *runs, int run_count, const char *commit,
+                 int *ret_added, int *ret_there, struct lb_err *err);
+
+/* Runs that a new level must have before a gate takes it for one: fewer may be outliers. */
+#define TREND_LEVEL 3
+
+struct trend_figure {
+    double *values; /* those that were measured; owned */
+    int *lines;     /* index in the series of each */
+    int count;
+    struct change_point *changes; /* index: in values; owned */
+    int change_count;
+    double latest, median; /* the median of the last `last` */
+    /* from before the last `gate` runs' changes until now, 0.05 = 5 % more; 0 = no change */
+    double shift;
+    bool worse; /* ... is one for the worse */
+};
+
+struct trend_series {
+    const struct trend_line **lines; /* in the order of time; owned */
+    int count;
+    struct trend_figure figure[COMPARE_METRICS];
+    bool violated; /* its newest run let two in */
+};
+
+struct trend_ask {
+    const char *lock; /* NULL: all */
+    int metric;       /* of compare_metrics; -1: all */
+    int last;         /* runs that the median is of */
+    int gate; /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
+                        * is asked for */
+    double min_effect; /* 0.03 */
+};
+
+struct trend_view {
+    const struct trend *trend; /* borrowed */
+    struct trend_ask ask;
+    struct trend_series *series;
+    int count;
+    int worse; /* figures */
+};
+
+/* NULL with err: no such lock, or out of memory. The trend must outlive it. */
+struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask,
+                              struct lb_err *err);
+void trend_view_free(struct trend_view *view);
+
+/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse; else
+ * 0. */
+int trend_exit(const struct trend_view *view);
+
+/* What else is not the same at a change as at the line before it: "kernel, server", "" for
+ * nothing. */
+char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
+                 const struct change_point *change, char *text, size_t size);
+
+/* Whether it is one for the worse. */
+bool trend_is_worse(int metric, double before, double after);
+
+/* Outputs. lines: draw a line of blocks (UTF-8) for each figure. 0, or -1 when out of memory. */
+int trend_write_table(const struct trend_view *view, bool color, bool lines, FILE *out);
+int trend_write_md(const struct trend_view *view, FILE *out);
+int trend_write_json(const struct trend_view *view, FILE *out);
+/* A CSV file a series and otava.yaml, for `otava analyze`, into a folder that it makes. 0, or -1
+ * with err. */
+int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err);
+
+#endif

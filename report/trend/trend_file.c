@@ -1,0 +1,207 @@
+/* trend_file: reads a history's CSV file. See trend.h. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/trend/trend_parts.h"
+#include "results/format/tree.h"
+
+#define FIELDS_MAX 100
+#define LINES_MAX 10000000
+
+const char *const trend_columns[TREND_TEXTS] = {
+    [TREND_TIME] = "time",         [TREND_COMMIT] = "commit",
+    [TREND_RUN] = "run",           [TREND_ENVIRONMENT] = "environment",
+    [TREND_HOST] = "host",         [TREND_KERNEL] = "kernel",
+    [TREND_SERVER] = "server",     [TREND_LOCK] = "lock",
+    [TREND_CLIENTS] = "clients",   [TREND_LOAD] = "load",
+    [TREND_TOPOLOGY] = "topology", [TREND_DURABILITY] = "durability",
+    [TREND_EXECUTOR] = "executor", [TREND_REPEATS] = "repeats",
+    [TREND_VERDICT] = "verdict",
+};
+
+int trend_by_series(const struct trend_line *a, const struct trend_line *b) {
+    static const enum trend_text key[] = {TREND_LOCK,       TREND_LOAD,       TREND_CLIENTS,
+                                          TREND_TOPOLOGY,   TREND_DURABILITY, TREND_EXECUTOR,
+                                          TREND_ENVIRONMENT};
+    int order = 0;
+    for (size_t i = 0; i < sizeof key / sizeof *key && !order; i++) {
+        const char *x = a->text[key[i]], *y = b->text[key[i]];
+        order = key[i] == TREND_CLIENTS ? (atof(x) > atof(y)) - (atof(x) < atof(y)) : 0;
+        if (!order) order = strcmp(x, y);
+    }
+    return order;
+}
+
+struct reader {
+    char *at; /* what is not read yet */
+    int line;
+    const char *path;
+    struct lb_err *err;
+    int column
+        [FIELDS_MAX]; /* of each field: an enum trend_text, TREND_TEXTS + a metric, -1: not known here
+                             */
+    int columns;
+};
+
+static int bad(const struct reader *reader, const char *what) {
+    return err_set(reader->err, LB_EXIT_USAGE, "%s:%d: %s", reader->path, reader->line, what);
+}
+
+/* Cuts the next line into fields, in place. Their number; 0 at the end; -1 with err. */
+static int next_fields(struct reader *reader, char **fields) {
+    char *from = reader->at, *to;
+    int count = 0, lines = 0;
+    reader->line++;
+    if (!*from) return 0;
+    for (;;) {
+        bool quoted = *from == '"';
+        if (count == FIELDS_MAX) return bad(reader, "has too many fields");
+        fields[count] = to = from += quoted;
+        for (; *from && (quoted || !strchr(",\r\n", *from)); from++) {
+            if (quoted && *from == '"' && *++from != '"') break;
+            lines += *from == '\n';
+            *to++ = *from;
+        }
+        if (quoted &&
+            (from == fields[count] || from[-1] != '"' || (*from && !strchr(",\r\n", *from))))
+            return bad(reader, "has a quoted field without its end");
+        count++;
+        char after = *from;
+        if (after == '\r' && from[1] == '\n') from++;
+        from += *from != '\0';
+        *to = '\0';
+        if (after == ',') continue;
+        if (after == '\0') return bad(reader, "was cut off: its end is missing");
+        break;
+    }
+    /* What escape_csv put before a text that a spreadsheet would run. */
+    for (int i = 0; i < count; i++) {
+        if (fields[i][0] == '\'' && fields[i][1] && strchr("=+-@\t\r", fields[i][1])) fields[i]++;
+    }
+    reader->at = from;
+    reader->line += lines;
+    return count;
+}
+
+static int column_of(const char *name) {
+    for (int i = 0; i < TREND_TEXTS; i++) {
+        if (strcmp(name, trend_columns[i]) == 0) return i;
+    }
+    for (int m = 0; m < COMPARE_METRICS; m++) {
+        if (strcmp(name, compare_metrics[m].name) == 0) return TREND_TEXTS + m;
+    }
+    return -1;
+}
+
+static int read_header(struct reader *reader) {
+    char *fields[FIELDS_MAX];
+    bool seen[TREND_TEXTS + COMPARE_METRICS] = {false};
+    reader->columns = next_fields(reader, fields);
+    if (reader->columns < 0) return -1;
+    for (int i = 0; i < reader->columns; i++) {
+        int column = reader->column[i] = column_of(fields[i]);
+        if (column >= 0 && seen[column]) return bad(reader, "names a column twice");
+        if (column >= 0) seen[column] = true;
+    }
+    for (int i = 0; i < TREND_TEXTS; i++) {
+        if (!seen[i])
+            return err_set(reader->err, LB_EXIT_USAGE,
+                           "%s: is no history of lockbench: its first line names no column '%s'",
+                           reader->path, trend_columns[i]);
+    }
+    return 0;
+}
+
+static int read_line(struct reader *reader, char **fields, struct trend_line *line) {
+    for (int m = 0; m < COMPARE_METRICS; m++) line->figure[m] = NAN;
+    for (int i = 0; i < reader->columns; i++) {
+        int column = reader->column[i];
+        if (column < 0) continue;
+        if (column < TREND_TEXTS) {
+            line->text[column] = fields[i];
+            continue;
+        }
+        char *end;
+        double figure = strtod(fields[i], &end);
+        if (!*fields[i]) continue;
+        if (*end || !isfinite(figure) || figure < 0)
+            return err_set(reader->err, LB_EXIT_USAGE,
+                           "%s:%d: %s '%.40s' is no number of 0 or more", reader->path,
+                           reader->line, compare_metrics[column - TREND_TEXTS].name, fields[i]);
+        line->figure[column - TREND_TEXTS] = figure;
+    }
+    /* 2026-11-21T20:12:23Z: as text they order as they followed each other. */
+    const char *time = line->text[TREND_TIME];
+    if (strlen(time) < 20 || strspn(time, "0123456789") != 4 || time[4] != '-' || time[10] != 'T' ||
+        time[strlen(time) - 1] != 'Z')
+        return bad(reader, "time is not like 2026-11-21T20:12:23Z");
+    if (!*line->text[TREND_LOCK]) return bad(reader, "names no lock");
+    return 0;
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct trend_line *x = a, *y = b;
+    int order = strcmp(x->text[TREND_TIME], y->text[TREND_TIME]);
+    if (!order) order = strcmp(x->text[TREND_RUN], y->text[TREND_RUN]);
+    return order ? order : trend_by_series(x, y);
+}
+
+static int read_lines(struct reader *reader, struct trend *trend) {
+    char *fields[FIELDS_MAX];
+    int room = 0;
+    for (int count; (count = next_fields(reader, fields)) != 0;) {
+        if (count < 0) return -1;
+        if (count == 1 && !*fields[0]) continue; /* an empty line */
+        if (count != reader->columns)
+            return err_set(reader->err, LB_EXIT_USAGE,
+                           "%s:%d: has %d fields, and the first line names %d", reader->path,
+                           reader->line, count, reader->columns);
+        if (trend->count == LINES_MAX) return bad(reader, "too many lines");
+        if (trend->count == room) {
+            room = room ? 2 * room : 64;
+            struct trend_line *more = realloc(trend->lines, (size_t)room * sizeof *more);
+            if (!more) return err_set(reader->err, LB_EXIT_MACHINE, "out of memory");
+            trend->lines = more;
+        }
+        if (read_line(reader, fields, &trend->lines[trend->count]) != 0) return -1;
+        trend->count++;
+    }
+    if (trend->count > 0) qsort(trend->lines, (size_t)trend->count, sizeof *trend->lines, by_time);
+    return 0;
+}
+
+struct trend *trend_parse(char *text, const char *path, struct lb_err *err) {
+    struct trend *trend = calloc(1, sizeof *trend);
+    if (!trend || !(trend->path = strdup(path))) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        free(text);
+        trend_free(trend);
+        return NULL;
+    }
+    trend->buffer = text;
+    struct reader reader = {.at = text, .path = trend->path, .err = err};
+    if (read_header(&reader) == 0 && read_lines(&reader, trend) == 0) return trend;
+    trend_free(trend);
+    return NULL;
+}
+
+struct trend *trend_read(const char *path, struct lb_err *err) {
+    size_t length;
+    char *text = tree_file(path, "a history",
+                           "the file that `lockbench history RUN... --append` made", &length, err);
+    if (!text) return NULL;
+    if (strlen(text) == length) return trend_parse(text, path, err);
+    free(text);
+    err_set(err, LB_EXIT_USAGE, "%s: is no history of lockbench: it has zero bytes in it", path);
+    return NULL;
+}
+
+void trend_free(struct trend *trend) {
+    if (!trend) return;
+    free(trend->lines);
+    free(trend->buffer);
+    free(trend->path);
+    free(trend);
+}

@@ -1,0 +1,168 @@
+/* trend_machine: a history for programs: JSON, and files that Apache Otava reads. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/doc/escape.h"
+#include "report/trend/trend_parts.h"
+
+static json_t *change_json(const struct trend_series *series, int metric,
+                           const struct change_point *change) {
+    const struct trend_figure *figure = &series->figure[metric];
+    const struct trend_line *line = series->lines[figure->lines[change->index]];
+    double shift = change->before > 0 ? change->after / change->before - 1 : NAN;
+    char also[100];
+    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:o, s:f, s:b, s:s}", "index", change->index,
+                     "time", line->text[TREND_TIME], "commit", line->text[TREND_COMMIT], "run",
+                     line->text[TREND_RUN], "before", change->before, "after", change->after,
+                     "shift", escape_json_figure(shift), "p", change->p, "worse",
+                     (int)trend_is_worse(metric, change->before, change->after), "also",
+                     trend_also(series, figure, change, also, sizeof also));
+}
+
+static json_t *figure_json(const struct trend_series *series, int metric) {
+    const struct trend_figure *figure = &series->figure[metric];
+    json_t *values = json_array(), *changes = json_array();
+    for (int i = 0; i < figure->count; i++)
+        json_array_append_new(values, escape_json_figure(figure->values[i]));
+    for (int i = 0; i < figure->change_count; i++)
+        json_array_append_new(changes, change_json(series, metric, &figure->changes[i]));
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "latest", escape_json_figure(figure->latest),
+                     "median", escape_json_figure(figure->median), "shift",
+                     escape_json_figure(figure->shift), "worse", (int)figure->worse, "changes",
+                     changes, "values", values);
+}
+
+static json_t *series_json(const struct trend_series *series) {
+    static const enum trend_text texts[] = {TREND_LOCK,        TREND_CLIENTS,    TREND_LOAD,
+                                            TREND_TOPOLOGY,    TREND_DURABILITY, TREND_EXECUTOR,
+                                            TREND_ENVIRONMENT, TREND_TIME,       TREND_VERDICT};
+    const struct trend_line *newest = series->lines[series->count - 1];
+    json_t *json = json_object(), *figures = json_object();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_object_set_new(json, trend_columns[texts[i]], json_string(newest->text[texts[i]]));
+    json_object_set_new(json, "runs", json_integer(series->count));
+    for (int m = 0; m < COMPARE_METRICS; m++) {
+        if (series->figure[m].count > 0)
+            json_object_set_new(figures, compare_metrics[m].name, figure_json(series, m));
+    }
+    json_object_set_new(json, "figures", figures);
+    return json;
+}
+
+int trend_write_json(const struct trend_view *view, FILE *out) {
+    json_t *all = json_array();
+    for (int i = 0; i < view->count; i++) json_array_append_new(all, series_json(&view->series[i]));
+    json_t *json =
+        json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
+                  "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
+                  view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series", all);
+    int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
+    fputc('\n', out);
+    json_decref(json);
+    return failed;
+}
+
+/* Otava wants a number in every cell: a figure that some run lacks is left out. */
+static bool is_full(const struct trend_series *series, int metric) {
+    return series->figure[metric].count == series->count;
+}
+
+static FILE *create(const char *folder, const char *name, struct lb_err *err) {
+    char *path = NULL;
+    FILE *out = asprintf(&path, "%s/%s", folder, name) >= 0 ? fopen(path, "we") : NULL;
+    if (!out) err_set(err, LB_EXIT_MACHINE, "%s/%s: %s", folder, name, strerror(errno));
+    free(path);
+    return out;
+}
+
+static int done(FILE *out, const char *folder, struct lb_err *err) {
+    bool failed = ferror(out);
+    if (fclose(out) == 0 && !failed) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s: cannot be written: is the disk full?", folder);
+}
+
+static int write_series(const struct trend_series *series, const char *folder, const char *name,
+                        struct lb_err *err) {
+    char file[300];
+    snprintf(file, sizeof file, "%s.csv", name);
+    FILE *out = create(folder, file, err);
+    if (!out) return -1;
+    fputs("time,commit,run", out);
+    for (int m = 0; m < COMPARE_METRICS; m++) {
+        if (is_full(series, m)) fprintf(out, ",%s", compare_metrics[m].name);
+    }
+    for (int i = 0; i < series->count; i++) {
+        const struct trend_line *line = series->lines[i];
+        fprintf(out, "\n%s,", line->text[TREND_TIME]);
+        escape_csv(out, line->text[TREND_COMMIT]);
+        fputc(',', out);
+        escape_csv(out, line->text[TREND_RUN]);
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            if (is_full(series, m)) fprintf(out, ",%.9g", line->figure[m]);
+        }
+    }
+    fputc('\n', out);
+    return done(out, folder, err);
+}
+
+/* A text from elsewhere as a JSON string, which is one of YAML, too; takes it. 0, or -1: it is no
+ * UTF-8. */
+static int put_string(json_t *text, size_t flags, FILE *out) {
+    int failed = text ? json_dumpf(text, out, JSON_ENCODE_ANY | flags) : -1;
+    json_decref(text);
+    return failed;
+}
+
+static int write_test(const struct trend_series *series, const char *folder, const char *name,
+                      FILE *out, struct lb_err *err) {
+    const struct trend_line *newest = series->lines[series->count - 1];
+    const char *clients = newest->text[TREND_CLIENTS], *load = newest->text[TREND_LOAD];
+    fputs("  # ", out);
+    /* one line */
+    put_string(json_sprintf("%s clients, %s", clients, load), JSON_ENSURE_ASCII, out);
+    fprintf(out, "\n  %s:\n    type: csv\n    file: ", name);
+    if (put_string(json_sprintf("%s/%s.csv", folder, name), 0, out) != 0)
+        return err_set(err, LB_EXIT_USAGE, "%s: a name that is no UTF-8 cannot be in otava.yaml",
+                       folder);
+    fputs("\n    time_column: time\n    attributes: [commit, run]\n    metrics:\n", out);
+    for (int m = 0; m < COMPARE_METRICS; m++) {
+        if (is_full(series, m))
+            fprintf(out, "      %s: {column: %s, direction: %d}\n", compare_metrics[m].name,
+                    compare_metrics[m].name, compare_metrics[m].more_is_better ? 1 : -1);
+    }
+    return 0;
+}
+
+/* "redis-setnx.c64.1": with a number, since series may differ in what makes a bad name. */
+static void series_name(const struct trend_series *series, int index, char *name, size_t size) {
+    const struct trend_line *newest = series->lines[series->count - 1];
+    snprintf(name, size, "%.100s.c%.20s.%d", newest->text[TREND_LOCK], newest->text[TREND_CLIENTS],
+             index + 1);
+    for (char *c = name; *c; c++) {
+        bool plain =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        if (!plain && !strchr("-._", *c)) *c = '_';
+    }
+}
+
+int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err) {
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
+    FILE *out = create(folder, "otava.yaml", err);
+    if (!out) return -1;
+    int failed = 0;
+    fputs("tests:\n", out);
+    for (int i = 0; i < view->count && !failed; i++) {
+        char name[200];
+        series_name(&view->series[i], i, name, sizeof name);
+        failed = write_test(&view->series[i], folder, name, out, err);
+        if (!failed) failed = write_series(&view->series[i], folder, name, err);
+    }
+    int closed = done(out, folder, err);
+    return failed ? -1 : closed;
+}
