@@ -17,8 +17,8 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/rng.h"
-#include "drivers/fault.h"
 #include "drivers/option.h"
+#include "drivers/scenario.h"
 
 /* How an attempt ended. In locking the kind matters, so each has a name and is counted apart. */
 enum lb_outcome {
@@ -286,7 +286,7 @@ struct lb_backend {
     const char *const *topologies;
     const char *unavailable; /* why this build lacks it; NULL = it is here */
     const struct lb_expectation
-        *expected;       /* LB_FAULTS of them: what its locks do under each fault, unless a
+        *expected;       /* LB_SCENARIOS of them: what its locks do under each fault, unless a
                                               lock has a table of its own; may be NULL */
     const char *install; /* what to install: Debian package names */
     const struct lb_option *options; /* ends with a NULL name; may be NULL */

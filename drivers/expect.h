@@ -23,80 +23,83 @@
  * --- */
 
 #define EXPECT_LEASE_CLIENTS                                                                       \
-    [LB_FAULT_NONE] = SAFE("one atomic request grants it, and leases last while nothing fails"),   \
-    [LB_FAULT_PAUSE] = EXPIRED("the lease ends, and nobody tells a stopped process"),              \
-    [LB_FAULT_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself"),                         \
-    [LB_FAULT_WAITER_KILL] =                                                                       \
+    [LB_SCENARIO_NONE] =                                                                           \
+        SAFE("one atomic request grants it, and leases last while nothing fails"),                 \
+    [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and nobody tells a stopped process"),           \
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself"),                      \
+    [LB_SCENARIO_WAITER_KILL] =                                                                    \
         SAFE("a waiter has nothing there, at worst a lease that ends by itself")
 
 /* Of those that can renew. */
 #define EXPECT_LEASE_STARVED                                                                       \
-    [LB_FAULT_STARVED] =                                                                           \
+    [LB_SCENARIO_STARVED] =                                                                        \
         EXPIRED("the lease ends, and its holder looks only when it renews or frees it")
 
 /* Wires that delay, and that break. */
 #define EXPECT_LEASE_BAD_WIRES                                                                     \
-    [LB_FAULT_WIRE_DELAY] = SAFE("a lease is counted from before its request was sent"),           \
-    [LB_FAULT_WIRE_JITTER] = SAFE("a lease is counted from before its request was sent"),          \
-    [LB_FAULT_WIRE_SLOW] = SAFE("a lease is counted from before its request was sent"),            \
-    [LB_FAULT_WIRE_RESET] =                                                                        \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("a lease is counted from before its request was sent"),        \
+    [LB_SCENARIO_WIRE_JITTER] = SAFE("a lease is counted from before its request was sent"),       \
+    [LB_SCENARIO_WIRE_SLOW] = SAFE("a lease is counted from before its request was sent"),         \
+    [LB_SCENARIO_WIRE_RESET] =                                                                     \
         SAFE("the lease outlives its connection; what is in doubt is settled by token"),           \
-    [LB_FAULT_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),             \
-    [LB_FAULT_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
+    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
 
 /* The same, and wires that are silent. */
 #define EXPECT_LEASE_WIRES                                                                         \
     EXPECT_LEASE_BAD_WIRES,                                                                        \
-        [LB_FAULT_WIRE_CUT] =                                                                      \
+        [LB_SCENARIO_WIRE_CUT] =                                                                   \
             EXPIRED("no renewal arrives; the lease ends, and its holder goes on"),                 \
-        [LB_FAULT_WIRE_ONE_WAY] =                                                                  \
+        [LB_SCENARIO_WIRE_ONE_WAY] =                                                               \
             EXPIRED("the next renewal waits for an answer, and the lease ends")
 
 /* --- a session: the driver keeps it alive by itself, and gives up by its own clock --- */
 
 #define EXPECT_SESSION                                                                             \
-    [LB_FAULT_NONE] = SAFE("the servers put all who ask in one order"),                            \
-    [LB_FAULT_PAUSE] =                                                                             \
+    [LB_SCENARIO_NONE] = SAFE("the servers put all who ask in one order"),                         \
+    [LB_SCENARIO_PAUSE] =                                                                          \
         EXPIRED("its session ends while it stands still; it learns so when it goes on"),           \
-    [LB_FAULT_HOLDER_KILL] = SAFE("a dead holder's session ends by itself"),                       \
-    [LB_FAULT_WAITER_KILL] = SAFE("a dead waiter's place goes with its session"),                  \
-    [LB_FAULT_SERVER_PAUSE] =                                                                      \
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's session ends by itself"),                    \
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter's place goes with its session"),               \
+    [LB_SCENARIO_SERVER_PAUSE] =                                                                   \
         SAFE("a holder gives up when its session may be over by its own clock"),                   \
-    [LB_FAULT_SERVER_RESTART] =                                                                    \
+    [LB_SCENARIO_SERVER_RESTART] =                                                                 \
         SAFE("keys and sessions are on disk; sessions get their full time again"),                 \
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("keys and sessions are gone, and others may ask first"),    \
-    [LB_FAULT_LEADER_KILL] =                                                                       \
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("keys and sessions are gone, and others may ask first"), \
+    [LB_SCENARIO_LEADER_KILL] =                                                                    \
         SAFE("a majority has every key; the new leader gives sessions their full time"),           \
-    [LB_FAULT_MINORITY_LOST] = SAFE("a majority has every key, and goes on"),                      \
-    [LB_FAULT_MAJORITY_LOST] =                                                                     \
+    [LB_SCENARIO_MINORITY_LOST] = SAFE("a majority has every key, and goes on"),                   \
+    [LB_SCENARIO_MAJORITY_LOST] =                                                                  \
         SAFE("nothing is granted without a majority, which comes back with its keys"),             \
-    [LB_FAULT_WIRE_DELAY] = SAFE("a session outlasts many round trips"),                           \
-    [LB_FAULT_WIRE_JITTER] = SAFE("a session outlasts many round trips"),                          \
-    [LB_FAULT_WIRE_SLOW] = SAFE("a session outlasts many round trips"),                            \
-    [LB_FAULT_WIRE_CUT] = SAFE("a holder gives up when its session may be over by its own clock"), \
-    [LB_FAULT_WIRE_ONE_WAY] =                                                                      \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("a session outlasts many round trips"),                        \
+    [LB_SCENARIO_WIRE_JITTER] = SAFE("a session outlasts many round trips"),                       \
+    [LB_SCENARIO_WIRE_SLOW] = SAFE("a session outlasts many round trips"),                         \
+    [LB_SCENARIO_WIRE_CUT] =                                                                       \
         SAFE("a holder gives up when its session may be over by its own clock"),                   \
-    [LB_FAULT_WIRE_RESET] = SAFE("a session outlives its connection"),                             \
-    [LB_FAULT_WIRE_MIDWAY] = SAFE("a session outlives its connection")
+    [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
+        SAFE("a holder gives up when its session may be over by its own clock"),                   \
+    [LB_SCENARIO_WIRE_RESET] = SAFE("a session outlives its connection"),                          \
+    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a session outlives its connection")
 
 /* --- a connection: the server frees it when that ends, and nothing ends by time --- */
 
 #define EXPECT_CONNECTION_CLIENTS                                                                  \
-    [LB_FAULT_NONE] = SAFE("the server lets one in at a time"),                                    \
-    [LB_FAULT_PAUSE] =                                                                             \
+    [LB_SCENARIO_NONE] = SAFE("the server lets one in at a time"),                                 \
+    [LB_SCENARIO_PAUSE] =                                                                          \
         SAFE("a stopped process keeps its connection, and so the lock; others wait"),              \
-    [LB_FAULT_HOLDER_KILL] = SAFE("the connection ends with its process, and the lock with that"), \
-    [LB_FAULT_WAITER_KILL] = SAFE("a dead waiter that gets its turn frees it at once")
+    [LB_SCENARIO_HOLDER_KILL] =                                                                    \
+        SAFE("the connection ends with its process, and the lock with that"),                      \
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter that gets its turn frees it at once")
 
 #define EXPECT_CONNECTION_WIRES                                                                    \
-    [LB_FAULT_WIRE_DELAY] = SAFE("nothing ends by time"),                                          \
-    [LB_FAULT_WIRE_JITTER] = SAFE("nothing ends by time"),                                         \
-    [LB_FAULT_WIRE_SLOW] = SAFE("nothing ends by time"),                                           \
-    [LB_FAULT_WIRE_CUT] = SAFE("the connection stands, and so does the lock; others wait"),        \
-    [LB_FAULT_WIRE_ONE_WAY] = SAFE("the connection stands, and so does the lock; others wait"),    \
-    [LB_FAULT_WIRE_RESET] =                                                                        \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
+    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),                                      \
+    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),                                        \
+    [LB_SCENARIO_WIRE_CUT] = SAFE("the connection stands, and so does the lock; others wait"),     \
+    [LB_SCENARIO_WIRE_ONE_WAY] = SAFE("the connection stands, and so does the lock; others wait"), \
+    [LB_SCENARIO_WIRE_RESET] =                                                                     \
         EXPIRED("its session ends, and a holder that does not ask does not know"),                 \
-    [LB_FAULT_WIRE_MIDWAY] = SAFE("who was to get the answer knows that its session is over"),     \
-    [LB_FAULT_LOST_REPLY] = SAFE("the session ends with the answer, and the lock with that")
+    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("who was to get the answer knows that its session is over"),  \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("the session ends with the answer, and the lock with that")
 
 #endif

@@ -3,57 +3,60 @@
 #include "drivers/expect.h"
 #include "drivers/sql_lock.h"
 
-const struct lb_expectation sql_session_expected[LB_FAULTS] = {
+const struct lb_expectation sql_session_expected[LB_SCENARIOS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,
-    [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
-    [LB_FAULT_SERVER_RESTART] =
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing ends by time"),
+    [LB_SCENARIO_SERVER_RESTART] =
         EXPIRED("its session ends, and a holder that does not ask does not know"),
-    [LB_FAULT_SERVER_EMPTY] =
+    [LB_SCENARIO_SERVER_EMPTY] =
         EXPIRED("its session ends, and a holder that does not ask does not know"),
-    [LB_FAULT_TERMINATED] =
+    [LB_SCENARIO_TERMINATED] =
         EXPIRED("its session ends, and a holder that does not ask does not know"),
 };
 
-const struct lb_expectation sql_row_expected[LB_FAULTS] = {
+const struct lb_expectation sql_row_expected[LB_SCENARIOS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,
-    [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
-    [LB_FAULT_SERVER_RESTART] =
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing ends by time"),
+    [LB_SCENARIO_SERVER_RESTART] =
         EXPIRED("its session ends, and a holder that does not ask does not know"),
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
-    [LB_FAULT_TERMINATED] =
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
+    [LB_SCENARIO_TERMINATED] =
         EXPIRED("its session ends, and a holder that does not ask does not know"),
 };
 
-const struct lb_expectation sql_lease_expected[LB_FAULTS] = {
+const struct lb_expectation sql_lease_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
-    [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_FAULT_SERVER_RESTART] =
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] =
         SAFE("the row is on disk before the answer, and has an end of its own"),
-    [LB_FAULT_SERVER_EMPTY] =
+    [LB_SCENARIO_SERVER_EMPTY] =
         VIOLATED("the row is gone with the data, and its holder does not know"),
-    [LB_FAULT_TERMINATED] = SAFE("the row outlives its holder's connection"),
-    [LB_FAULT_CLOCK_FORWARD] = VIOLATED("leases end by the server's wall clock: all end at once"),
-    [LB_FAULT_CLOCK_BACK] = STUCK("a dead holder's lease lasts a minute longer"),
+    [LB_SCENARIO_TERMINATED] = SAFE("the row outlives its holder's connection"),
+    [LB_SCENARIO_CLOCK_FORWARD] =
+        VIOLATED("leases end by the server's wall clock: all end at once"),
+    [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's lease lasts a minute longer"),
 };
 
-const struct lb_expectation sql_optimistic_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = SAFE("a write is refused if the version has changed since it was read"),
-    [LB_FAULT_PAUSE] = SAFE("a late write is refused by its version"),
-    [LB_FAULT_HOLDER_KILL] = SAFE("nothing is held"),
-    [LB_FAULT_SERVER_PAUSE] = SAFE("nothing is held"),
-    [LB_FAULT_SERVER_RESTART] = SAFE("the row is on disk before the answer"),
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("the row is gone, and its versions begin again"),
-    [LB_FAULT_TERMINATED] = SAFE("nothing is held"),
-    [LB_FAULT_WIRE_DELAY] = SAFE("nothing is held"),
-    [LB_FAULT_WIRE_JITTER] = SAFE("nothing is held"),
-    [LB_FAULT_WIRE_SLOW] = SAFE("nothing is held"),
-    [LB_FAULT_WIRE_CUT] = SAFE("a late write is refused by its version"),
-    [LB_FAULT_WIRE_ONE_WAY] = SAFE("a write in doubt is done once or never, as its version tells"),
-    [LB_FAULT_WIRE_RESET] = SAFE("a write in doubt is done once or never, as its version tells"),
-    [LB_FAULT_WIRE_MIDWAY] = SAFE("a write in doubt is done once or never, as its version tells"),
-    [LB_FAULT_LOST_REPLY] = SAFE("a write in doubt is done once or never, as its version tells"),
+const struct lb_expectation sql_optimistic_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("a write is refused if the version has changed since it was read"),
+    [LB_SCENARIO_PAUSE] = SAFE("a late write is refused by its version"),
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("nothing is held"),
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing is held"),
+    [LB_SCENARIO_SERVER_RESTART] = SAFE("the row is on disk before the answer"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("the row is gone, and its versions begin again"),
+    [LB_SCENARIO_TERMINATED] = SAFE("nothing is held"),
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing is held"),
+    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing is held"),
+    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing is held"),
+    [LB_SCENARIO_WIRE_CUT] = SAFE("a late write is refused by its version"),
+    [LB_SCENARIO_WIRE_ONE_WAY] =
+        SAFE("a write in doubt is done once or never, as its version tells"),
+    [LB_SCENARIO_WIRE_RESET] = SAFE("a write in doubt is done once or never, as its version tells"),
+    [LB_SCENARIO_WIRE_MIDWAY] =
+        SAFE("a write in doubt is done once or never, as its version tells"),
+    [LB_SCENARIO_LOST_REPLY] = SAFE("a write in doubt is done once or never, as its version tells"),
 };

@@ -128,7 +128,7 @@ extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 
 /* What locks do under faults: held by a connection, held by a transaction that drew its token from
- * a sequence, a row with an end, a row with a version. LB_FAULTS each; see sql_expected.c. */
+ * a sequence, a row with an end, a row with a version. LB_SCENARIOS each; see sql_expected.c. */
 extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
     sql_optimistic_expected[];
 

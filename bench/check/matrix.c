@@ -15,14 +15,14 @@
 #define SETS_MAX 160
 
 /* The short tour: what every lock goes through. */
-static const enum lb_fault short_tour[] = {LB_FAULT_PAUSE, LB_FAULT_HOLDER_KILL,
-                                           LB_FAULT_SERVER_RESTART, LB_FAULT_WIRE_CUT};
+static const enum lb_scenario short_tour[] = {LB_SCENARIO_PAUSE, LB_SCENARIO_HOLDER_KILL,
+                                              LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
 
 /* Those whose question is how long it takes. */
-static const enum lb_fault timed[] = {LB_FAULT_HOLDER_KILL, LB_FAULT_SERVER_RESTART,
-                                      LB_FAULT_LEADER_KILL, LB_FAULT_SENTINEL};
+static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SERVER_RESTART,
+                                         LB_SCENARIO_LEADER_KILL, LB_SCENARIO_SENTINEL};
 
-static bool is_one_of(enum lb_fault fault, const enum lb_fault *of, size_t count) {
+static bool is_one_of(enum lb_scenario fault, const enum lb_scenario *of, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (of[i] == fault) return true;
     }
@@ -45,35 +45,36 @@ int matrix_weight(const char *topology) {
 
 /* ---- columns ---- */
 
-static void add_column(struct matrix *matrix, enum lb_fault fault) {
+static void add_column(struct matrix *matrix, enum lb_scenario fault) {
     for (int i = 0; i < matrix->column_count; i++) {
         if (matrix->columns[i].fault == fault) return;
     }
-    bool exposed = fault == LB_FAULTS;
+    bool exposed = fault == LB_SCENARIOS;
     matrix->columns[matrix->column_count++] = (struct matrix_column){
-        exposed ? CHECK_EXPOSED : lb_fault_name(fault),
+        exposed ? CHECK_EXPOSED : lb_scenario_name(fault),
         exposed ? "a lock broken on purpose, in the workload that is meant to show it"
-                : lb_fault_summary(fault),
+                : lb_scenario_summary(fault),
         fault};
 }
 
 static int add_named(struct matrix *matrix, const char *name, struct lb_err *err) {
-    enum lb_fault fault = lb_fault_from(name);
-    if (fault < LB_FAULTS || strcmp(name, CHECK_EXPOSED) == 0) {
+    enum lb_scenario fault = lb_scenario_from(name);
+    if (fault < LB_SCENARIOS || strcmp(name, CHECK_EXPOSED) == 0) {
         add_column(matrix, fault);
         return 0;
     }
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, name);
-    for (int i = 0; i < LB_FAULTS; i++) nearest_offer(&nearest, lb_fault_name((enum lb_fault)i));
+    for (int i = 0; i < LB_SCENARIOS; i++)
+        nearest_offer(&nearest, lb_scenario_name((enum lb_scenario)i));
     nearest_offer(&nearest, CHECK_EXPOSED);
     return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)",
                    name, nearest_hint(&nearest, hint, sizeof hint));
 }
 
 static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, struct lb_err *err) {
-    matrix->columns = calloc(LB_FAULTS + 1, sizeof *matrix->columns);
+    matrix->columns = calloc(LB_SCENARIOS + 1, sizeof *matrix->columns);
     if (!matrix->columns) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (const char *at = wish->faults; at;) {
         char name[80];
@@ -84,12 +85,12 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
         at = at[len] ? at + len + 1 : NULL;
     }
     if (wish->faults) return 0;
-    for (int fault = 0; fault < LB_FAULTS; fault++) {
+    for (int fault = 0; fault < LB_SCENARIOS; fault++) {
         if (wish->full ||
-            is_one_of((enum lb_fault)fault, short_tour, sizeof short_tour / sizeof *short_tour))
-            add_column(matrix, (enum lb_fault)fault);
+            is_one_of((enum lb_scenario)fault, short_tour, sizeof short_tour / sizeof *short_tour))
+            add_column(matrix, (enum lb_scenario)fault);
     }
-    add_column(matrix, LB_FAULTS);
+    add_column(matrix, LB_SCENARIOS);
     return 0;
 }
 
@@ -152,7 +153,7 @@ static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct
     }
     /* Nobody is ever inside these. */
     bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
-    if (!holds && plan->faults[0].kind != FAULT_NONE && plan->faults[0].target == TARGET_HOLDER)
+    if (!holds && plan->faults[0].kind != INJECT_NONE && plan->faults[0].target == TARGET_HOLDER)
         cell->sets[count++] = "fault.target=any";
     for (int i = 0; i < count; i++) sets[i] = cell->sets[i];
     for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
@@ -233,7 +234,7 @@ static bool describe(const struct matrix *matrix, struct matrix_cell *cell,
                      const struct matrix_wish *wish) {
     const struct matrix_column *column = &matrix->columns[cell->column];
     const struct lb_about *about = &cell->lock->about;
-    if (column->fault == LB_FAULTS) {
+    if (column->fault == LB_SCENARIOS) {
         if (!(cell->lock->caps & LB_CAP_CONTROL)) return false;
         snprintf(cell->workload, sizeof cell->workload, "%s",
                  about->exposed_by ? about->exposed_by : "check/none");

@@ -18,7 +18,7 @@
 /* A column: a fault, or CHECK_EXPOSED. */
 struct matrix_column {
     const char *name, *summary;
-    enum lb_fault fault; /* LB_FAULTS = CHECK_EXPOSED */
+    enum lb_scenario fault; /* LB_SCENARIOS = CHECK_EXPOSED */
 };
 
 struct matrix_cell {

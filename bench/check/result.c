@@ -121,7 +121,7 @@ void result_done(struct result *result) {
 
 /* What its mistake must show at the least; anything worse shows it too. */
 static bool is_missed(const struct matrix_column *column, enum check_compared compared) {
-    return column->fault == LB_FAULTS && compared == CHECK_BETTER;
+    return column->fault == LB_SCENARIOS && compared == CHECK_BETTER;
 }
 
 static void compare(struct result *result, int index) {
@@ -131,7 +131,7 @@ static void compare(struct result *result, int index) {
     cell->verdict = seen_verdict(cell->seen);
     cell->compared = seen_compare(cell->verdict, of->expected.worst);
     /* A control that shows more than it must is no finding. */
-    if (column->fault == LB_FAULTS && cell->compared == CHECK_WORSE)
+    if (column->fault == LB_SCENARIOS && cell->compared == CHECK_WORSE)
         cell->compared = CHECK_AS_EXPECTED;
     cell->missed = is_missed(column, cell->compared);
 }

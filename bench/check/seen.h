@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "drivers/fault.h"
+#include "drivers/scenario.h"
 #include "results/format/check_read.h"
 
 /* A key is stuck when the recovery took longer than SEEN_STUCK_TIMES its theory at the most and a

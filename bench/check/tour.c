@@ -140,8 +140,8 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     snprintf(path, sizeof path, "%s/%s/run.json", ask->folder, folder);
     snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
     json_t *run = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    enum lb_fault fault = ask->matrix->columns[cell->column].fault;
-    bool needs_fault = fault != LB_FAULT_NONE && fault != LB_FAULTS;
+    enum lb_scenario fault = ask->matrix->columns[cell->column].fault;
+    bool needs_fault = fault != LB_SCENARIO_NONE && fault != LB_SCENARIOS;
     json_t *seen =
         seen_of_run(run, trouble_of(tour, end, run, log, trouble, sizeof trouble), needs_fault);
     json_decref(run);
@@ -151,7 +151,8 @@ static int take(struct tour *tour, const struct job_end *end, struct lb_err *err
     /* Machines that are shared stand still for seconds now and then: what showed nothing is tried
      * once more. What showed anything is not. */
     enum check_verdict verdict = seen_verdict(seen);
-    bool missed = fault == LB_FAULTS && seen_compare(verdict, cell->expected.worst) == CHECK_BETTER;
+    bool missed =
+        fault == LB_SCENARIOS && seen_compare(verdict, cell->expected.worst) == CHECK_BETTER;
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
     if (nothing && !of.again && !tour->asked_to_end) {
         int wanted = want(tour, (struct wanted){of.cell, of.seed, true}, err);

@@ -38,7 +38,7 @@ void check_show_news(void *arg, const struct tour_news *news) {
     const struct check_show *show = arg;
     const struct matrix *matrix = show->result->ask.matrix;
     enum check_verdict verdict = seen_verdict(news->seen);
-    bool worse = matrix->columns[news->cell->column].fault != LB_FAULTS &&
+    bool worse = matrix->columns[news->cell->column].fault != LB_SCENARIOS &&
                  seen_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
     const char *why = words(news->seen, "why");
     check_show_end(show);

@@ -73,8 +73,9 @@ static void help(void) {
         "holder-kill, server-restart, wire-cut, and each lock broken on purpose where it must show.",
         options, stdout);
     printf("\nfaults:\n");
-    for (int i = 0; i < LB_FAULTS; i++) {
-        printf("  %-18s %s\n", lb_fault_name((enum lb_fault)i), lb_fault_summary((enum lb_fault)i));
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        printf("  %-18s %s\n", lb_scenario_name((enum lb_scenario)i),
+               lb_scenario_summary((enum lb_scenario)i));
     }
     printf(
         "\nExit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing, or a "

@@ -68,24 +68,24 @@ void about_print(const struct lb_lock *lock, FILE *out) {
 
 void about_print_expected(const struct lb_lock *lock, FILE *out) {
     bool any = false;
-    for (int i = 0; i < LB_FAULTS; i++) {
-        enum lb_fault fault = (enum lb_fault)i;
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        enum lb_scenario fault = (enum lb_scenario)i;
         const struct lb_expectation *expected = lb_expected(lock, fault);
         if (expected->worst == LB_EXPECT_UNSTATED) continue;
         if (!any) fprintf(out, "  under faults, the worst that may show:\n");
         any = true;
-        fprintf(out, "    %-17s  %-8s  %s\n", lb_fault_name(fault), lb_expect_name(expected->worst),
-                expected->why);
+        fprintf(out, "    %-17s  %-8s  %s\n", lb_scenario_name(fault),
+                lb_expect_name(expected->worst), expected->why);
     }
 }
 
 json_t *about_expected_json(const struct lb_lock *lock) {
     json_t *faults = json_object();
-    for (int i = 0; i < LB_FAULTS; i++) {
-        enum lb_fault fault = (enum lb_fault)i;
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        enum lb_scenario fault = (enum lb_scenario)i;
         const struct lb_expectation *expected = lb_expected(lock, fault);
         if (expected->worst == LB_EXPECT_UNSTATED) continue;
-        json_object_set_new(faults, lb_fault_name(fault),
+        json_object_set_new(faults, lb_scenario_name(fault),
                             json_pack("{s:s, s:s?}", "worst", lb_expect_name(expected->worst),
                                       "why", expected->why));
     }

@@ -38,7 +38,7 @@ static void row_of_control(const struct lb_lock *lock, FILE *out) {
 /* --- under faults --- */
 
 static const struct lb_expectation *table_of(const struct lb_lock *lock) {
-    return lb_expected(lock, LB_FAULT_NONE);
+    return lb_expected(lock, LB_SCENARIO_NONE);
 }
 
 /* Whether an earlier lock has the very same table: then it has named this one in its row. */
@@ -49,17 +49,17 @@ static bool is_named(int at) {
     return false;
 }
 
-static bool states_any(const struct lb_lock *lock, enum lb_fault from, enum lb_fault to) {
+static bool states_any(const struct lb_lock *lock, enum lb_scenario from, enum lb_scenario to) {
     for (int fault = from; fault < (int)to; fault++) {
-        if (lb_expected(lock, (enum lb_fault)fault)->worst != LB_EXPECT_UNSTATED) return true;
+        if (lb_expected(lock, (enum lb_scenario)fault)->worst != LB_EXPECT_UNSTATED) return true;
     }
     return false;
 }
 
-static bool agree(const struct lb_lock *one, const struct lb_lock *other, enum lb_fault from,
-                  enum lb_fault to) {
+static bool agree(const struct lb_lock *one, const struct lb_lock *other, enum lb_scenario from,
+                  enum lb_scenario to) {
     for (int i = from; i < (int)to; i++) {
-        enum lb_fault fault = (enum lb_fault)i;
+        enum lb_scenario fault = (enum lb_scenario)i;
         if (lb_expected(one, fault)->worst != lb_expected(other, fault)->worst) return false;
     }
     return true;
@@ -74,21 +74,22 @@ static void names(int at, const char *before, FILE *out) {
     }
 }
 
-static void signs(const struct lb_lock *lock, enum lb_fault from, enum lb_fault to, FILE *out) {
+static void signs(const struct lb_lock *lock, enum lb_scenario from, enum lb_scenario to,
+                  FILE *out) {
     static const char *const sign[] = {"", "+", "e", "s", "!"};
     fputs(" |", out);
     for (int fault = from; fault < (int)to; fault++)
-        cell(sign[lb_expected(lock, (enum lb_fault)fault)->worst], out);
+        cell(sign[lb_expected(lock, (enum lb_scenario)fault)->worst], out);
     fputc('\n', out);
 }
 
 /* Some of the faults. Locks with one table share a row, and neighbours that agree; those that state
  * nothing of these faults have none. */
-static void faults_table(const char *title, enum lb_fault from, enum lb_fault to, FILE *out) {
+static void faults_table(const char *title, enum lb_scenario from, enum lb_scenario to, FILE *out) {
     const struct lb_lock *last = NULL;
     fprintf(out, "\n| %s |", title);
     for (int fault = from; fault < (int)to; fault++)
-        fprintf(out, " %s |", lb_fault_name((enum lb_fault)fault));
+        fprintf(out, " %s |", lb_scenario_name((enum lb_scenario)fault));
     fprintf(out, "\n|---|");
     for (int fault = from; fault < (int)to; fault++) fputs(":-:|", out);
     fputc('\n', out);
@@ -110,9 +111,9 @@ static void all_faults_tables(FILE *out) {
         "outlives its lease or session: only\na fencing token saves the data), s stuck (nobody gets "
         "it any more, or far too late), ! violated (two holders, or its state\nis lost); blank: not "
         "stated. `lockbench list NAME` gives the reasons.\n");
-    faults_table("clients", LB_FAULT_NONE, LB_FAULT_SERVER_PAUSE, out);
-    faults_table("servers", LB_FAULT_SERVER_PAUSE, LB_FAULT_WIRE_DELAY, out);
-    faults_table("wires", LB_FAULT_WIRE_DELAY, LB_FAULTS, out);
+    faults_table("clients", LB_SCENARIO_NONE, LB_SCENARIO_SERVER_PAUSE, out);
+    faults_table("servers", LB_SCENARIO_SERVER_PAUSE, LB_SCENARIO_WIRE_DELAY, out);
+    faults_table("wires", LB_SCENARIO_WIRE_DELAY, LB_SCENARIOS, out);
 }
 
 void about_table(FILE *out) {

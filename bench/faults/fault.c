@@ -14,7 +14,7 @@ void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan,
                        int section, int64_t begin_ns) {
     rng_seed(&clock->rng, seed, SECTION_STREAM(section));
     clock->left = plan->times > 0 ? plan->times : -1;
-    clock->next_ns = plan->kind == FAULT_NONE
+    clock->next_ns = plan->kind == INJECT_NONE
                          ? LB_NEVER
                          : lb_after(begin_ns, span_draw(&plan->first, &clock->rng));
 }
@@ -66,7 +66,7 @@ struct fault_act *fault_lasting(struct faults *faults, const struct fault_sectio
 }
 
 static enum fault_tried hit(struct faults *faults, struct fault_section *section) {
-    switch (fault_acts_on(section->plan->kind)) {
+    switch (injection_acts_on(section->plan->kind)) {
     case ON_CLIENTS:
         return fault_clients_hit(faults, section);
     case ON_SERVERS:
@@ -80,7 +80,7 @@ static enum fault_tried hit(struct faults *faults, struct fault_section *section
 }
 
 static void undo(struct faults *faults, struct fault_act *act) {
-    switch (fault_acts_on(act->plan->kind)) {
+    switch (injection_acts_on(act->plan->kind)) {
     case ON_CLIENTS:
         fault_clients_undo(faults, act);
         break;
@@ -98,8 +98,8 @@ static void undo(struct faults *faults, struct fault_act *act) {
 
 /* Whether there is something to look at between its begin and its end. */
 static bool is_watched(const struct fault_act *act) {
-    return act->returning || act->plan->kind == FAULT_WIRE_MIDWAY ||
-           act->plan->kind == FAULT_WIRE_DROP;
+    return act->returning || act->plan->kind == INJECT_WIRE_MIDWAY ||
+           act->plan->kind == INJECT_WIRE_DROP;
 }
 
 /* What lasts: ends in its time. */

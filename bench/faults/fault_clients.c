@@ -165,17 +165,17 @@ static void end_starve(struct faults *faults, struct fault_act *act) {
 }
 
 enum fault_tried fault_clients_hit(struct faults *faults, struct fault_section *section) {
-    if (section->plan->kind == FAULT_STARVE) return starve_one(faults, section);
+    if (section->plan->kind == INJECT_STARVE) return starve_one(faults, section);
     if (faults->shared->processes < 2) {
         fault_log_not(faults, section, "the clients run in one process, which is spared");
         return FAULT_DONE;
     }
-    return section->plan->kind == FAULT_KILL ? kill_one(faults, section)
-                                             : pause_one(faults, section);
+    return section->plan->kind == INJECT_KILL ? kill_one(faults, section)
+                                              : pause_one(faults, section);
 }
 
 void fault_clients_undo(struct faults *faults, struct fault_act *act) {
-    if (act->plan->kind == FAULT_STARVE) {
+    if (act->plan->kind == INJECT_STARVE) {
         end_starve(faults, act);
     } else {
         end_pause(faults, act);

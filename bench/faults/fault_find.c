@@ -58,7 +58,7 @@ bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
 static bool is_paused(const struct faults *faults, int process) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         const struct fault_act *act = &faults->acts[i];
-        if (act->plan && act->plan->kind == FAULT_PAUSE && act->process == process) return true;
+        if (act->plan && act->plan->kind == INJECT_PAUSE && act->process == process) return true;
     }
     return false;
 }

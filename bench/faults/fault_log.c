@@ -54,7 +54,7 @@ static json_t *fault_json(const struct stage *stage, const struct stage_fault *f
     double to_s = (double)(fault->end_ns - stage->window_begin_ns) / 1e9;
     char section[16];
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}", "kind",
-                     fault_kind_text(fault->kind), "section",
+                     injection_name(fault->kind), "section",
                      fault_section_text(fault->section, section, sizeof section), "target",
                      fault->target, "process", number(fault->process), "client",
                      number(fault->client), "node", number(fault->node), "key", number(fault->key),

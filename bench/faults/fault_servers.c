@@ -95,7 +95,7 @@ static void pause_node(struct faults *faults, struct fault_section *section, int
 static bool paused_twice(const struct faults *faults, const struct fault_act *act) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         const struct fault_act *other = &faults->acts[i];
-        bool pauses = other != act && other->plan && other->plan->kind == FAULT_SERVER_PAUSE;
+        bool pauses = other != act && other->plan && other->plan->kind == INJECT_SERVER_PAUSE;
         if (pauses && other->node == act->node) return true;
     }
     return false;
@@ -125,7 +125,7 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     if (!fault) return;
     struct lb_err err = {0};
     uint32_t clients = (uint32_t)faults->shared->clients;
-    bool empties = section->plan->kind == FAULT_SERVER_EMPTY, wiped = false;
+    bool empties = section->plan->kind == INJECT_SERVER_EMPTY, wiped = false;
     pid_t pid = topo_pid(topo, node);
     fault->node = node;
     /* Before it dies, so that whoever gets what that frees is judged by it. */
@@ -306,8 +306,8 @@ enum fault_tried fault_servers_hit(struct faults *faults, struct fault_section *
         fault_log_not(faults, section, "there is no server that lockbench started");
         return FAULT_DONE;
     }
-    if (plan->kind == FAULT_TERMINATE) return terminate(faults, section);
-    if (plan->kind == FAULT_PROMOTE) {
+    if (plan->kind == INJECT_TERMINATE) return terminate(faults, section);
+    if (plan->kind == INJECT_PROMOTE) {
         int node = choose_replica(faults, plan);
         if (node < 0) {
             fault_log_not(faults, section, "there is no replica that runs");
@@ -319,11 +319,11 @@ enum fault_tried fault_servers_hit(struct faults *faults, struct fault_section *
     struct nodes nodes = choose(faults, plan);
     if (nodes.count == 0) fault_log_not(faults, section, "%s", nodes.err.text);
     for (int i = 0; i < nodes.count; i++) {
-        if (plan->kind == FAULT_SERVER_PAUSE) {
+        if (plan->kind == INJECT_SERVER_PAUSE) {
             pause_node(faults, section, nodes.node[i]);
-        } else if (plan->kind == FAULT_CLOCK) {
+        } else if (plan->kind == INJECT_CLOCK) {
             step_clock(faults, section, nodes.node[i]);
-        } else if (plan->kind == FAULT_EVICT) {
+        } else if (plan->kind == INJECT_EVICT) {
             act_on(faults, section, "evict", nodes.node[i]);
         } else {
             kill_node(faults, section, nodes.node[i]);
@@ -333,7 +333,7 @@ enum fault_tried fault_servers_hit(struct faults *faults, struct fault_section *
 }
 
 void fault_servers_undo(struct faults *faults, struct fault_act *act) {
-    if (act->plan->kind == FAULT_SERVER_PAUSE) {
+    if (act->plan->kind == INJECT_SERVER_PAUSE) {
         end_pause(faults, act);
     } else {
         start_node(faults, act);

@@ -19,20 +19,20 @@ static struct wire_fault made_of(const struct faults *faults, const struct plan_
                                .way = WIRE_BOTH,
                                .then = plan->then == THEN_RESET ? WIRE_THEN_RESET : WIRE_GO_ON};
     switch (plan->kind) {
-    case FAULT_WIRE_DELAY:
+    case INJECT_WIRE_DELAY:
         fault.kind = WIRE_DELAY;
         break;
-    case FAULT_WIRE_SLOW:
+    case INJECT_WIRE_SLOW:
         fault.kind = WIRE_RATE;
         break;
-    case FAULT_WIRE_CUT:
+    case INJECT_WIRE_CUT:
         fault.kind = WIRE_SWALLOW;
         fault.way = ways[plan->way];
         break;
-    case FAULT_WIRE_RESET:
+    case INJECT_WIRE_RESET:
         fault.kind = WIRE_RESET;
         break;
-    case FAULT_WIRE_MIDWAY:
+    case INJECT_WIRE_MIDWAY:
         fault.kind = WIRE_MIDWAY;
         fault.bytes = plan->bytes;
         break;
@@ -47,15 +47,15 @@ static struct wire_fault made_of(const struct faults *faults, const struct plan_
 
 /* Slow bytes end a session only where its signs of life come too late. */
 static bool is_silent(const struct faults *faults, const struct plan_fault *plan) {
-    if (plan->kind == FAULT_WIRE_DELAY) {
+    if (plan->kind == INJECT_WIRE_DELAY) {
         return plan->by_ns + plan->jitter_ns >= faults->shared->plan->lease_ns / 2;
     }
-    return plan->kind == FAULT_WIRE_SLOW || plan->kind == FAULT_WIRE_CUT;
+    return plan->kind == INJECT_WIRE_SLOW || plan->kind == INJECT_WIRE_CUT;
 }
 
 static bool ends_connections(const struct plan_fault *plan) {
-    if (plan->kind == FAULT_WIRE_DROP) return plan->then == THEN_RESET;
-    return plan->kind == FAULT_WIRE_RESET || plan->kind == FAULT_WIRE_MIDWAY;
+    if (plan->kind == INJECT_WIRE_DROP) return plan->then == THEN_RESET;
+    return plan->kind == INJECT_WIRE_RESET || plan->kind == INJECT_WIRE_MIDWAY;
 }
 
 /* lift: what went wrong when it was lifted. */
@@ -90,7 +90,7 @@ static void set(struct faults *faults, struct fault_section *section, const stru
     if (silent) silent = fault_cut_silent(faults, victim->first, count, fault->begin_ns);
     int number = wire_set(faults->ask->wire, &wire_fault, &err);
     struct fault_act *act =
-        number >= 0 && fault_lasts(plan->kind) ? fault_lasting(faults, section) : NULL;
+        number >= 0 && injection_lasts(plan->kind) ? fault_lasting(faults, section) : NULL;
     if (act) {
         act->wire_fault = number;
         act->process = victim->process;
@@ -137,7 +137,7 @@ bool fault_wires_look(struct faults *faults, struct fault_act *act) {
         act->cut_told = true;
     }
     /* One message was asked for, and it is gone; or the connections, each of them. */
-    if (act->plan->kind == FAULT_WIRE_DROP) return act->plan->message > 0;
+    if (act->plan->kind == INJECT_WIRE_DROP) return act->plan->message > 0;
     return seen.struck >= seen.matched;
 }
 
@@ -147,7 +147,7 @@ void fault_wires_undo(struct faults *faults, struct fault_act *act) {
     bool of_clients = act->plan->target != TARGET_REPLICATION;
     int64_t begin_ns = lb_now();
     /* Who lost bytes is reset now: what ended with a connection ends. */
-    bool resets = of_clients && act->plan->kind == FAULT_WIRE_CUT;
+    bool resets = of_clients && act->plan->kind == INJECT_WIRE_CUT;
     if (resets) fault_cut_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
     wire_lift(faults->ask->wire, act->wire_fault, &err);
     fault->end_ns = lb_now();

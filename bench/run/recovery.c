@@ -52,14 +52,14 @@ static bool stops_all(const struct sum *sum, const struct stage_fault *fault) {
     if (fault_victims(fault, sum->shared, &first, &end)) return false;
     if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
     switch (fault->kind) {
-    case FAULT_SERVER_PAUSE:
-    case FAULT_SERVER_KILL:
-    case FAULT_SERVER_EMPTY:
-    case FAULT_TERMINATE:
-    case FAULT_WIRE_CUT:
-    case FAULT_WIRE_RESET:
-    case FAULT_WIRE_MIDWAY:
-    case FAULT_WIRE_DROP:
+    case INJECT_SERVER_PAUSE:
+    case INJECT_SERVER_KILL:
+    case INJECT_SERVER_EMPTY:
+    case INJECT_TERMINATE:
+    case INJECT_WIRE_CUT:
+    case INJECT_WIRE_RESET:
+    case INJECT_WIRE_MIDWAY:
+    case INJECT_WIRE_DROP:
         return true;
     default:
         return false;
@@ -96,7 +96,7 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         uint32_t first, last;
         bool held = hold->from_ns <= fault->begin_ns &&
                     (hold->to_ns > fault->begin_ns ||
-                     ((hold->flags & HOLD_DEAD) && fault->kind == FAULT_KILL));
+                     ((hold->flags & HOLD_DEAD) && fault->kind == INJECT_KILL));
         if (!held || !fault_victims(fault, sum->shared, &first, &last)) continue;
         if (hold->client < first || hold->client >= last) continue;
         size_t next = place + 1;
@@ -220,10 +220,11 @@ static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, i
     for (int i = 0; i < sum->stage->fault_count; i++) {
         const struct stage_fault *fault = &sum->stage->faults[i];
         uint32_t first, end;
-        bool others = (fault->kind == FAULT_PAUSE || fault->kind == FAULT_KILL) &&
+        bool others = (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
                       fault_victims(fault, sum->shared, &first, &end) &&
                       (client < first || client >= end);
-        if (others || fault->kind == FAULT_WIRE_DROP) continue; /* what a lost wake-up comes from */
+        if (others || fault->kind == INJECT_WIRE_DROP)
+            continue; /* what a lost wake-up comes from */
         int64_t end_ns =
             fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
@@ -281,9 +282,9 @@ static void put_theory(struct sum *sum) {
         const struct stage_fault *fault = &sum->stage->faults[i];
         uint32_t first, end;
         client |= fault_victims(fault, sum->shared, &first, &end);
-        if (fault->kind == FAULT_PAUSE) until = "the pause ends";
-        if (fault->kind == FAULT_WIRE_CUT) until = "the wire heals";
-        if (fault->kind == FAULT_TERMINATE) until = "the server has ended it";
+        if (fault->kind == INJECT_PAUSE) until = "the pause ends";
+        if (fault->kind == INJECT_WIRE_CUT) until = "the wire heals";
+        if (fault->kind == INJECT_TERMINATE) until = "the server has ended it";
         if (fault->end_ns - fault->begin_ns > longest_ns)
             longest_ns = fault->end_ns - fault->begin_ns;
     }

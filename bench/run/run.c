@@ -127,7 +127,7 @@ static void say_stage(struct run *run, const struct stage *stage, const struct s
 
 static bool has_killed(const struct stage *stage) {
     for (int i = 0; i < stage->fault_count; i++) {
-        if (stage->faults[i].kind == FAULT_KILL) return true;
+        if (stage->faults[i].kind == INJECT_KILL) return true;
     }
     return false;
 }

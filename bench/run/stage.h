@@ -79,7 +79,7 @@ struct stage_steady {
 
 /* Something that was done to clients, servers or wires. */
 struct stage_fault {
-    enum fault_kind kind;
+    enum injection kind;
     int section;       /* of the plan's */
     char target[24];   /* as the plan has it */
     int process, node; /* that it hit; -1 = none, or all */

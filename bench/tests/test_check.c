@@ -45,7 +45,8 @@ static void help_and_dry_run_start_nothing(void **state) {
     (void)state;
     struct cli cli = cli_run(NULL, ARGS("check", "--help"));
     assert_code(&cli, 0);
-    for (int i = 0; i < LB_FAULTS; i++) assert_has(cli.out, lb_fault_name((enum lb_fault)i));
+    for (int i = 0; i < LB_SCENARIOS; i++)
+        assert_has(cli.out, lb_scenario_name((enum lb_scenario)i));
     assert_has(cli.out, "3 a cell worse");
     cli_free(&cli);
     cli = cli_run(NULL, ARGS("check", "mem-robust,mem-mutex", "--dry-run", "--seeds", "1..3"));

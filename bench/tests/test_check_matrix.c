@@ -46,13 +46,13 @@ static void only_what_is_stated_is_run(void **state) {
     (void)state;
     struct matrix matrix = make((struct matrix_wish){.full = true});
     int stated = 0, controls = 0, skipped = 0;
-    assert_int_equal(matrix.column_count, LB_FAULTS + 1);
+    assert_int_equal(matrix.column_count, LB_SCENARIOS + 1);
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if ((lock->caps & LB_CAP_BASELINE) || lock->backend->unavailable) continue;
         controls += (lock->caps & LB_CAP_CONTROL) != 0;
-        for (int fault = 0; fault < LB_FAULTS; fault++)
-            stated += lb_expected(lock, (enum lb_fault)fault)->worst != LB_EXPECT_UNSTATED;
+        for (int fault = 0; fault < LB_SCENARIOS; fault++)
+            stated += lb_expected(lock, (enum lb_scenario)fault)->worst != LB_EXPECT_UNSTATED;
     }
     for (int i = 0; i < matrix.skip_count; i++) skipped += matrix.skips[i].fault != NULL;
     assert_int_equal(matrix.cell_count + skipped, stated + controls);
@@ -177,7 +177,7 @@ static void scenarios_fit_what_a_lock_can(void **state) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if ((lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) || lock->backend->unavailable) continue;
-        if (lb_expected(lock, LB_FAULT_PAUSE)->worst == LB_EXPECT_UNSTATED) continue;
+        if (lb_expected(lock, LB_SCENARIO_PAUSE)->worst == LB_EXPECT_UNSTATED) continue;
         struct matrix matrix =
             make((struct matrix_wish){.locks = &lock->name, .lock_count = 1, .faults = "pause"});
         assert_int_equal(matrix.cell_count, 1);

@@ -16,8 +16,8 @@ static const struct lb_lock real = {.name = "a-lock", .backend = &backend};
 static const struct lb_lock control = {
     .name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
 
-static struct matrix_column columns[] = {{.name = "pause", .fault = LB_FAULT_PAUSE},
-                                         {.name = CHECK_EXPOSED, .fault = LB_FAULTS}};
+static struct matrix_column columns[] = {{.name = "pause", .fault = LB_SCENARIO_PAUSE},
+                                         {.name = CHECK_EXPOSED, .fault = LB_SCENARIOS}};
 
 /* One cell of a lock that showed a verdict where another was expected, as a finished check sums it
  * up. */

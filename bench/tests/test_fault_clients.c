@@ -12,7 +12,7 @@
 
 static void assert_sign(const struct stage_fault *fault, bool acted, const char *part) {
     if (fault->acted != acted || !strstr(fault->sign, part)) {
-        fail_msg("%s: acted %d: %s", fault_kind_text(fault->kind), fault->acted, fault->sign);
+        fail_msg("%s: acted %d: %s", injection_name(fault->kind), fault->acted, fault->sign);
     }
 }
 
@@ -235,7 +235,7 @@ static void test_the_order_of_sections_stays(void **state) {
 
 static void test_a_seed_gives_the_same_times(void **state) {
     (void)state;
-    struct plan_fault plan = {.kind = FAULT_KILL,
+    struct plan_fault plan = {.kind = INJECT_KILL,
                               .first = {LB_S_NS, 5 * LB_S_NS},
                               .every = {LB_MS_NS, LB_S_NS},
                               .times = 20};
@@ -260,13 +260,13 @@ static void test_a_seed_gives_the_same_times(void **state) {
     }
     assert_int_equal(same, 400);
     assert_true(other_section < 10);
-    plan = (struct plan_fault){.kind = FAULT_KILL, .first = {5, 5}};
+    plan = (struct plan_fault){.kind = INJECT_KILL, .first = {5, 5}};
     struct fault_clock once;
     fault_clock_begin(&once, &plan, 1, 0, 10);
     assert_int_equal(once.next_ns, 15);
     fault_clock_next(&once, &plan);
     assert_int_equal(once.next_ns, LB_NEVER);
-    plan.kind = FAULT_NONE;
+    plan.kind = INJECT_NONE;
     fault_clock_begin(&once, &plan, 1, 0, 10);
     assert_int_equal(once.next_ns, LB_NEVER);
 }

@@ -19,7 +19,7 @@ static void test_a_killed_process_is_nobodys_fault(void **state) {
         assert_int_equal(stage->fault_count, 3);
         assert_false(stage->faults[2].acted);
         for (int f = 0; f < 2; f++) {
-            assert_int_equal(stage->faults[f].kind, FAULT_KILL);
+            assert_int_equal(stage->faults[f].kind, INJECT_KILL);
             assert_true(stage->faults[f].begin_ns >= stage->window_begin_ns + 50 * LB_MS_NS);
             assert_true(stage->faults[f].end_ns >= stage->faults[f].begin_ns);
         }
@@ -40,7 +40,7 @@ static void test_a_paused_holder_outlives_its_lease(void **state) {
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
     assert_true(stage->fault_count >= 5);
     for (int i = 0; i < stage->fault_count; i++) {
-        assert_int_equal(stage->faults[i].kind, FAULT_PAUSE);
+        assert_int_equal(stage->faults[i].kind, INJECT_PAUSE);
         int64_t lasted_ns = stage->faults[i].end_ns - stage->faults[i].begin_ns;
         assert_true(lasted_ns >= 100 * LB_MS_NS || i == stage->fault_count - 1);
     }

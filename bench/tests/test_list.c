@@ -176,7 +176,7 @@ static void what_a_lock_is_expected_to_do_is_shown(void **state) {
     fclose(out);
     const struct lb_lock *lock = registry_lock("mem-mutex");
     assert_non_null(strstr(text, "\n    holder-kill        stuck     "));
-    assert_non_null(strstr(text, lb_expected(lock, LB_FAULT_HOLDER_KILL)->why));
+    assert_non_null(strstr(text, lb_expected(lock, LB_SCENARIO_HOLDER_KILL)->why));
     assert_null(strstr(text, "unstated"));
     assert_null(strstr(text, "leader-kill"));
     free(text);
@@ -187,12 +187,12 @@ static void what_a_lock_is_expected_to_do_is_shown(void **state) {
     const json_t *kill = json_object_get(expected, "holder-kill");
     assert_string_equal(json_string_value(json_object_get(kill, "worst")), "stuck");
     assert_string_equal(json_string_value(json_object_get(kill, "why")),
-                        lb_expected(lock, LB_FAULT_HOLDER_KILL)->why);
+                        lb_expected(lock, LB_SCENARIO_HOLDER_KILL)->why);
     assert_null(json_object_get(expected, "leader-kill"));
     json_decref(root);
 
     out = open_memstream(&text, &size);
-    faults_table("clients", LB_FAULT_NONE, LB_FAULT_SERVER_PAUSE, out);
+    faults_table("clients", LB_SCENARIO_NONE, LB_SCENARIO_SERVER_PAUSE, out);
     fclose(out);
     assert_int_equal(strncmp(text, "\n| clients | none | pause | holder-kill |", 41), 0);
     for (int i = 0; registry_locks()[i]; i++) {

@@ -29,20 +29,20 @@ static void several_sections_are_read(void **state) {
                         "then = go-on\nevery = random:1s..2s\ntimes = 4\n",
               SETS("fault.3.target=2", "fault.4.kind=clock", "fault.4.by=-60s"));
     const struct plan_fault *f = plan->faults;
-    assert_int_equal(f[0].kind, FAULT_WIRE_CUT);
+    assert_int_equal(f[0].kind, INJECT_WIRE_CUT);
     assert_int_equal(f[0].target, TARGET_REPLICATION);
     assert_int_equal(f[0].for_ns, 0);
     assert_int_equal(f[0].way, WAY_BOTH);
-    assert_int_equal(f[1].kind, FAULT_SERVER_KILL);
+    assert_int_equal(f[1].kind, INJECT_SERVER_KILL);
     assert_int_equal(f[1].target, TARGET_PRIMARY);
     assert_int_equal(f[1].after, AFTER_HOLDER);
-    assert_int_equal(f[2].kind, FAULT_PROMOTE);
+    assert_int_equal(f[2].kind, INJECT_PROMOTE);
     assert_int_equal(f[2].target, TARGET_NODE);
     assert_int_equal(f[2].node, 2);
     assert_int_equal(f[2].first.from_ns, 1600 * LB_MS_NS);
     assert_int_equal(f[2].first.to_ns, 2 * LB_S_NS);
     assert_int_equal(f[3].by_ns, -60 * LB_S_NS);
-    assert_int_equal(f[4].kind, FAULT_NONE);
+    assert_int_equal(f[4].kind, INJECT_NONE);
     assert_int_equal(f[7].message, 3);
     assert_string_equal(f[7].holding, "+OK");
     assert_int_equal(f[7].then, THEN_GO_ON);
@@ -90,13 +90,13 @@ static void a_printed_plan_reads_back(void **state) {
 
 static void every_kind_has_its_name(void **state) {
     (void)state;
-    for (int kind = 1; kind < FAULT_KINDS; kind++) {
+    for (int kind = 1; kind < INJECTIONS; kind++) {
         char text[400];
         snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\n",
-                 fault_kind_text((enum fault_kind)kind));
+                 injection_name((enum injection)kind));
         struct plan *plan = taken(text, NULL);
         assert_int_equal(plan->faults[0].kind, kind);
-        assert_int_not_equal(fault_acts_on((enum fault_kind)kind), ON_NOTHING);
+        assert_int_not_equal(injection_acts_on((enum injection)kind), ON_NOTHING);
         plan_free(plan);
     }
 }
@@ -109,9 +109,9 @@ static void what_was_valid_stays_valid(void **state) {
         struct lb_err err = {0};
         struct plan *plan = plan_load(&wish, &err);
         if (!plan) fail_msg("%s", err.text);
-        assert_int_equal(plan->faults[0].kind, i == 0 ? FAULT_PAUSE : FAULT_KILL);
+        assert_int_equal(plan->faults[0].kind, i == 0 ? INJECT_PAUSE : INJECT_KILL);
         assert_int_equal(plan->faults[0].target, TARGET_ANY);
-        assert_int_equal(plan->faults[1].kind, FAULT_NONE);
+        assert_int_equal(plan->faults[1].kind, INJECT_NONE);
         plan_free(plan);
     }
 }

@@ -23,23 +23,23 @@ static const struct {
     enum fault_on on;
     bool lasts;
     unsigned targets; /* 1 << each enum fault_target that it can have */
-} traits[FAULT_KINDS] = {
-    [FAULT_PAUSE] = {ON_CLIENTS, true, CLIENTS},
-    [FAULT_KILL] = {ON_CLIENTS, false, CLIENTS},
-    [FAULT_STARVE] = {ON_CLIENTS, true, CLIENTS | 1 << TARGET_ALL},
-    [FAULT_SERVER_PAUSE] = {ON_SERVERS, true, SERVERS},
-    [FAULT_SERVER_KILL] = {ON_SERVERS, true, SERVERS},
-    [FAULT_SERVER_EMPTY] = {ON_SERVERS, true, SERVERS},
-    [FAULT_PROMOTE] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
-    [FAULT_TERMINATE] = {ON_SERVERS, false, WIRES},
-    [FAULT_EVICT] = {ON_SERVERS, false, SERVERS},
-    [FAULT_CLOCK] = {ON_SERVERS, false, SERVERS},
-    [FAULT_WIRE_DELAY] = {ON_WIRES, true, BETWEEN},
-    [FAULT_WIRE_SLOW] = {ON_WIRES, true, BETWEEN},
-    [FAULT_WIRE_CUT] = {ON_WIRES, true, BETWEEN},
-    [FAULT_WIRE_RESET] = {ON_WIRES, false, BETWEEN},
-    [FAULT_WIRE_MIDWAY] = {ON_WIRES, true, WIRES},
-    [FAULT_WIRE_DROP] = {ON_WIRES, true, WIRES},
+} traits[INJECTIONS] = {
+    [INJECT_PAUSE] = {ON_CLIENTS, true, CLIENTS},
+    [INJECT_KILL] = {ON_CLIENTS, false, CLIENTS},
+    [INJECT_STARVE] = {ON_CLIENTS, true, CLIENTS | 1 << TARGET_ALL},
+    [INJECT_SERVER_PAUSE] = {ON_SERVERS, true, SERVERS},
+    [INJECT_SERVER_KILL] = {ON_SERVERS, true, SERVERS},
+    [INJECT_SERVER_EMPTY] = {ON_SERVERS, true, SERVERS},
+    [INJECT_PROMOTE] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
+    [INJECT_TERMINATE] = {ON_SERVERS, false, WIRES},
+    [INJECT_EVICT] = {ON_SERVERS, false, SERVERS},
+    [INJECT_CLOCK] = {ON_SERVERS, false, SERVERS},
+    [INJECT_WIRE_DELAY] = {ON_WIRES, true, BETWEEN},
+    [INJECT_WIRE_SLOW] = {ON_WIRES, true, BETWEEN},
+    [INJECT_WIRE_CUT] = {ON_WIRES, true, BETWEEN},
+    [INJECT_WIRE_RESET] = {ON_WIRES, false, BETWEEN},
+    [INJECT_WIRE_MIDWAY] = {ON_WIRES, true, WIRES},
+    [INJECT_WIRE_DROP] = {ON_WIRES, true, WIRES},
 };
 
 int fault_section(const char *name) {
@@ -127,8 +127,8 @@ char *fault_target_text(const struct plan_fault *fault, char *text, size_t size)
     return text_choice_name(TARGETS, (int)fault->target, text, size);
 }
 
-const char *fault_kind_text(enum fault_kind kind) {
-    static const char *const names[FAULT_KINDS] = {
+const char *injection_name(enum injection kind) {
+    static const char *const names[INJECTIONS] = {
         "none",         "pause",    "kill",       "starve",      "server-pause", "server-kill",
         "server-empty", "promote",  "terminate",  "evict",       "clock",        "wire-delay",
         "wire-slow",    "wire-cut", "wire-reset", "wire-midway", "wire-drop",
@@ -140,32 +140,32 @@ char *faults_text(const struct plan *plan, char *text, size_t size) {
     size_t used = 0;
     snprintf(text, size, "none");
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind == FAULT_NONE) continue;
+        if (plan->faults[i].kind == INJECT_NONE) continue;
         int more = snprintf(text + used, size - used, "%s%s", used ? "+" : "",
-                            fault_kind_text(plan->faults[i].kind));
+                            injection_name(plan->faults[i].kind));
         if (more < 0 || (size_t)more >= size - used) break;
         used += (size_t)more;
     }
     return text;
 }
 
-enum fault_on fault_acts_on(enum fault_kind kind) {
+enum fault_on injection_acts_on(enum injection kind) {
     return traits[kind].on;
 }
 
-bool fault_lasts(enum fault_kind kind) {
+bool injection_lasts(enum injection kind) {
     return traits[kind].lasts;
 }
 
 bool fault_needs_processes(const struct plan_fault *fault) {
-    if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_KILL) return true;
-    bool by_client = fault->kind == FAULT_TERMINATE || fault_acts_on(fault->kind) == ON_WIRES;
+    if (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) return true;
+    bool by_client = fault->kind == INJECT_TERMINATE || injection_acts_on(fault->kind) == ON_WIRES;
     return by_client && fault->target != TARGET_ALL && fault->target != TARGET_REPLICATION;
 }
 
 bool plan_acts_on(const struct plan *plan, enum fault_on on) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind != FAULT_NONE && fault_acts_on(plan->faults[i].kind) == on)
+        if (plan->faults[i].kind != INJECT_NONE && injection_acts_on(plan->faults[i].kind) == on)
             return true;
     }
     return false;
@@ -173,12 +173,12 @@ bool plan_acts_on(const struct plan *plan, enum fault_on on) {
 
 bool plan_steps_clocks(const struct plan *plan) {
     bool any = false;
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) any |= plan->faults[i].kind == FAULT_CLOCK;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) any |= plan->faults[i].kind == INJECT_CLOCK;
     return any;
 }
 
 /* The targets that a kind can have, in words. */
-static char *targets_text(enum fault_kind kind, char *text, size_t size) {
+static char *targets_text(enum injection kind, char *text, size_t size) {
     size_t used = 0;
     for (int target = 0; target <= TARGET_NODE; target++) {
         if (!(traits[kind].targets & (1u << target))) continue;
@@ -197,27 +197,27 @@ static char *targets_text(enum fault_kind kind, char *text, size_t size) {
 
 int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err) {
     char targets[160];
-    enum fault_kind kind = fault->kind;
-    const char *name = fault_kind_text(kind);
+    enum injection kind = fault->kind;
+    const char *name = injection_name(kind);
     if (!(traits[kind].targets & (1u << fault->target))) {
         *ret_key = "target";
         return err_set(err, LB_EXIT_USAGE, "%s hits none of these; allowed: %s", name,
                        targets_text(kind, targets, sizeof targets));
     }
     if (fault->for_ns == 0 &&
-        (kind == FAULT_PAUSE || kind == FAULT_STARVE || kind == FAULT_SERVER_PAUSE)) {
+        (kind == INJECT_PAUSE || kind == INJECT_STARVE || kind == INJECT_SERVER_PAUSE)) {
         *ret_key = "for";
         return err_set(err, LB_EXIT_USAGE, "%s ends: say for how long it lasts", name);
     }
-    if (kind == FAULT_SERVER_EMPTY && fault->for_ns == 0) {
+    if (kind == INJECT_SERVER_EMPTY && fault->for_ns == 0) {
         *ret_key = "for";
         return err_set(err, LB_EXIT_USAGE, "a server comes back empty: say after how long");
     }
-    if (kind == FAULT_CLOCK && fault->by_ns == 0) {
+    if (kind == INJECT_CLOCK && fault->by_ns == 0) {
         *ret_key = "by";
         return err_set(err, LB_EXIT_USAGE, "say how far the clock jumps: 60s or -60s, say");
     }
-    if (kind == FAULT_WIRE_DELAY && (fault->by_ns < 0 || fault->by_ns + fault->jitter_ns == 0)) {
+    if (kind == INJECT_WIRE_DELAY && (fault->by_ns < 0 || fault->by_ns + fault->jitter_ns == 0)) {
         *ret_key = "by";
         return err_set(err, LB_EXIT_USAGE,
                        "say how much later each byte comes: by = 50ms, or jitter, say");

@@ -8,8 +8,8 @@
 
 #include "bench/workload/plan.h"
 
-/* In the order of enum fault_kind. */
-#define FAULT_KIND_CHOICES                                                                                   \
+/* In the order of enum injection. */
+#define INJECTION_CHOICES                                                                                    \
     "none,pause,kill,starve,server-pause,server-kill,server-empty,promote,terminate,evict,clock,wire-delay," \
     "wire-slow,wire-cut,wire-reset,wire-midway,wire-drop"
 
@@ -39,9 +39,9 @@ static inline const struct plan_fault *fault_with_target_const(const void *targe
 
 /* On what a kind acts. */
 enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };
-enum fault_on fault_acts_on(enum fault_kind kind);
+enum fault_on injection_acts_on(enum injection kind);
 /* Whether it lasts for a time, and is undone after it. */
-bool fault_lasts(enum fault_kind kind);
+bool injection_lasts(enum injection kind);
 /* Whether it hits clients by their worker processes. */
 bool fault_needs_processes(const struct plan_fault *fault);
 /* Whether the plan has such faults. */

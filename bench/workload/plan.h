@@ -57,28 +57,28 @@ enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
 /* What is done to clients, servers and the wires between them while they load: "[fault]",
  * "[fault.2]", ... */
-enum fault_kind {
-    FAULT_NONE,
+enum injection {
+    INJECT_NONE,
     /* To a client's worker process, and so to all clients that it carries. */
-    FAULT_PAUSE,  /* SIGSTOP, after .for_ns SIGCONT */
-    FAULT_KILL,   /* SIGKILL */
-    FAULT_STARVE, /* its renewals are held back for .for_ns; to a client alone */
+    INJECT_PAUSE,  /* SIGSTOP, after .for_ns SIGCONT */
+    INJECT_KILL,   /* SIGKILL */
+    INJECT_STARVE, /* its renewals are held back for .for_ns; to a client alone */
     /* To servers. */
-    FAULT_SERVER_PAUSE,
-    FAULT_SERVER_KILL,  /* after .for_ns started again with its data */
-    FAULT_SERVER_EMPTY, /* after .for_ns started again without */
-    FAULT_PROMOTE,      /* a replica is made the primary */
-    FAULT_TERMINATE,    /* the server ends connections */
-    FAULT_EVICT,        /* it is filled until it throws keys away */
-    FAULT_CLOCK,        /* its wall clock jumps .by_ns */
+    INJECT_SERVER_PAUSE,
+    INJECT_SERVER_KILL,  /* after .for_ns started again with its data */
+    INJECT_SERVER_EMPTY, /* after .for_ns started again without */
+    INJECT_PROMOTE,      /* a replica is made the primary */
+    INJECT_TERMINATE,    /* the server ends connections */
+    INJECT_EVICT,        /* it is filled until it throws keys away */
+    INJECT_CLOCK,        /* its wall clock jumps .by_ns */
     /* To wires. */
-    FAULT_WIRE_DELAY,  /* each byte comes .by_ns later, and up to .jitter_ns more */
-    FAULT_WIRE_SLOW,   /* .rate bytes a second pass */
-    FAULT_WIRE_CUT,    /* swallows .way */
-    FAULT_WIRE_RESET,  /* ends connections */
-    FAULT_WIRE_MIDWAY, /* ends a connection after .bytes more bytes of answers */
-    FAULT_WIRE_DROP,   /* swallows the .message-th answer that contains .holding */
-    FAULT_KINDS
+    INJECT_WIRE_DELAY,  /* each byte comes .by_ns later, and up to .jitter_ns more */
+    INJECT_WIRE_SLOW,   /* .rate bytes a second pass */
+    INJECT_WIRE_CUT,    /* swallows .way */
+    INJECT_WIRE_RESET,  /* ends connections */
+    INJECT_WIRE_MIDWAY, /* ends a connection after .bytes more bytes of answers */
+    INJECT_WIRE_DROP,   /* swallows the .message-th answer that contains .holding */
+    INJECTIONS
 };
 
 /* Whom it hits. Clients: any, holder, waiter. Wires and terminate: whose connections: also all;
@@ -111,7 +111,7 @@ struct span {
 enum sweep_order { SWEEP_LISTED, SWEEP_UP, SWEEP_DOWN, SWEEP_SHUFFLED, SWEEP_MIRROR };
 
 struct plan_fault {
-    enum fault_kind kind;
+    enum injection kind;
     enum fault_target target;
     int node;
     struct span first; /* from the window's begin to the first */
@@ -188,7 +188,7 @@ struct plan {
     bool careful; /* a holder looks at its clock before it writes */
     bool history; /* each operation is recorded, and judged when the stage is over */
 
-    struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are FAULT_NONE do nothing */
+    struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are INJECT_NONE do nothing */
 
     bool controls_exposed; /* "all" brings each control in its own workload, not just unsafe-none */
     const char *topologies
@@ -255,7 +255,7 @@ const char *mode_text(enum acquire_mode mode);
 /* "server-kill", "holder", as the keys have them. The first writes at most size bytes and returns
  * text. */
 char *fault_target_text(const struct plan_fault *fault, char *text, size_t size);
-const char *fault_kind_text(enum fault_kind kind);
+const char *injection_name(enum injection kind);
 /* The kinds of all sections, with a "+" between; "none". Returns text. */
 char *faults_text(const struct plan *plan, char *text, size_t size);
 

@@ -85,7 +85,7 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
         const struct plan_fault *fault = &plan->faults[i];
         struct lb_err why = {0};
         const char *key = "kind";
-        if (fault->kind == FAULT_NONE) continue;
+        if (fault->kind == INJECT_NONE) continue;
         if (fault_check(fault, &key, &why)) return wrong_fault(draft, err, i, key, why.text);
         if (fault_needs_processes(fault) && (plan->processes < 2 || least(plan) < 2)) {
             return wrong_fault(draft, err, i, "kind",
@@ -206,7 +206,8 @@ static void warn_odd(struct draft *draft) {
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         char section[16];
-        if (plan->faults[i].kind == FAULT_NONE || plan->faults[i].first.from_ns < plan->duration_ns)
+        if (plan->faults[i].kind == INJECT_NONE ||
+            plan->faults[i].first.from_ns < plan->duration_ns)
             continue;
         warn(draft, "%s.first is no earlier than run.duration: nothing will happen",
              fault_section_text(i, section, sizeof section));

@@ -48,7 +48,7 @@ static void print_lock(const struct plan *plan, int index, FILE *out) {
 static void print_faults(const struct plan *plan, FILE *out) {
     char text[4096];
     for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind == FAULT_NONE) continue;
+        if (plan->faults[i].kind == INJECT_NONE) continue;
         fprintf(out, "\n[%s]\n", fault_section_text(i, text, sizeof text));
         for (const struct field *field = fields(); field->section; field++) {
             if (strcmp(field->section, "fault") != 0) continue;
@@ -130,7 +130,7 @@ static int add_locks(const struct plan *plan, json_t *root) {
 static int add_faults(const struct plan *plan, json_t *root) {
     for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
         char name[16];
-        if (plan->faults[i].kind == FAULT_NONE) continue;
+        if (plan->faults[i].kind == INJECT_NONE) continue;
         json_t *section = child(root, fault_section_text(i, name, sizeof name));
         for (const struct field *field = fields(); field->section; field++) {
             if (strcmp(field->section, "fault") != 0) continue;

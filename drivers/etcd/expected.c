@@ -2,8 +2,8 @@
 #include "drivers/etcd/session.h"
 #include "drivers/expect.h"
 
-const struct lb_expectation etcd_expected[LB_FAULTS] = {
+const struct lb_expectation etcd_expected[LB_SCENARIOS] = {
     EXPECT_SESSION,
-    [LB_FAULT_LOST_REPLY] =
+    [LB_SCENARIO_LOST_REPLY] =
         SAFE("what is in doubt is settled: its lease is revoked, and the key goes with it"),
 };

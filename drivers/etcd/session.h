@@ -10,7 +10,7 @@
 
 extern const struct lb_backend backend_etcd;
 
-/* What its locks do under faults, LB_FAULTS of them; see expected.c. */
+/* What its locks do under faults, LB_SCENARIOS of them; see expected.c. */
 extern const struct lb_expectation etcd_expected[];
 
 #ifdef LB_HAVE_ETCD

@@ -5,54 +5,56 @@
 #include "drivers/local/local.h"
 
 #define MEMORY_ALIVE                                                                               \
-    [LB_FAULT_NONE] = SAFE("one atomic operation takes it"),                                       \
-    [LB_FAULT_PAUSE] = SAFE("a stopped process keeps it; others wait")
+    [LB_SCENARIO_NONE] = SAFE("one atomic operation takes it"),                                    \
+    [LB_SCENARIO_PAUSE] = SAFE("a stopped process keeps it; others wait")
 
-const struct lb_expectation memory_expected[LB_FAULTS] = {
+const struct lb_expectation memory_expected[LB_SCENARIOS] = {
     MEMORY_ALIVE,
-    [LB_FAULT_HOLDER_KILL] = STUCK("nothing in it tells who holds it, so nobody can free it"),
-    [LB_FAULT_WAITER_KILL] =
+    [LB_SCENARIO_HOLDER_KILL] = STUCK("nothing in it tells who holds it, so nobody can free it"),
+    [LB_SCENARIO_WAITER_KILL] =
         SAFE("a waiter that is not granted has nothing; the others look every 100 ms"),
 };
 
-const struct lb_expectation memory_robust_expected[LB_FAULTS] = {
+const struct lb_expectation memory_robust_expected[LB_SCENARIOS] = {
     MEMORY_ALIVE,
-    [LB_FAULT_HOLDER_KILL] = SAFE("the kernel frees what a dead thread held"),
-    [LB_FAULT_WAITER_KILL] = SAFE("a waiter that is not granted has nothing"),
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("the kernel frees what a dead thread held"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a waiter that is not granted has nothing"),
 };
 
-const struct lb_expectation memory_queue_expected[LB_FAULTS] = {
+const struct lb_expectation memory_queue_expected[LB_SCENARIOS] = {
     MEMORY_ALIVE,
-    [LB_FAULT_HOLDER_KILL] = STUCK("nobody passes on what a dead holder had"),
-    [LB_FAULT_WAITER_KILL] = STUCK("it is passed on to a dead waiter, who passes it on to nobody"),
+    [LB_SCENARIO_HOLDER_KILL] = STUCK("nobody passes on what a dead holder had"),
+    [LB_SCENARIO_WAITER_KILL] =
+        STUCK("it is passed on to a dead waiter, who passes it on to nobody"),
 };
 
-const struct lb_expectation memory_rwlock_expected[LB_FAULTS] = {
+const struct lb_expectation memory_rwlock_expected[LB_SCENARIOS] = {
     MEMORY_ALIVE,
-    [LB_FAULT_HOLDER_KILL] = STUCK("nothing in it tells who holds it, so nobody can free it"),
-    [LB_FAULT_WAITER_KILL] =
+    [LB_SCENARIO_HOLDER_KILL] = STUCK("nothing in it tells who holds it, so nobody can free it"),
+    [LB_SCENARIO_WAITER_KILL] =
         STUCK("a waiting writer leaves its mark on it, and a dead one's stays"),
 };
 
-const struct lb_expectation file_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = SAFE("the kernel lets one in at a time"),
-    [LB_FAULT_PAUSE] = SAFE("a stopped process keeps its open file, and so the lock; others wait"),
-    [LB_FAULT_HOLDER_KILL] =
+const struct lb_expectation file_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("the kernel lets one in at a time"),
+    [LB_SCENARIO_PAUSE] =
+        SAFE("a stopped process keeps its open file, and so the lock; others wait"),
+    [LB_SCENARIO_HOLDER_KILL] =
         SAFE("the kernel closes a dead process's files, and so frees the lock"),
-    [LB_FAULT_WAITER_KILL] = SAFE("the kernel drops its place"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("the kernel drops its place"),
 };
 
-const struct lb_expectation file_lockfile_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = SAFE("a name can be given once"),
-    [LB_FAULT_PAUSE] = SAFE("a stopped process is alive, so its file is not stale; others wait"),
-    [LB_FAULT_HOLDER_KILL] = SAFE("who waits sees that the owner is dead, and removes the file"),
-    [LB_FAULT_WAITER_KILL] = SAFE("a waiter has a file of its own only"),
+const struct lb_expectation file_lockfile_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("a name can be given once"),
+    [LB_SCENARIO_PAUSE] = SAFE("a stopped process is alive, so its file is not stale; others wait"),
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("who waits sees that the owner is dead, and removes the file"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a waiter has a file of its own only"),
 };
 
-const struct lb_expectation sim_expected[LB_FAULTS] = {EXPECT_LEASE_CLIENTS};
+const struct lb_expectation sim_expected[LB_SCENARIOS] = {EXPECT_LEASE_CLIENTS};
 
-const struct lb_expectation unsafe_none_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = VIOLATED("it is no lock"),
-    [LB_FAULT_PAUSE] = VIOLATED("it is no lock"),
-    [LB_FAULT_HOLDER_KILL] = VIOLATED("it is no lock"),
+const struct lb_expectation unsafe_none_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = VIOLATED("it is no lock"),
+    [LB_SCENARIO_PAUSE] = VIOLATED("it is no lock"),
+    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("it is no lock"),
 };

@@ -13,7 +13,7 @@
 
 extern const struct lb_backend backend_file;
 
-/* What its locks do under faults, LB_FAULTS each; see expected.c. */
+/* What its locks do under faults, LB_SCENARIOS each; see expected.c. */
 extern const struct lb_expectation file_expected[], file_lockfile_expected[];
 
 struct file_server {

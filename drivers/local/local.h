@@ -9,7 +9,7 @@
 
 extern const struct lb_backend backend_memory;
 
-/* What locks do under faults, LB_FAULTS each; see expected.c. */
+/* What locks do under faults, LB_SCENARIOS each; see expected.c. */
 extern const struct lb_expectation memory_expected[], memory_robust_expected[],
     memory_queue_expected[], memory_rwlock_expected[], sim_expected[], unsafe_none_expected[];
 

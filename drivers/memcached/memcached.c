@@ -302,18 +302,18 @@ static const struct lb_option add_options[] = {
 
 static const char *const memcached_schemes[] = {"memcached", NULL};
 
-static const struct lb_expectation memcached_expected[LB_FAULTS] = {
+static const struct lb_expectation memcached_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
-    [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_FAULT_SERVER_RESTART] = VIOLATED("nothing outlives its process"),
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("nothing outlives its process"),
-    [LB_FAULT_EVICTION] =
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("nothing outlives its process"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("nothing outlives its process"),
+    [LB_SCENARIO_EVICTION] =
         VIOLATED("a cache that is full throws the key away before its lease ends"),
-    [LB_FAULT_CLOCK_FORWARD] =
+    [LB_SCENARIO_CLOCK_FORWARD] =
         SAFE("it counts the seconds since its start, by a clock that nobody sets"),
-    [LB_FAULT_CLOCK_BACK] =
+    [LB_SCENARIO_CLOCK_BACK] =
         SAFE("it counts the seconds since its start, by a clock that nobody sets"),
 };
 

@@ -116,13 +116,13 @@ static const struct lb_option nats_option_table[] = {
 
 static const char *const nats_schemes[] = {"nats", NULL};
 
-static const struct lb_expectation nats_expected[LB_FAULTS] = {
+static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
-    [LB_FAULT_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_FAULT_SERVER_RESTART] = SAFE("an entry is in its file before the answer, with its age"),
-    [LB_FAULT_SERVER_EMPTY] =
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] = SAFE("an entry is in its file before the answer, with its age"),
+    [LB_SCENARIO_SERVER_EMPTY] =
         VIOLATED("the bucket is gone with the data, and who comes first makes it anew"),
 };
 

@@ -5,29 +5,29 @@
 
 /* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is
  * held. */
-const struct lb_expectation pg_row_expected[LB_FAULTS] = {
+const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,
-    [LB_FAULT_SERVER_PAUSE] = SAFE("nothing ends by time"),
-    [LB_FAULT_SERVER_RESTART] =
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing ends by time"),
+    [LB_SCENARIO_SERVER_RESTART] =
         VIOLATED("its session ends unheard; a crash may give its token once more"),
-    [LB_FAULT_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
-    [LB_FAULT_TERMINATED] =
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
+    [LB_SCENARIO_TERMINATED] =
         EXPIRED("its session ends, and a holder that does not ask does not know"),
 };
 
-const struct lb_expectation pg_unsafe_owner_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = VIOLATED("two clients of a host are one owner"),
-    [LB_FAULT_PAUSE] = VIOLATED("two clients of a host are one owner"),
-    [LB_FAULT_HOLDER_KILL] = VIOLATED("two clients of a host are one owner"),
-    [LB_FAULT_SERVER_RESTART] = VIOLATED("two clients of a host are one owner"),
-    [LB_FAULT_WIRE_CUT] = VIOLATED("two clients of a host are one owner"),
+const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = VIOLATED("two clients of a host are one owner"),
+    [LB_SCENARIO_PAUSE] = VIOLATED("two clients of a host are one owner"),
+    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("two clients of a host are one owner"),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("two clients of a host are one owner"),
+    [LB_SCENARIO_WIRE_CUT] = VIOLATED("two clients of a host are one owner"),
 };
 
-const struct lb_expectation pg_unsafe_version_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = VIOLATED("no write is ever refused"),
-    [LB_FAULT_PAUSE] = VIOLATED("no write is ever refused"),
-    [LB_FAULT_HOLDER_KILL] = VIOLATED("no write is ever refused"),
-    [LB_FAULT_SERVER_RESTART] = VIOLATED("no write is ever refused"),
-    [LB_FAULT_WIRE_CUT] = VIOLATED("no write is ever refused"),
+const struct lb_expectation pg_unsafe_version_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = VIOLATED("no write is ever refused"),
+    [LB_SCENARIO_PAUSE] = VIOLATED("no write is ever refused"),
+    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("no write is ever refused"),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("no write is ever refused"),
+    [LB_SCENARIO_WIRE_CUT] = VIOLATED("no write is ever refused"),
 };

@@ -10,7 +10,7 @@
 
 extern const struct lb_backend backend_postgres;
 
-/* What some locks do under faults, LB_FAULTS each; see pg_expected.c. The others are in
+/* What some locks do under faults, LB_SCENARIOS each; see pg_expected.c. The others are in
  * sql_lock.h. */
 extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[],
     pg_unsafe_version_expected[];

@@ -53,7 +53,7 @@ struct redis_command {
 
 extern const struct lb_backend backend_redis;
 
-/* What the locks do under faults, LB_FAULTS each; see expected.c. */
+/* What the locks do under faults, LB_SCENARIOS each; see expected.c. */
 extern const struct lb_expectation redis_expected[], redis_pubsub_expected[], redis_fair_expected[],
     redis_semaphore_expected[], redis_permit_expected[], redis_latch_expected[],
     redis_multi_expected[], redis_redlock_expected[], redis_wait_expected[];

@@ -3,19 +3,19 @@
 #include "drivers/expect.h"
 #include "drivers/sqlite/sqlite_session.h"
 
-const struct lb_expectation sqlite_immediate_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = SAFE("a database has one writer at a time"),
-    [LB_FAULT_PAUSE] = SAFE("a stopped process keeps its file locks; others wait"),
-    [LB_FAULT_HOLDER_KILL] =
+const struct lb_expectation sqlite_immediate_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("a database has one writer at a time"),
+    [LB_SCENARIO_PAUSE] = SAFE("a stopped process keeps its file locks; others wait"),
+    [LB_SCENARIO_HOLDER_KILL] =
         SAFE("the kernel frees a dead process's file locks, and its journal is rolled back"),
-    [LB_FAULT_WAITER_KILL] = SAFE("a waiter has nothing"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a waiter has nothing"),
 };
 
-const struct lb_expectation sqlite_table_expected[LB_FAULTS] = {EXPECT_LEASE_CLIENTS,
-                                                                EXPECT_LEASE_STARVED};
+const struct lb_expectation sqlite_table_expected[LB_SCENARIOS] = {EXPECT_LEASE_CLIENTS,
+                                                                   EXPECT_LEASE_STARVED};
 
-const struct lb_expectation sqlite_optimistic_expected[LB_FAULTS] = {
-    [LB_FAULT_NONE] = SAFE("a write is refused if the version has changed since it was read"),
-    [LB_FAULT_PAUSE] = SAFE("a late write is refused by its version"),
-    [LB_FAULT_HOLDER_KILL] = SAFE("nothing is held"),
+const struct lb_expectation sqlite_optimistic_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("a write is refused if the version has changed since it was read"),
+    [LB_SCENARIO_PAUSE] = SAFE("a late write is refused by its version"),
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("nothing is held"),
 };

@@ -12,7 +12,7 @@
 
 extern const struct lb_backend backend_sqlite;
 
-/* What its locks do under faults, LB_FAULTS each; see sqlite_expected.c. */
+/* What its locks do under faults, LB_SCENARIOS each; see sqlite_expected.c. */
 extern const struct lb_expectation sqlite_immediate_expected[], sqlite_table_expected[],
     sqlite_optimistic_expected[];
 

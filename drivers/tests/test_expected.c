@@ -20,34 +20,35 @@ static bool is_real(const struct lb_lock *lock) {
     return !(lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
 }
 
-static enum lb_expect worst(const struct lb_lock *lock, enum lb_fault fault) {
+static enum lb_expect worst(const struct lb_lock *lock, enum lb_scenario fault) {
     return lb_expected(lock, fault)->worst;
 }
 
-static bool states(const struct lb_lock *lock, enum lb_fault fault) {
+static bool states(const struct lb_lock *lock, enum lb_scenario fault) {
     return worst(lock, fault) != LB_EXPECT_UNSTATED;
 }
 
 static void test_names_lead_back(void **state) {
     (void)state;
-    for (int i = 0; i < LB_FAULTS; i++) {
-        enum lb_fault fault = (enum lb_fault)i;
-        assert_non_null(lb_fault_name(fault));
-        assert_non_null(lb_fault_summary(fault));
-        assert_int_equal(lb_fault_from(lb_fault_name(fault)), fault);
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        enum lb_scenario fault = (enum lb_scenario)i;
+        assert_non_null(lb_scenario_name(fault));
+        assert_non_null(lb_scenario_summary(fault));
+        assert_int_equal(lb_scenario_from(lb_scenario_name(fault)), fault);
     }
-    assert_int_equal(lb_fault_from("no-such-fault"), LB_FAULTS);
-    assert_int_equal(lb_fault_from(""), LB_FAULTS);
+    assert_int_equal(lb_scenario_from("no-such-fault"), LB_SCENARIOS);
+    assert_int_equal(lb_scenario_from(""), LB_SCENARIOS);
     assert_string_equal(lb_expect_name(LB_EXPECT_UNSTATED), "unstated");
     assert_string_equal(lb_expect_name(LB_EXPECT_VIOLATED), "violated");
 }
 
 static void test_each_fault_has_its_workload(void **state) {
     (void)state;
-    for (int i = 0; i < LB_FAULTS; i++) {
+    for (int i = 0; i < LB_SCENARIOS; i++) {
         char name[128], path[512];
         struct lb_err err = {0};
-        snprintf(name, sizeof name, "workloads/check/%s.ini", lb_fault_name((enum lb_fault)i));
+        snprintf(name, sizeof name, "workloads/check/%s.ini",
+                 lb_scenario_name((enum lb_scenario)i));
         if (home_path(name, path, sizeof path, &err) != 0) fail_msg("%s", err.text);
         if (access(path, R_OK) != 0) fail_msg("no %s", name);
     }
@@ -62,19 +63,20 @@ static bool shows_stuck(const struct lb_lock *lock) {
 static void test_nobody_states_what_nobody_sees(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
-        for (int fault = 0; fault < LB_FAULTS; fault++) {
+        for (int fault = 0; fault < LB_SCENARIOS; fault++) {
             const struct lb_lock *lock = registry_locks()[i];
-            if (!shows_stuck(lock) && worst(lock, (enum lb_fault)fault) == LB_EXPECT_STUCK)
+            if (!shows_stuck(lock) && worst(lock, (enum lb_scenario)fault) == LB_EXPECT_STUCK)
                 fail_msg("%s: %s: stuck, which no run shows", lock->name,
-                         lb_fault_name((enum lb_fault)fault));
+                         lb_scenario_name((enum lb_scenario)fault));
         }
     }
 }
 
 /* What the short tour runs: there is no lock that has nothing to say of it. */
 static void test_what_everybody_states(void **state) {
-    static const enum lb_fault of_all[] = {LB_FAULT_NONE, LB_FAULT_PAUSE, LB_FAULT_HOLDER_KILL};
-    static const enum lb_fault of_servers[] = {LB_FAULT_SERVER_RESTART, LB_FAULT_WIRE_CUT};
+    static const enum lb_scenario of_all[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
+                                              LB_SCENARIO_HOLDER_KILL};
+    static const enum lb_scenario of_servers[] = {LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
     int missing = 0;
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
@@ -82,15 +84,15 @@ static void test_what_everybody_states(void **state) {
         if (lock->caps & LB_CAP_BASELINE) continue;
         for (size_t k = 0; k < sizeof of_all / sizeof *of_all; k++) {
             if (states(lock, of_all[k])) continue;
-            if (of_all[k] == LB_FAULT_HOLDER_KILL && !shows_stuck(lock)) continue;
-            print_error("%s does not state %s\n", lock->name, lb_fault_name(of_all[k]));
+            if (of_all[k] == LB_SCENARIO_HOLDER_KILL && !shows_stuck(lock)) continue;
+            print_error("%s does not state %s\n", lock->name, lb_scenario_name(of_all[k]));
             missing++;
         }
         for (size_t k = 0; lock->backend->topologies && k < sizeof of_servers / sizeof *of_servers;
              k++) {
             if (states(lock, of_servers[k])) continue;
-            if (of_servers[k] == LB_FAULT_WIRE_CUT && !shows_stuck(lock)) continue;
-            print_error("%s does not state %s\n", lock->name, lb_fault_name(of_servers[k]));
+            if (of_servers[k] == LB_SCENARIO_WIRE_CUT && !shows_stuck(lock)) continue;
+            print_error("%s does not state %s\n", lock->name, lb_scenario_name(of_servers[k]));
             missing++;
         }
     }
@@ -102,10 +104,10 @@ static void test_only_servers_have_servers_faults(void **state) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lock->backend->topologies) continue;
-        for (int fault = LB_FAULT_SERVER_PAUSE; fault < LB_FAULTS; fault++) {
-            if (states(lock, (enum lb_fault)fault))
+        for (int fault = LB_SCENARIO_SERVER_PAUSE; fault < LB_SCENARIOS; fault++) {
+            if (states(lock, (enum lb_scenario)fault))
                 fail_msg("%s: %s, but it has no server", lock->name,
-                         lb_fault_name((enum lb_fault)fault));
+                         lb_scenario_name((enum lb_scenario)fault));
         }
     }
 }
@@ -115,21 +117,21 @@ static void test_claims_agree(void **state) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (!is_real(lock)) continue;
-        if (worst(lock, LB_FAULT_NONE) != LB_EXPECT_SAFE)
+        if (worst(lock, LB_SCENARIO_NONE) != LB_EXPECT_SAFE)
             fail_msg("%s: not safe when nothing happens", lock->name);
         if (!!(lock->claims & LB_CLAIM_SAFE_PAUSE) !=
-            (worst(lock, LB_FAULT_PAUSE) == LB_EXPECT_SAFE))
+            (worst(lock, LB_SCENARIO_PAUSE) == LB_EXPECT_SAFE))
             fail_msg("%s: pause, against its claim", lock->name);
-        bool fails_over = worst(lock, LB_FAULT_MINORITY_LOST) == LB_EXPECT_SAFE;
+        bool fails_over = worst(lock, LB_SCENARIO_MINORITY_LOST) == LB_EXPECT_SAFE;
         if (!!(lock->claims & LB_CLAIM_SAFE_FAILOVER) != fails_over)
             fail_msg("%s: minority-lost, against its claim", lock->name);
-        if (states(lock, LB_FAULT_LEADER_KILL) &&
-            (worst(lock, LB_FAULT_LEADER_KILL) == LB_EXPECT_SAFE) != fails_over)
+        if (states(lock, LB_SCENARIO_LEADER_KILL) &&
+            (worst(lock, LB_SCENARIO_LEADER_KILL) == LB_EXPECT_SAFE) != fails_over)
             fail_msg("%s: leader-kill, against its claim", lock->name);
         /* holds nothing, so nothing has to be freed */
         if (lock->primitive == LB_OPTIMISTIC) continue;
         if (!shows_stuck(lock)) continue;
-        bool freed = worst(lock, LB_FAULT_HOLDER_KILL) != LB_EXPECT_STUCK;
+        bool freed = worst(lock, LB_SCENARIO_HOLDER_KILL) != LB_EXPECT_STUCK;
         if (!!(lock->claims & LB_CLAIM_CRASH_RELEASE) != freed)
             fail_msg("%s: holder-kill, against its claim", lock->name);
         if ((lock->about.crash != LB_CRASH_NEVER) != freed)
@@ -143,9 +145,9 @@ static void test_faults_meet_what_they_are_of(void **state) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (!is_real(lock)) continue;
-        if (states(lock, LB_FAULT_STARVED) != !!(lock->caps & LB_CAP_RENEW))
+        if (states(lock, LB_SCENARIO_STARVED) != !!(lock->caps & LB_CAP_RENEW))
             fail_msg("%s: starved-renewal, and whether it renews", lock->name);
-        if (states(lock, LB_FAULT_LOST_PUBLISH) && !strstr(lock->waits, "message"))
+        if (states(lock, LB_SCENARIO_LOST_PUBLISH) && !strstr(lock->waits, "message"))
             fail_msg("%s: lost-publish, but it waits by \"%s\"", lock->name, lock->waits);
     }
 }
@@ -153,11 +155,11 @@ static void test_faults_meet_what_they_are_of(void **state) {
 static void test_reasons_are_phrases(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
-        for (int fault = 0; fault < LB_FAULTS; fault++) {
+        for (int fault = 0; fault < LB_SCENARIOS; fault++) {
             const struct lb_lock *lock = registry_locks()[i];
-            const struct lb_expectation *expected = lb_expected(lock, (enum lb_fault)fault);
-            const char *why = expected->why, *name = lb_fault_name((enum lb_fault)fault);
-            if (!states(lock, (enum lb_fault)fault)) {
+            const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)fault);
+            const char *why = expected->why, *name = lb_scenario_name((enum lb_scenario)fault);
+            if (!states(lock, (enum lb_scenario)fault)) {
                 if (why) fail_msg("%s: %s: a reason for nothing", lock->name, name);
                 continue;
             }
@@ -172,19 +174,19 @@ static void test_reasons_are_phrases(void **state) {
 
 /* A lock without a table of its own has its backend's; without either it states nothing. */
 static void test_whose_table_it_is(void **state) {
-    static const struct lb_expectation own[LB_FAULTS] = {
-        [LB_FAULT_PAUSE] = {LB_EXPECT_STUCK, "own"}};
-    static const struct lb_expectation common[LB_FAULTS] = {
-        [LB_FAULT_PAUSE] = {LB_EXPECT_SAFE, "common"}};
+    static const struct lb_expectation own[LB_SCENARIOS] = {
+        [LB_SCENARIO_PAUSE] = {LB_EXPECT_STUCK, "own"}};
+    static const struct lb_expectation common[LB_SCENARIOS] = {
+        [LB_SCENARIO_PAUSE] = {LB_EXPECT_SAFE, "common"}};
     const struct lb_backend with = {.expected = common}, without = {0};
     const struct lb_lock has_own = {.backend = &with, .expected = own},
                          has_none = {.backend = &with}, nowhere = {.backend = &without};
     (void)state;
-    assert_string_equal(lb_expected(&has_own, LB_FAULT_PAUSE)->why, "own");
-    assert_int_equal(lb_expected(&has_own, LB_FAULT_NONE)->worst, LB_EXPECT_UNSTATED);
-    assert_string_equal(lb_expected(&has_none, LB_FAULT_PAUSE)->why, "common");
-    assert_int_equal(lb_expected(&nowhere, LB_FAULT_PAUSE)->worst, LB_EXPECT_UNSTATED);
-    assert_null(lb_expected(&nowhere, LB_FAULT_PAUSE)->why);
+    assert_string_equal(lb_expected(&has_own, LB_SCENARIO_PAUSE)->why, "own");
+    assert_int_equal(lb_expected(&has_own, LB_SCENARIO_NONE)->worst, LB_EXPECT_UNSTATED);
+    assert_string_equal(lb_expected(&has_none, LB_SCENARIO_PAUSE)->why, "common");
+    assert_int_equal(lb_expected(&nowhere, LB_SCENARIO_PAUSE)->worst, LB_EXPECT_UNSTATED);
+    assert_null(lb_expected(&nowhere, LB_SCENARIO_PAUSE)->why);
 }
 
 int main(void) {

@@ -12,7 +12,7 @@
 
 extern const struct lb_backend backend_zookeeper;
 
-/* What its locks do under faults, LB_FAULTS each; see expected.c. */
+/* What its locks do under faults, LB_SCENARIOS each; see expected.c. */
 extern const struct lb_expectation zk_expected[], zk_ignores_loss_expected[];
 
 #ifdef LB_HAVE_ZOOKEEPER

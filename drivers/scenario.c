@@ -1,0 +1,71 @@
+/* scenario: see scenario.h. */
+#include "drivers/scenario.h"
+
+#include <string.h>
+
+#include "drivers/driver.h"
+
+static const struct {
+    const char *name, *summary;
+} scenarios[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = {"none", "nothing happens"},
+    [LB_SCENARIO_PAUSE] = {"pause",
+                           "a holder stands still past its lease or session, then goes on"},
+    [LB_SCENARIO_HOLDER_KILL] = {"holder-kill", "a holder is killed"},
+    [LB_SCENARIO_WAITER_KILL] = {"waiter-kill", "a client is killed while it waits"},
+    [LB_SCENARIO_STARVED] = {"starved-renewal", "a holder's renewals come too late"},
+    [LB_SCENARIO_SERVER_PAUSE] = {"server-pause", "the server stands still for a while"},
+    [LB_SCENARIO_SERVER_RESTART] = {"server-restart",
+                                    "the server is killed and restarted with its data"},
+    [LB_SCENARIO_SERVER_EMPTY] = {"server-empty",
+                                  "the server is killed and restarted without its data"},
+    [LB_SCENARIO_LEADER_KILL] = {"leader-kill", "the leader of three is killed"},
+    [LB_SCENARIO_PRIMARY_LOST] =
+        {"primary-lost", "replication is cut, the primary dies, a replica is promoted by hand"},
+    [LB_SCENARIO_SENTINEL] = {"sentinel-failover",
+                              "replication is cut, the primary dies, Sentinel promotes"},
+    [LB_SCENARIO_MINORITY_LOST] = {"minority-lost", "fewer than half of the servers die"},
+    [LB_SCENARIO_MAJORITY_LOST] = {"majority-lost",
+                                   "more than half of the servers die, and come back"},
+    [LB_SCENARIO_NODE_EMPTY] = {"node-empty",
+                                "one of several servers is restarted without its data"},
+    [LB_SCENARIO_TERMINATED] = {"terminated", "the server ends a holder's connection"},
+    [LB_SCENARIO_EVICTION] = {"eviction", "the server is filled until it throws keys away"},
+    [LB_SCENARIO_CLOCK_FORWARD] = {"clock-forward", "the server's wall clock jumps a minute ahead"},
+    [LB_SCENARIO_CLOCK_BACK] = {"clock-back", "the server's wall clock jumps a minute back"},
+    [LB_SCENARIO_WIRE_DELAY] = {"wire-delay", "every byte comes later"},
+    [LB_SCENARIO_WIRE_JITTER] = {"wire-jitter", "every byte comes later, by times that differ"},
+    [LB_SCENARIO_WIRE_SLOW] = {"wire-slow", "few bytes a second pass"},
+    [LB_SCENARIO_WIRE_CUT] = {"wire-cut",
+                              "a holder's wire swallows everything for longer than its lease"},
+    [LB_SCENARIO_WIRE_ONE_WAY] = {"wire-one-way", "a holder's requests arrive, the answers do not"},
+    [LB_SCENARIO_WIRE_RESET] = {"wire-reset", "all connections are reset"},
+    [LB_SCENARIO_WIRE_MIDWAY] = {"wire-midway", "a connection ends in the middle of an answer"},
+    [LB_SCENARIO_LOST_REPLY] = {"lost-reply", "the answer to an acquire is lost"},
+    [LB_SCENARIO_LOST_PUBLISH] = {"lost-publish", "the message that wakes a waiter is lost"},
+};
+
+const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario) {
+    static const struct lb_expectation unstated;
+    const struct lb_expectation *table = lock->expected ? lock->expected : lock->backend->expected;
+    return table ? &table[scenario] : &unstated;
+}
+
+const char *lb_scenario_name(enum lb_scenario scenario) {
+    return scenarios[scenario].name;
+}
+
+const char *lb_scenario_summary(enum lb_scenario scenario) {
+    return scenarios[scenario].summary;
+}
+
+enum lb_scenario lb_scenario_from(const char *name) {
+    int scenario = 0;
+    while (scenario < LB_SCENARIOS && strcmp(scenarios[scenario].name, name) != 0) scenario++;
+    return (enum lb_scenario)scenario;
+}
+
+const char *lb_expect_name(enum lb_expect expect) {
+    static const char *const names[] = {"unstated", "safe", "expired", "stuck", "violated"};
+    return names[expect];
+}
