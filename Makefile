@@ -11,7 +11,9 @@ CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 CFLAGS_tsan := -O1 -fsanitize=thread
 CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer $(WARN) $(if $(CI),-Werror) $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
+# Position independent, since the tests load one shared object. Nobody replaces its functions, so the program pays nothing.
+CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(if $(CI),-Werror) \
+    $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
 
 # A client library that is missing leaves its locks out; `lockbench list` says so and what to install.
 LIBS := $(shell $(PKG) --libs jansson inih zlib 2>/dev/null) -lboost_context -lpthread -lm
@@ -64,11 +66,14 @@ lockbench: $(B)/lockbench
 $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(B)/clock_shim.so
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
-$(B)/%.o: %.c
+# Other flags, or a library found that was missing, and all is compiled again.
+FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))
+$(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  cc   $<"
 	$(Q)$(CC) $(CFLAGS) $(DEFS) $(INCS) -MMD -MP -c -o $@ $<
-$(B)/%.pb-c.o: $(B)/%.pb-c.c
+$(B)/%.pb-c.o: $(B)/%.pb-c.c $(B)/flags
 	$(Q)$(CC) $(CFLAGS) $(INCS) -c -o $@ $<
 $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
@@ -78,9 +83,15 @@ $(B)/clock_shim.so: bench/servers/clock_shim.c
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(if $(CI),-Werror) -fPIC -shared -o $@ $< -ldl
-$(B)/%: $(B)/%.o $(OBJ) | $(B)/clock_shim.so
+# All of the program but its commands, for the tests: when a file has changed this is linked again, and no test is. A
+# shared object takes in also what is reached by a weak symbol alone, as no archive would.
+LIB := $(CURDIR)/$(B)/liblockbench.so
+$(LIB): $(OBJ)
+	@echo "  link $(B)/$(@F)"
+	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ $(LIBS)
+$(B)/%: $(B)/%.o | $(LIB) $(B)/clock_shim.so
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
 $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
