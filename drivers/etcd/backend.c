@@ -45,7 +45,6 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
 
 static int etcd_open(struct lb_server *server, struct lb_err *err) {
     struct etcd_server *state = server->state;
-    const struct etcd_options *options = server->options;
     struct url url;
     char host[NI_MAXHOST];
     if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
@@ -54,7 +53,7 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE,
                        "etcd: a cluster is one URL, etcd://host1,host2,host3: %s", state->shown);
     }
-    if (http_open(&state->http, options->transport == ETCD_GRPC, err) != 0) return -1;
+    if (http_open(&state->http, err) != 0) return -1;
     for (int i = 0; i < url.host_count; i++) {
         if (resolve(url.host[i], url.port[i], host, sizeof host, err) != 0) return -1;
         http_endpoint(&state->http, host, url.port[i]);
@@ -77,8 +76,7 @@ static int authenticate(struct etcd_session *e, struct lb_err *err) {
     request.password = server->password;
     if (etcd_call(&e->call, &etcd_authenticate, &request.base, err) != LB_OK) return -1;
     const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(&e->call);
-    if (http_header(&e->http, e->http.shared->grpc ? "token" : "authorization", answer->token) !=
-        0) {
+    if (http_header(&e->http, "token", answer->token) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);
     }
     return 0;
@@ -115,8 +113,7 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     e->owner = session;
     e->keep_due_ns = e->alive_until_ns = LB_NEVER;
     e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
-    /* Room for the longest request: a transaction with the key nine times over, in base64 by the
-     * gateway. */
+    /* Room for the longest request: a transaction with the key nine times over. */
     if (http_init(&e->http, &server->http, endpoint, session, err) != 0 ||
         etcd_line_init(&e->call, e, ANSWER_BYTES, 16 * 1024, err) != 0 ||
         etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
@@ -175,7 +172,6 @@ static int etcd_describe(struct lb_session *session, struct lb_facts *facts, str
     if (e->lease)
         lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s,
                 (long long)e->asked_ttl_s);
-    lb_fact(facts, "transport", "%s", e->http.shared->grpc ? "gRPC" : "JSON gateway");
     return 0;
 }
 
@@ -186,8 +182,6 @@ static enum lb_outcome etcd_ping(struct lb_session *session, int64_t deadline_ns
 }
 
 static const struct lb_option etcd_option_table[] = {
-    {"transport", LB_OPT_CHOICE, offsetof(struct etcd_options, transport), "grpc", 0, 0,
-     "grpc,json", "gRPC, as etcd's clients, or the server's JSON gateway"},
     {"command_timeout", LB_OPT_DURATION, offsetof(struct etcd_options, command_timeout_ns), "5s",
      1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
     {0},

@@ -1,4 +1,4 @@
-/* call: requests and answers over a line, by gRPC or by the JSON gateway. See session.h. */
+/* call: requests and answers over a line. See session.h. */
 #include "drivers/etcd/session.h"
 
 #ifdef LB_HAVE_ETCD
@@ -9,49 +9,36 @@
 
 #define AGAIN_NS (50 * LB_MS_NS) /* between two tries of a read */
 
-const struct etcd_method etcd_range = {"/etcdserverpb.KV/Range", "/v3/kv/range",
-                                       &etcdserverpb__range_response__descriptor, false};
-const struct etcd_method etcd_delete_range = {"/etcdserverpb.KV/DeleteRange", "/v3/kv/deleterange",
-                                              &etcdserverpb__delete_range_response__descriptor,
-                                              false};
-const struct etcd_method etcd_txn = {"/etcdserverpb.KV/Txn", "/v3/kv/txn",
-                                     &etcdserverpb__txn_response__descriptor, false};
-const struct etcd_method etcd_watch_method = {"/etcdserverpb.Watch/Watch", "/v3/watch",
-                                              &etcdserverpb__watch_response__descriptor, true};
-const struct etcd_method etcd_lease_grant = {"/etcdserverpb.Lease/LeaseGrant", "/v3/lease/grant",
-                                             &etcdserverpb__lease_grant_response__descriptor,
-                                             false};
-const struct etcd_method etcd_lease_revoke = {"/etcdserverpb.Lease/LeaseRevoke", "/v3/lease/revoke",
-                                              &etcdserverpb__lease_revoke_response__descriptor,
-                                              false};
+const struct etcd_method etcd_range = {"/etcdserverpb.KV/Range",
+                                       &etcdserverpb__range_response__descriptor};
+const struct etcd_method etcd_delete_range = {"/etcdserverpb.KV/DeleteRange",
+                                              &etcdserverpb__delete_range_response__descriptor};
+const struct etcd_method etcd_txn = {"/etcdserverpb.KV/Txn",
+                                     &etcdserverpb__txn_response__descriptor};
+const struct etcd_method etcd_watch_method = {"/etcdserverpb.Watch/Watch",
+                                              &etcdserverpb__watch_response__descriptor};
+const struct etcd_method etcd_lease_grant = {"/etcdserverpb.Lease/LeaseGrant",
+                                             &etcdserverpb__lease_grant_response__descriptor};
+const struct etcd_method etcd_lease_revoke = {"/etcdserverpb.Lease/LeaseRevoke",
+                                              &etcdserverpb__lease_revoke_response__descriptor};
 const struct etcd_method etcd_lease_keep_alive = {
-    "/etcdserverpb.Lease/LeaseKeepAlive", "/v3/lease/keepalive",
-    &etcdserverpb__lease_keep_alive_response__descriptor, true};
-const struct etcd_method etcd_lease_leases = {"/etcdserverpb.Lease/LeaseLeases", "/v3/lease/leases",
-                                              &etcdserverpb__lease_leases_response__descriptor,
-                                              false};
-const struct etcd_method etcd_lock_method = {"/v3lockpb.Lock/Lock", "/v3/lock/lock",
-                                             &etcdserverpb__lock_response__descriptor, false};
-const struct etcd_method etcd_unlock = {"/v3lockpb.Lock/Unlock", "/v3/lock/unlock",
-                                        &etcdserverpb__unlock_response__descriptor, false};
+    "/etcdserverpb.Lease/LeaseKeepAlive", &etcdserverpb__lease_keep_alive_response__descriptor};
+const struct etcd_method etcd_lease_leases = {"/etcdserverpb.Lease/LeaseLeases",
+                                              &etcdserverpb__lease_leases_response__descriptor};
+const struct etcd_method etcd_lock_method = {"/v3lockpb.Lock/Lock",
+                                             &etcdserverpb__lock_response__descriptor};
+const struct etcd_method etcd_unlock = {"/v3lockpb.Lock/Unlock",
+                                        &etcdserverpb__unlock_response__descriptor};
 const struct etcd_method etcd_status = {"/etcdserverpb.Maintenance/Status",
-                                        "/v3/maintenance/status",
-                                        &etcdserverpb__status_response__descriptor, false};
-const struct etcd_method etcd_member_list = {
-    "/etcdserverpb.Cluster/MemberList", "/v3/cluster/member/list",
-    &etcdserverpb__member_list_response__descriptor, false};
-const struct etcd_method etcd_authenticate = {
-    "/etcdserverpb.Auth/Authenticate", "/v3/auth/authenticate",
-    &etcdserverpb__authenticate_response__descriptor, false};
-
-static bool by_grpc(const struct etcd_line *line) {
-    return line->session->http.shared->grpc;
-}
+                                        &etcdserverpb__status_response__descriptor};
+const struct etcd_method etcd_member_list = {"/etcdserverpb.Cluster/MemberList",
+                                             &etcdserverpb__member_list_response__descriptor};
+const struct etcd_method etcd_authenticate = {"/etcdserverpb.Auth/Authenticate",
+                                              &etcdserverpb__authenticate_response__descriptor};
 
 int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes,
                    size_t out_bytes, struct lb_err *err) {
-    /* Unpacked, a message takes its bytes and its structs; JSON's base64 makes up for these. */
-    size_t slab_bytes = in_bytes + 2048;
+    size_t slab_bytes = in_bytes + 2048; /* unpacked, a message takes its bytes and its structs */
     void *memory = malloc(slab_bytes);
     line->session = e;
     slab_init(&line->slab, memory, memory ? slab_bytes : 0);
@@ -68,7 +55,6 @@ void etcd_line_done(struct etcd_line *line) {
 /* The request into the transfer's buffer. Its length, or 0 if it does not fit. */
 static size_t encode(struct etcd_line *line, const ProtobufCMessage *request) {
     struct transfer *transfer = &line->transfer;
-    if (!by_grpc(line)) return json_of_message(request, (char *)transfer->out, transfer->out_size);
     size_t len = protobuf_c_message_get_packed_size(request);
     if (len + CUT_HEAD_BYTES > transfer->out_size) return 0;
     cut_head(transfer->out, len);
@@ -76,32 +62,11 @@ static size_t encode(struct etcd_line *line, const ProtobufCMessage *request) {
     return len + CUT_HEAD_BYTES;
 }
 
-/* A message of the gateway's: the answer, or an error in place of it. */
-static void decode_json(struct etcd_line *line, const char *text, size_t len) {
-    json_t *object = json_loadb(text, len, 0, NULL);
-    const json_t *error = json_object_get(object, "error");
-    const json_t *result = line->method->stream ? json_object_get(object, "result") : object;
-    if (json_is_object(error)) { /* in a stream */
-        line->status = (int)json_integer_value(json_object_get(error, "grpc_code"));
-        const char *why = json_string_value(json_object_get(error, "message"));
-        snprintf(line->transfer.message, sizeof line->transfer.message, "%s", why ? why : "");
-    } else {
-        line->status = ETCD_OK;
-        line->answer = message_of_json(result, line->method->answer, &line->slab);
-    }
-    json_decref(object);
-}
-
 static int on_message(void *arg, const uint8_t *message, size_t len) {
     struct etcd_line *line = arg;
     slab_reset(&line->slab);
-    line->answer = NULL;
-    if (by_grpc(line)) {
-        line->answer =
-            protobuf_c_message_unpack(line->method->answer, &line->slab.allocator, len, message);
-    } else {
-        decode_json(line, (const char *)message, len);
-    }
+    line->answer =
+        protobuf_c_message_unpack(line->method->answer, &line->slab.allocator, len, message);
     if (line->answer && line->seen) line->seen(line);
     return 0;
 }
@@ -130,20 +95,8 @@ static enum lb_outcome fail(const struct etcd_line *line, enum lb_outcome outcom
                             struct lb_err *err) {
     const struct etcd_server *server = line->session->owner->server->state;
     err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "etcd at %s: %s: %s",
-            server->shown, strrchr(line->method->grpc, '/') + 1, why);
+            server->shown, strrchr(line->method->path, '/') + 1, why);
     return outcome;
-}
-
-/* The gateway's error body: {"error":...,"message":...,"code":...}, 3.6: without "error". */
-static void take_refusal(struct etcd_line *line) {
-    struct transfer *transfer = &line->transfer;
-    json_t *body = json_loads(transfer->message, 0, NULL);
-    const json_t *code = json_object_get(body, "code");
-    const char *why = json_string_value(json_object_get(body, "message"));
-    if (!why) why = json_string_value(json_object_get(body, "error"));
-    if (json_is_integer(code)) line->status = (int)json_integer_value(code);
-    if (why) snprintf(transfer->message, sizeof transfer->message, "%s", why);
-    json_decref(body);
 }
 
 /* How a transfer that is over went. */
@@ -157,8 +110,7 @@ static enum lb_outcome judge(struct etcd_line *line, struct lb_err *err) {
                                                  : curl_easy_strerror(transfer->result);
         return fail(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, why, err);
     }
-    if (by_grpc(line)) line->status = transfer->grpc_status;
-    if (transfer->http_status != 200) take_refusal(line);
+    line->status = transfer->grpc_status;
     if (line->status > 0) {
         return fail(line, outcome_of(line->status),
                     transfer->message[0] ? transfer->message : "an error", err);
@@ -176,8 +128,7 @@ static void start(struct etcd_line *line, const struct etcd_method *method, size
     line->answer = NULL;
     line->status = -1;
     line->session->owner->commands++;
-    transfer_start(&line->transfer, by_grpc(line) ? method->grpc : method->json, len, on_message,
-                   line, deadline_ns);
+    transfer_start(&line->transfer, method->path, len, on_message, line, deadline_ns);
 }
 
 static int64_t answer_deadline(const struct etcd_session *e) {

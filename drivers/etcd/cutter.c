@@ -7,7 +7,7 @@ static size_t frame_length(const uint8_t *head) {
     return (size_t)head[1] << 24 | (size_t)head[2] << 16 | (size_t)head[3] << 8 | head[4];
 }
 
-static int feed_frames(struct cutter *cutter, const uint8_t *data, size_t len) {
+int cut_feed(struct cutter *cutter, const uint8_t *data, size_t len) {
     while (len > 0) {
         size_t whole = CUT_HEAD_BYTES;
         if (cutter->used >= CUT_HEAD_BYTES) whole += frame_length(cutter->buffer);
@@ -28,36 +28,7 @@ static int feed_frames(struct cutter *cutter, const uint8_t *data, size_t len) {
     return 0;
 }
 
-static int flush_line(struct cutter *cutter) {
-    size_t len = cutter->used;
-    cutter->used = 0;
-    return len > 0 && cutter->each(cutter->arg, cutter->buffer, len) < 0 ? -1 : 0;
-}
-
-static int feed_lines(struct cutter *cutter, const uint8_t *data, size_t len) {
-    while (len > 0) {
-        const uint8_t *end = memchr(data, '\n', len);
-        size_t take = end ? (size_t)(end - data) : len;
-        if (take > cutter->size - cutter->used) return -1;
-        memcpy(cutter->buffer + cutter->used, data, take);
-        cutter->used += take;
-        if (end) {
-            take++;
-            if (flush_line(cutter) != 0) return -1;
-        }
-        data += take;
-        len -= take;
-    }
-    return 0;
-}
-
-int cut_feed(struct cutter *cutter, const uint8_t *data, size_t len) {
-    return cutter->kind == CUT_FRAMES ? feed_frames(cutter, data, len)
-                                      : feed_lines(cutter, data, len);
-}
-
-int cut_end(struct cutter *cutter) {
-    if (cutter->kind == CUT_LINES) return flush_line(cutter);
+int cut_end(const struct cutter *cutter) {
     return cutter->used == 0 ? 0 : -1;
 }
 

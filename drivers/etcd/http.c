@@ -22,17 +22,14 @@ static int add_header(struct curl_slist **headers, const char *line) {
     return longer ? 0 : -1;
 }
 
-int http_open(struct http_shared *shared, bool grpc, struct lb_err *err) {
-    static const char *const grpc_headers[] = {"content-type: application/grpc", "te: trailers",
-                                               "accept:", "expect:", NULL};
-    static const char *const json_headers[] = {"content-type: application/json",
-                                               "accept:", "expect:", NULL};
+int http_open(struct http_shared *shared, struct lb_err *err) {
+    static const char *const headers[] = {"content-type: application/grpc", "te: trailers",
+                                          "accept:", "expect:", NULL};
     if (curl_global_init(CURL_GLOBAL_NOTHING) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "etcd: libcurl cannot be initialised");
     }
     shared->open = true;
-    shared->grpc = grpc;
-    for (const char *const *header = grpc ? grpc_headers : json_headers; *header; header++) {
+    for (const char *const *header = headers; *header; header++) {
         if (add_header(&shared->headers, *header) != 0)
             return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
@@ -67,7 +64,7 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose,
                                     struct curl_sockaddr *address) {
     struct http *http = arg;
     (void)purpose;
-    if (http->shared->grpc && !http->may_open) {
+    if (!http->may_open) {
         /* This transfer was to join the connection, which turned out to be dead. curl would open a
          * new one as HTTP/1.1, and send a request anew that the server may have seen: both are ours
          * to decide. */
@@ -75,7 +72,7 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose,
         return CURL_SOCKET_BAD;
     }
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd >= 0 && http->shared->grpc) {
+    if (fd >= 0) {
         http->may_open = false;
         http->connected = true;
         http->owner->traffic_fd = fd;
@@ -86,10 +83,8 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose,
 static int on_close_socket(void *arg, curl_socket_t fd) {
     struct http *http = arg;
     lb_fd_forget(fd);
-    if (http->shared->grpc) {
-        http->connected = false;
-        http->owner->traffic_fd = -1;
-    }
+    http->connected = false;
+    http->owner->traffic_fd = -1;
     return close(fd);
 }
 
@@ -122,11 +117,7 @@ static int on_timer(CURLM *multi, long wait_ms, void *arg) {
 static size_t on_body(char *data, size_t one, size_t len, void *arg) {
     struct transfer *transfer = arg;
     (void)one;
-    /* A refusal's body is kept as it is: the gateway puts the reason there. */
-    if (transfer->http_status >= 400) {
-        snprintf(transfer->message, sizeof transfer->message, "%.*s", (int)len, data);
-        return len;
-    }
+    if (transfer->http_status >= 400) return len; /* not gRPC: the status alone is looked at */
     return cut_feed(&transfer->cutter, (const uint8_t *)data, len) == 0 ? len : 0;
 }
 
@@ -164,16 +155,10 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg) {
 /* A transfer is over, or is given up. */
 static void finish(struct transfer *transfer, CURLcode result) {
     struct http *http = transfer->http;
-    long request = 0, headers = 0;
+    long request = 0;
     curl_multi_remove_handle(http->multi, transfer->easy);
     curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &request);
     transfer->sent = request > 0;
-    if (!http->shared->grpc) {
-        curl_off_t body = 0;
-        curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
-        curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &headers);
-        http->owner->more_bytes += (uint64_t)body + (uint64_t)request + (uint64_t)headers;
-    }
     transfer->busy = false;
     transfer->result = result;
     if (result == CURLE_OK && cut_end(&transfer->cutter) != 0)
@@ -293,7 +278,6 @@ int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, 
     transfer->out = malloc(in_size + out_size);
     if (!transfer->easy || !transfer->out) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     transfer->out_size = out_size;
-    transfer->cutter.kind = http->shared->grpc ? CUT_FRAMES : CUT_LINES;
     transfer->cutter.buffer = transfer->out + out_size;
     transfer->cutter.size = in_size;
     CURL *easy = transfer->easy;
@@ -360,11 +344,6 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
     curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE, (long)len);
     curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, transfer->out);
     transfer->fiber = lb_self();
-    if (!http->shared->grpc) {
-        curl_easy_setopt(transfer->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-        kick(transfer);
-        return;
-    }
     for (;;) {
         while (http->opener) {
             if (!http->running || lb_stopping() || lb_now() >= deadline_ns) return;

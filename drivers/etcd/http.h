@@ -1,10 +1,9 @@
 /* http: HTTP transfers of one etcd session over libcurl's multi interface, driven by the engine's
  * waits.
  *
- * gRPC: all transfers of a session are streams of one HTTP/2 connection. JSON gateway: HTTP/1.1, a
- * connection for each transfer at a time, kept alive. A helper fiber reads; a transfer is started
- * by whoever wants it. It knows requests and bytes, no etcd message. Everything runs on the
- * session's thread. */
+ * All transfers of a session are streams of one HTTP/2 connection. A helper fiber reads; any fiber
+ * of the session starts a transfer. This module handles requests and bytes, and does not look into
+ * etcd's messages. Everything runs on the session's thread. */
 #ifndef DRIVERS_ETCD_HTTP_H
 #define DRIVERS_ETCD_HTTP_H
 
@@ -23,7 +22,6 @@ struct http_shared {
     char base[HTTP_ENDPOINTS][256]; /* "http://host:port" of each member */
     int count;
     bool open;
-    bool grpc;                  /* else the JSON gateway */
     struct curl_slist *headers; /* of each request */
 };
 
@@ -52,11 +50,11 @@ struct http {
     CURLM *multi;
     struct lb_fiber *pump;
     bool stop, running, parked; /* the pump: asked to end; has not; waits */
-    bool connected;             /* gRPC: there is a connection; a further transfer joins it */
+    bool connected;             /* there is a connection; a further transfer joins it */
     bool changed;               /* the sockets did, since the pump looked */
-    bool may_open;              /* gRPC: the next socket that curl asks for is wanted */
-    bool refused;               /* gRPC: curl asked for one that was not: the connection was dead */
-    struct transfer *opener;    /* gRPC: is opening the connection; others wait for how that ends */
+    bool may_open;              /* the next socket that curl asks for is wanted */
+    bool refused;               /* curl asked for one that was not: the connection was dead */
+    struct transfer *opener;    /* is opening the connection; others wait for how that ends */
     struct curl_slist *headers; /* of each request: shared->headers, or our own with a token */
     /* when curl wants to be called, by our clock; LB_NEVER = not at all */
     int64_t timer_ns;
@@ -68,7 +66,7 @@ struct http {
 };
 
 /* Once a process. 0, or -1 with err; http_close cleans up either way. */
-int http_open(struct http_shared *shared, bool grpc, struct lb_err *err);
+int http_open(struct http_shared *shared, struct lb_err *err);
 /* One more endpoint, at most HTTP_ENDPOINTS. host: a number or a name. */
 void http_endpoint(struct http_shared *shared, const char *host, int port);
 void http_close(struct http_shared *shared);
@@ -103,7 +101,7 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
  * (and the fiber woken): then it must be cancelled. */
 bool transfer_wait(struct transfer *transfer, int64_t deadline_ns, const bool *stop);
 
-/* Gives up one that is not over: HTTP/2 resets the stream, HTTP/1.1 closes the connection. */
+/* Gives up a transfer that is not over: resets its stream. */
 void transfer_cancel(struct transfer *transfer);
 
 #endif

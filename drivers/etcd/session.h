@@ -1,8 +1,7 @@
 /* session: one client's session with etcd: a lease that a helper fiber keeps alive, and calls.
  *
- * A call is one request and its answer as straight-line code, over either transport: the algorithms
- * build protobuf-c messages and read protobuf-c messages; gRPC sends them as they are, the JSON
- * gateway by json.h. Calls retry nothing unless they say so. */
+ * A call is one gRPC request and its answer, as straight-line code: the algorithms build and read
+ * protobuf-c messages. A call retries nothing unless its comment says so. */
 #ifndef DRIVERS_ETCD_SESSION_H
 #define DRIVERS_ETCD_SESSION_H
 
@@ -16,13 +15,10 @@ extern const struct lb_expectation etcd_expected[];
 #ifdef LB_HAVE_ETCD
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
-#include "drivers/etcd/json.h"
 #include "drivers/etcd/keys.h"
-
-enum etcd_transport { ETCD_GRPC, ETCD_JSON };
+#include "drivers/etcd/slab.h"
 
 struct etcd_options {
-    int64_t transport; /* enum etcd_transport */
     int64_t command_timeout_ns;
 };
 
@@ -32,11 +28,10 @@ struct etcd_server {
     char shown[256];              /* the URL without its password, for messages */
 };
 
-/* A request's path by either transport, and what answers it. */
+/* A request's path, and the type of its answer. */
 struct etcd_method {
-    const char *grpc, *json;
+    const char *path;
     const ProtobufCMessageDescriptor *answer;
-    bool stream; /* the gateway wraps each message of a stream in {"result": ...} */
 };
 
 extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_watch_method,

@@ -35,9 +35,9 @@ static const struct variant {
     const char *lock, *set;
     unsigned more_caps; /* that the option brings */
 } variants[] = {
-    {"etcd-mutex", "transport=json", 0},       {"etcd-mutex", "watch_from=now", 0},
-    {"etcd-lock", "transport=json", 0},        {"etcd-chubby", "transport=json", 0},
-    {"mem-rwlock", "prefer=writer", 0},        {"sqlite-immediate", "fence=yes", LB_CAP_FENCE},
+    {"etcd-mutex", "watch_from=now", 0},
+    {"mem-rwlock", "prefer=writer", 0},
+    {"sqlite-immediate", "fence=yes", LB_CAP_FENCE},
     {"sqlite-immediate", "journal=delete", 0},
 };
 

@@ -9,7 +9,7 @@
 #define SOON (30 * LB_S_NS) /* waits that ought to end do so by then */
 #define KEY "ls/cell/orders:7"
 
-static struct live_place grpc, json;
+static struct live_place chubby;
 
 static void open_client(struct live_client *client, const struct live_place *live) {
     live_client_init(client, live, KEY);
@@ -261,17 +261,11 @@ static void silence_is_jeopardy(void *arg) {
     live_client_done(&holder);
 }
 
-static void on_both(void (*body)(void *)) {
-    LIVE_NEEDS(&grpc);
-    LIVE_NEEDS(&json);
-    live_run(body, &grpc);
-    live_run(body, &json);
-}
-
 #define TEST(body)                                                                                 \
     static void test_##body(void **state) {                                                        \
         (void)state;                                                                               \
-        on_both(body);                                                                             \
+        LIVE_NEEDS(&chubby);                                                                       \
+        live_run(body, &chubby);                                                                   \
     }
 TEST(readers_together_writers_alone)
 TEST(readers_queue_behind_a_writer)
@@ -282,20 +276,15 @@ TEST(silence_is_jeopardy)
 
 static int start(void **state) {
     (void)state;
-    grpc = live_open("etcd-chubby",
-                     (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
-                                           "etcd-chubby.grace=2s", NULL});
-    json =
-        live_open("etcd-chubby",
-                  (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json",
-                                        "etcd-chubby.lock_delay=4s", "etcd-chubby.grace=2s", NULL});
+    chubby = live_open("etcd-chubby",
+                       (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
+                                             "etcd-chubby.grace=2s", NULL});
     return 0;
 }
 
 static int stop(void **state) {
     (void)state;
-    live_close(&grpc);
-    live_close(&json);
+    live_close(&chubby);
     return 0;
 }
 

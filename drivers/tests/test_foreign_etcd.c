@@ -1,5 +1,5 @@
 /* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the
- * other, both ways, over both transports; what stands on the server meanwhile; and what becomes of
+ * other, both ways; what stands on the server meanwhile; and what becomes of
  * the lock when its lease or the server goes. */
 #include "drivers/tests/live_help.h"
 
@@ -9,8 +9,8 @@
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
 #define KEY "orders/7 \"odd\" \xc3\xa9"
 
-static struct live_place grpc, json;                  /* etcd-mutex */
-static struct live_place service, service_json, bare; /* etcd-lock; bare: without its checks */
+static struct live_place mutex;         /* etcd-mutex */
+static struct live_place service, bare; /* etcd-lock; bare: without its checks */
 
 static const char *endpoint(const struct live_place *live) {
     static char text[64];
@@ -481,30 +481,26 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
         (void)state;                                                                               \
         on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                             \
     }
-TEST(etcdctl_holds, &grpc, &json, &service, &service_json)
-TEST(ours_holds, &grpc, &json, &service, &service_json)
-TEST(a_lease_ends, &grpc, &json, &service, &service_json)
-TEST(a_process_that_was_away, &grpc, &json)
-TEST(an_attempt_is_settled, &grpc, &json, &service, &service_json)
-TEST(the_server_restarts, &grpc, &json)
-TEST(users_and_passwords, &grpc, &json)
-TEST(the_dead_are_not_granted, &grpc, &service, &service_json)
+TEST(etcdctl_holds, &mutex, &service)
+TEST(ours_holds, &mutex, &service)
+TEST(a_lease_ends, &mutex, &service)
+TEST(a_process_that_was_away, &mutex)
+TEST(an_attempt_is_settled, &mutex, &service)
+TEST(the_server_restarts, &mutex)
+TEST(users_and_passwords, &mutex)
+TEST(the_dead_are_not_granted, &mutex, &service)
 TEST(the_bare_service_grants_to_the_dead, &bare)
-TEST(a_lease_for_each_grant, &service, &service_json)
-TEST(what_is_left_is_counted, &grpc, &json, &service)
+TEST(a_lease_for_each_grant, &service)
+TEST(what_is_left_is_counted, &mutex, &service)
 
 static int start(void **state) {
     (void)state;
     setenv("ETCDCTL_API", "3", 1);
-    grpc = live_open("etcd-mutex", (const char *const[]){"etcd.command_timeout=3s", NULL});
-    json = live_open("etcd-mutex",
-                     (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
+    mutex = live_open("etcd-mutex", (const char *const[]){"etcd.command_timeout=3s", NULL});
     service = live_open("etcd-lock", (const char *const[]){"etcd.command_timeout=3s", NULL});
-    service_json = live_open(
-        "etcd-lock", (const char *const[]){"etcd.command_timeout=3s", "etcd.transport=json", NULL});
     bare = live_open("etcd-lock", (const char *const[]){"etcd-lock.recheck=no", NULL});
-    if (!grpc.missing && system("etcdctl version >/dev/null 2>&1") != 0) {
-        grpc.missing = json.missing = service.missing = service_json.missing = bare.missing =
+    if (!mutex.missing && system("etcdctl version >/dev/null 2>&1") != 0) {
+        mutex.missing = service.missing = bare.missing =
             "missing here: etcdctl, from the package etcd-client";
     }
     return 0;
@@ -512,10 +508,8 @@ static int start(void **state) {
 
 static int stop(void **state) {
     (void)state;
-    live_close(&grpc);
-    live_close(&json);
+    live_close(&mutex);
     live_close(&service);
-    live_close(&service_json);
     live_close(&bare);
     return 0;
 }
