@@ -109,7 +109,7 @@ static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
     return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
-/* What of ours may have decided it. */
+/* Which limit of the load generator may have caused the verdict, if any. */
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
                                  const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;
@@ -119,8 +119,8 @@ static enum probe_limit limit_of(const struct stage *stage, const struct stage_a
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over) return PROBE_NOT_LIMITED;
     if (ours && stage_is_busy(stage)) return PROBE_BUSY;
-    /* Late for those who came, but not for those who had started: the queue was before our own
-     * clients. */
+    /* Requests were late although started ones were not: the queue was for our own clients, not for
+     * the lock. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
     if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
         !key_was_busy(stage, ask, probe) &&

@@ -88,7 +88,8 @@ static json_t *model_json(const struct seek *seek, const struct sought *sought, 
                      at ? json_real(at->load) : json_null());
 }
 
-/* What of ours it was, if several then the most frequent; NULL for nothing. */
+/* Which limit of the load generator spoilt the probes; of several the most frequent one. NULL for
+ * none. */
 static const char *limit_words(const struct sought *sought) {
     int counts[PROBE_POOL + 1] = {0};
     enum probe_limit most = PROBE_NOT_LIMITED;

@@ -11,8 +11,7 @@ enum guard guard_of(const struct plan *plan, const struct lb_lock *lock) {
     return plan->keys_at_once > 1 && (lock->caps & LB_CAP_MULTI) ? GUARD_CELLS : GUARD_CELL;
 }
 
-/* A reader of the stamps that those who were here before left; it shares, so it writes none of its
- * own. */
+/* Readers take the previous holder's release time but record none, because they share the cell. */
 static struct entry entry_beside(const struct cell *cell) {
     return (struct entry){
         .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),

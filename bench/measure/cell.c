@@ -15,8 +15,8 @@ static bool was_cut(const struct findings *findings, const struct holding *who, 
 
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
-    /* Whoever comes in late, long after its stamp, is the intruder, and met the holder when that
-     * one came. */
+    /* The one that entered late, long after its stamp, is the intruder; it met the holder when the
+     * holder entered. */
     int64_t when_ns =
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* Also when its own lease was over before it came in. */
@@ -150,7 +150,8 @@ void exclusion_excuse(struct exclusion *exclusion, const struct findings *findin
     const struct found *found = &findings->holders[client];
     uint32_t doubled = atomic_load(&found->doubled), expired = atomic_load(&found->expired);
     take_back(&exclusion->lost_updates, cells);
-    /* Whose death was foretold was not counted from then on. */
+    /* Clients marked as about to be killed are not counted any more, so nothing is to be
+     * removed. */
     if (!atomic_load(&found->gone)) {
         if (doubled > 0) {
             take_back(&exclusion->double_holders, doubled < cells ? doubled : cells);

@@ -1,11 +1,11 @@
-/* recorder: the histograms of one worker thread, written without locks and looked at without
- * stopping.
+/* recorder: the histograms of one worker thread, written without locks and read without stopping
+ * the thread.
  *
- * The thread is the only writer. There are two sides; a reader that wants what was recorded so far
- * asks, and the writer turns to the other side between two records. From then on the closed side is
- * the reader's, until it asks again. So a record costs no atomic operation, and nothing is counted
- * twice or lost. All of it lies in memory that worker processes share, so a killed worker's records
- * survive it. */
+ * The thread is the only writer. There are two sides of histograms. A reader that wants what was
+ * recorded so far asks for it, and the writer switches to the other side between two records. From
+ * then on the closed side belongs to the reader, until it asks again. So a record needs no atomic
+ * operation, and nothing is counted twice or lost. All of it lies in memory that worker processes
+ * share, so the records of a killed worker survive. */
 #ifndef BENCH_MEASURE_RECORDER_H
 #define BENCH_MEASURE_RECORDER_H
 
@@ -21,14 +21,15 @@ enum metric {
     METRIC_ACQUIRE_DUE, /* due to acquired */
     METRIC_RELEASE,     /* releasing to released */
     METRIC_HOLD,        /* acquired to releasing */
-    /* the previous holder's releasing to this acquired, for one who waited then */
+    /* the previous holder's releasing to this acquired, if this client was already waiting */
     METRIC_HANDOFF,
     METRIC_LAG,         /* due to started */
     METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */
     METRIC_PING,        /* an empty round trip */
     METRIC_CONNECT,     /* opening a session for an attempt */
-    METRIC_LAST_AWAKE,  /* latches: the last count-down's call to the last awaiter's return */
-    METRIC_HICCUP,      /* how late the engine's own 1 ms timer was */
+    /* latches: from the call of the last count-down to the return of the last awaiter */
+    METRIC_LAST_AWAKE,
+    METRIC_HICCUP, /* how late the engine's own 1 ms timer was */
     METRICS
 };
 
@@ -38,11 +39,13 @@ const char *metric_name(enum metric metric);
 struct recorder {
     struct hist *now[METRICS]; /* the writer's side */
     struct hist *side[2][METRICS];
-    uint32_t active;                             /* writer's */
-    _Alignas(64) _Atomic uint32_t asked, closed; /* turns asked for and made */
+    uint32_t active; /* writer's */
+    /* switches that readers asked for, and that were made */
+    _Alignas(64) _Atomic uint32_t asked, closed;
 };
 
-/* Bytes that a recorder's histograms take, and its construction in zeroed memory of that size. */
+/* The bytes that a recorder's histograms need, and their construction in zeroed memory of that
+ * size. */
 size_t recorder_bytes(void);
 void recorder_init(struct recorder *recorder, void *memory);
 
@@ -53,7 +56,7 @@ static inline void recorder_add(struct recorder *recorder, enum metric metric, i
 
 void recorder_turn_now(struct recorder *recorder);
 
-/* Writer: turns if a reader asked; between two records, often. */
+/* Writer: switches sides if a reader asked. To be called often, between two records. */
 static inline void recorder_turn(struct recorder *recorder) {
     if (atomic_load_explicit(&recorder->asked, memory_order_relaxed) !=
         atomic_load_explicit(&recorder->closed, memory_order_relaxed)) {
@@ -61,14 +64,14 @@ static inline void recorder_turn(struct recorder *recorder) {
     }
 }
 
-/* Reader: asks for what was recorded so far; one ask at a time. */
+/* Reader: asks for what was recorded so far. Only one request at a time. */
 void recorder_ask(struct recorder *recorder);
 
-/* Reader: the closed side once the writer turned, else NULL. It must be emptied (hist_reset) before
- * the next ask. */
+/* Reader: returns the closed side once the writer has switched, else NULL. The reader must empty it
+ * (hist_reset) before it asks again. */
 struct hist *const *recorder_taken(const struct recorder *recorder);
 
-/* After the writer has ended: both sides, the active one first. */
+/* After the writer has ended: returns both sides, the active one first. */
 struct hist *const *recorder_side(const struct recorder *recorder, int index);
 
 #endif

@@ -1,9 +1,10 @@
-/* book: what a history says of who held what and when: its records put together to holds and tries.
+/* book: who held what and when, put together from the records of an oplog: holds and tries.
  *
- * Of each grant it keeps the time for which its client held it for certain (from the return of
- * acquire to the call of release), and how much of that lay inside its lease and its session. A
- * client that was killed held until its last stamp; one that never released, for ever. Where room
- * was short nothing is made up: a grant whose end was not kept ends where it began. */
+ * Of each grant it keeps the time for which its client certainly held it (from the return of
+ * acquire to the call of release), and how much of that time lay inside its lease and its session.
+ * A client that was killed held until its last stamp; a client that never released holds for ever.
+ * Where records were dropped nothing is invented: a grant whose end is missing ends where it
+ * began. */
 #ifndef BENCH_OPLOG_BOOK_H
 #define BENCH_OPLOG_BOOK_H
 
@@ -11,41 +12,42 @@
 
 enum {
     HOLD_SHARED = 1 << 0,
-    HOLD_OUTSIDE =
-        1 << 1, /* it was never inside: its lease had ended before acquire returned (LATE too), or
-                              its holder learned the loss and wrote nothing (LEARNED too) */
+    /* never inside: the lease had ended before acquire returned (LATE too), or the holder learned
+     * of the loss and wrote nothing (LEARNED too) */
+    HOLD_OUTSIDE = 1 << 1,
     HOLD_LATE = 1 << 2,
     HOLD_LEARNED = 1 << 3,
-    HOLD_DEAD = 1 << 4, /* its client was killed */
+    HOLD_DEAD = 1 << 4, /* the client was killed */
     HOLD_OPEN = 1 << 5, /* never released */
-    /* goes on where a renewal came after the lease's end: the same grant as before */
+    /* continues a grant whose renewal came after the end of its lease */
     HOLD_PIECE = 1 << 6,
-    HOLD_GHOST = 1 << 7, /* an acquire whose outcome is unknown: perhaps held, by nobody's belief */
+    /* an acquire whose outcome is unknown: perhaps held, but nobody believes that it holds */
+    HOLD_GHOST = 1 << 7,
     HOLD_CONTINUED = 1 << 8, /* a piece follows */
-    HOLD_MISORDERED = 1 << 9 /* the judge's: its token is not greater than one before it */
+    HOLD_MISORDERED = 1 << 9 /* set by the judge: its token is not greater than an earlier one */
 };
 
 /* A grant, or a piece of one. */
 struct hold {
     int64_t called_ns;      /* acquire */
-    int64_t from_ns, to_ns; /* held for certain; to: LB_NEVER = open */
-    int64_t released_ns;    /* release returned, or the loss was learned; LB_NEVER = open */
-    int64_t lease_end_ns;   /* as extended; LB_NEVER = none */
-    int64_t inside_ns;      /* until then it was inside; at most to_ns */
+    int64_t from_ns, to_ns; /* certainly held; to_ns: LB_NEVER = still open */
+    int64_t released_ns;  /* release returned, or the client learned of the loss; LB_NEVER = open */
+    int64_t lease_end_ns; /* as extended; LB_NEVER = none */
+    int64_t inside_ns;    /* the holder was inside until then; at most to_ns */
     uint64_t token;
     uint32_t client, key; /* by_slot: key * bound + slot */
     uint16_t permits, flags;
-    uint8_t ended; /* how: enum oplog_outcome of its release */
+    uint8_t ended; /* enum oplog_outcome of its release */
     uint8_t depth; /* the deepest re-entry */
 };
 
-/* An attempt that was granted nothing. */
+/* An attempt that ended without a grant. */
 struct try {
     int64_t called_ns, returned_ns;
     uint32_t client, key;
     uint16_t permits;
     uint8_t outcome;
-    bool shared, inner; /* inner: of a key that it held already */
+    bool shared, inner; /* inner: of a key that the client already held */
 };
 
 /* Something that happened to clients first .. first + count - 1. */
@@ -58,29 +60,29 @@ struct mishap {
 struct book {
     struct oplog_rules rules;
     uint64_t dropped;
-    bool whole; /* nothing was cut off at its end */
+    bool whole; /* the record is complete to its end */
     uint64_t ops;
     struct hold *holds;
     struct try *tries;
     struct mishap *mishaps;
     size_t hold_count, hold_room, try_count, try_room, mishap_count, mishap_room;
-    struct book_client *clients; /* while records come in */
+    struct book_client *clients; /* used while records are added */
 };
 
-/* 0, or -1 with err when out of memory. Records of a client come in their order; book_done may be
- * called after a failure, too. */
+/* Each returns 0, or -1 with err when out of memory. The records of one client must be added in
+ * their order. book_done may be called after a failure, too. */
 int book_begin(struct book *book, const struct oplog_rules *rules, struct lb_err *err);
 int book_add(struct book *book, const struct oplog_record *records, size_t count,
              struct lb_err *err);
-/* All that is in a file; its pages are given back as they have been read. */
+/* Adds everything in a file; memory pages of the file are released after they were read. */
 int book_add_file(struct book *book, const struct oplog_file *file, struct lb_err *err);
-/* What the writer could not take. */
-int book_add_rings(struct book *book, const struct oplog *history, struct lb_err *err);
+/* Adds what the writer could not store: the records left in the rings. */
+int book_add_rings(struct book *book, const struct oplog *oplog, struct lb_err *err);
 /* No more records come. */
 void book_end(struct book *book, uint64_t dropped, bool whole);
 void book_done(struct book *book);
 
-/* Until when a grant may have been held, by anybody's knowledge. */
+/* The latest time until which any client may have held this grant, by anybody's knowledge. */
 int64_t hold_gone_ns(const struct book *book, const struct hold *hold);
 
 #endif

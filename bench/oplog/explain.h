@@ -1,4 +1,4 @@
-/* explain: a judgement's counter-example as the few operations that contradict each other, for
+/* explain: the counter-example of a judgement: the few operations that contradict each other, for
  * people and for JSON. */
 #ifndef BENCH_OPLOG_EXPLAIN_H
 #define BENCH_OPLOG_EXPLAIN_H
@@ -15,15 +15,15 @@ struct oplog_line {
     uint64_t token;
     int64_t lease_end_ns; /* LB_NEVER = none */
     bool shared;
-    char note[96]; /* what it has to do with it; "" = nothing */
+    char note[96]; /* its part in the contradiction; "" = none */
 };
 
-/* The acquires, first to last, then how the holds before the last one ended. witness: the
- * judgement's, of which there are witness_count. Returns how many lines. */
+/* Writes the acquires from first to last, then how the holds before the last one ended. witness:
+ * the judgement's witnesses, witness_count of them. Returns the number of lines. */
 int oplog_explain(const struct oplog_rules *rules, const struct judgement *judgement,
                   const struct hold *witness, struct oplog_line lines[EXPLAIN_LINES]);
 
-/* The key that a hold's place is of. */
+/* The key of a hold, also where holds are kept by slot. */
 uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold);
 
 /* How a hold ended: "ok", "lost", "unknown", "killed", ... */

@@ -1,11 +1,12 @@
-/* judge: whether a history is one of a lock, in n log n; what it shows that does not, as few
- * operations.
+/* judge: decides in n log n whether an oplog can come from a lock that excludes; if not, it shows a
+ * few operations that contradict each other.
  *
- * It takes each acquire at its return and each release at its call, which are inside of what the
- * client believes: if two such holds that exclude each other overlap, no order of the operations
- * explains them, and if none do, that very order does. So grants need no search. A try that was
- * busy without anybody who may have held it, and a grant that somebody who asked later got before,
- * are counted and accuse nobody. */
+ * It places each acquire at its return and each release at its call; both lie inside the time for
+ * which the client believes that it holds. If two such holds that exclude each other overlap, no
+ * order of the operations explains them; if none overlap, this very order explains all of them. So
+ * no search over orders is needed. Two things are counted but accuse nobody: a try that was busy
+ * although no client may have held the key, and a grant that a client got before one that had asked
+ * earlier. */
 #ifndef BENCH_OPLOG_JUDGE_H
 #define BENCH_OPLOG_JUDGE_H
 
@@ -13,41 +14,42 @@
 
 enum oplog_verdict {
     OPLOG_CLEAN,
-    OPLOG_EXPIRED, /* holders met, but not both inside their leases or sessions */
+    OPLOG_EXPIRED, /* holders overlapped, but not both inside their leases or sessions */
     OPLOG_VIOLATED
 };
 
 #define OPLOG_WITNESSES 16
 
-/* What contradicts what. */
+/* The kind of contradiction. */
 enum oplog_clash { CLASH_NONE, CLASH_OVERLAP, CLASH_TOKEN };
 
 struct judgement {
     enum oplog_verdict verdict;
-    uint64_t violations, expired; /* grants that came in while others were there */
-    uint64_t token_errors;        /* grants whose token is not greater than one's before them */
+    uint64_t violations, expired; /* grants that began while other holders were inside */
+    uint64_t token_errors;        /* grants whose token is not greater than an earlier one's */
     uint64_t spurious_busy, inversions;
-    bool busy_judged; /* spurious_busy is known */
-    /* The earliest: the grant that came in last, behind those that it met. Indices of the book's
-     * holds. */
+    bool busy_judged; /* spurious_busy was computed */
+    /* The earliest contradiction: first the grants that were already there, last the grant that
+     * began while they were. Indices into the book's holds. */
     enum oplog_clash clash;
     uint32_t witness[OPLOG_WITNESSES];
     int witness_count;
-    int64_t clash_ns; /* when it came in */
+    int64_t clash_ns; /* when the last one began */
 };
 
-/* Judges a book that has ended. ret_order: the holds by key and begin (order.h), to be freed; may
- * be NULL. 0, or -1 with err when out of memory. */
+/* Judges a book after book_end. ret_order: the holds by key and begin (order.h), to be freed by the
+ * caller; may be NULL. Returns 0, or -1 with err when out of memory. */
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
 
-/* ---- its parts ---- */
+/* ---- parts of oplog_judge ---- */
 
-/* Tokens of grants that were called after others had returned. */
+/* Compares the tokens of grants that were requested after earlier ones had returned. */
 int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement *judgement,
                  struct lb_err *err);
-/* Tries that found it busy. */
+/* Looks at the tries that found the key busy. */
 int judge_busy(const struct book *book, struct judgement *judgement, struct lb_err *err);
-/* Keeps a clash if it is the earliest of the gravest. */
+/* Whether a contradiction of this gravity at this time is the one to keep: the earliest of the
+ * gravest. */
 bool judge_is_first(const struct judgement *judgement, enum oplog_verdict gravity, int64_t at_ns);
 
 const char *oplog_verdict_name(enum oplog_verdict verdict);

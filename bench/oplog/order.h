@@ -1,12 +1,13 @@
-/* order: indices of holds, sorted by key and a time, in time proportional to their number. */
+/* order: indices of holds sorted by key and time, in time proportional to their number. */
 #ifndef BENCH_OPLOG_ORDER_H
 #define BENCH_OPLOG_ORDER_H
 
 #include "bench/oplog/book.h"
 
-/* Indices of all holds (or tries), by key and then by a time; those alike in both in the order of
- * the array. To be freed. NULL with err when out of memory. */
-/* then to_ns, then the token */
+/* Return the indices of all holds (or tries), sorted by key and then by a time; entries equal in
+ * both stay in the order of the array. The caller frees the result. NULL with err when out of
+ * memory. */
+/* sorted by from_ns, then to_ns, then the token */
 uint32_t *order_holds_from(const struct book *book, struct lb_err *err);
 uint32_t *order_holds_called(const struct book *book, struct lb_err *err);
 uint32_t *order_tries_returned(const struct book *book, struct lb_err *err);

@@ -24,7 +24,8 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
     history->writer = oplog_writer_start(shared->oplog, *path ? path : NULL, &history->err);
 }
 
-/* It was killed when it had left its cell: what it held it was about to release, or had. */
+/* The client was killed after leaving its cell, so its grant was being released or already
+ * released. */
 static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
     bool cells = shared->guard != GUARD_READERS && shared->guard != GUARD_PERMITS;
     if (!cells || client->inside > 0) return;

@@ -159,8 +159,8 @@ bool topo_node_runs(struct node *node) {
     if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         ended.si_pid == 0)
         return true;
-    /* What it started goes with it. Only then is it waited for, which frees its number for
-     * others. */
+    /* Kill the whole process group before reaping its leader, so that the leader's pid is not
+     * reused. */
     kill(-node->pid, SIGKILL);
     waitpid(node->pid, &node->status, 0);
     janitor_drop_group(node->pid);
