@@ -198,8 +198,6 @@ struct lb_request {
     uint32_t permits; /* semaphores: how many are wanted, at least 1; above 1 with LB_CAP_PERMITS */
     /* semaphores: how many there are; latches: the count; LB_CAP_SLOTS: how many slots */
     uint32_t bound;
-    /* LB_CAP_SLOTS: bit i set = slot i is of no use to the caller (sold out) */
-    uint64_t skip_slots;
     const struct lb_key
         *keys; /* LB_CAP_MULTI: all that are wanted, each once, in an order that is the same
                                   for all clients; the first is the key above. NULL = just the key above */

@@ -4,9 +4,9 @@
  *
  * A holder installs its token before it reads; who has a smaller one than is there can neither read
  * nor write any more. Each step is one atomic operation of the server, and goes through the
- * client's own session, so that what befalls its wire befalls its writes. Only for locks with
- * LB_CAP_FENCE whose calls are no part of a transaction that the lock itself has open: what that
- * wrote would end with it. */
+ * client's own session, so that what befalls its wire befalls its writes. A lock without
+ * LB_CAP_FENCE passes token 0, which never refuses anything. Only for locks whose calls are no part
+ * of a transaction that the lock itself has open: what that wrote would end with it. */
 #ifndef DRIVERS_STORE_H
 #define DRIVERS_STORE_H
 

@@ -15,22 +15,9 @@ static void use_key(struct client *client, uint32_t index) {
     client->request.key_len = shared_key_name(shared, index, client->key);
     client->request.key_index = index;
     client->request.key_number = shared_key_number(shared, index);
-    if (client->sold_out) client->request.skip_slots = client->sold_out[index];
     /* Another key is another wait. */
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     watch_for(client, 0, index);
-}
-
-/* One that still has something to sell. */
-static uint32_t pick_unsold(struct client *client) {
-    const struct shared *shared = client->worker->shared;
-    uint32_t index = 0;
-    for (int i = 0; i < DRAWS; i++) {
-        index = keys_pick(&shared->keys, client->index, &client->rng);
-        if (!sell_is_over(client, index)) return index;
-    }
-    while (sell_is_over(client, index)) index = (index + 1) % shared->key_count;
-    return index;
 }
 
 static bool has(const uint32_t *keys, int count, uint32_t key) {
@@ -77,11 +64,6 @@ void client_choose(struct client *client) {
         choose_several(client);
         return;
     }
-    uint32_t index = client->sold_out ? pick_unsold(client)
-                                      : keys_pick(&shared->keys, client->index, &client->rng);
-    if (index != client->key_index) {
-        use_key(client, index);
-    } else if (client->sold_out) {
-        client->request.skip_slots = client->sold_out[index];
-    }
+    uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
+    if (index != client->key_index) use_key(client, index);
 }

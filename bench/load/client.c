@@ -25,7 +25,6 @@ int client_init(struct client *client, struct worker *worker, struct session *se
                 uint32_t index) {
     struct shared *shared = worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
-    const struct plan *plan = shared->plan;
     client->worker = worker;
     client->session = session;
     client->index = index;
@@ -50,11 +49,6 @@ int client_init(struct client *client, struct worker *worker, struct session *se
         client->visits = calloc(LB_KEYS_MAX, sizeof *client->visits);
         if (!client->visits) return -1;
     }
-    if (plan->stock > 0 && !shared->own_cells) {
-        client->sold_out = calloc(shared->key_count, sizeof *client->sold_out);
-        if (!client->sold_out) return -1;
-        client->keys_left = shared->key_count;
-    }
     return 0;
 }
 
@@ -62,11 +56,9 @@ void client_done(struct client *client) {
     free(client->grant.data);
     free(client->keys);
     free(client->visits);
-    free(client->sold_out);
     client->grant.data = NULL;
     client->keys = NULL;
     client->visits = NULL;
-    client->sold_out = NULL;
 }
 
 /* Waits for the supervisor, whatever the cut-off says. */
@@ -176,7 +168,6 @@ static void enter_more(struct client *client, int64_t started_ns, int64_t acquir
     if (client->worker->shared->oplog) trace_granted(client, started_ns, acquired_ns);
     if (client->worker->shared->latest_started && !client->request.shared)
         note_order(client, started_ns);
-    if (client->sold_out) sell_look(client);
 }
 
 /* Who held the key when, for short-term fairness: by the moment of the grant, so that numbers
@@ -210,7 +201,6 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
     if (outcome == LB_OK) outcome = client->told;
     int64_t releasing_ns = lb_now();
     if (__builtin_expect(outcome == LB_OK, 1)) {
-        if (__builtin_expect(client->sold_out != NULL, 0)) sell_one(client);
         guard_leave(client, releasing_ns);
         outcome = session->lb.lock->release(&session->lb, &client->request, &client->grant);
     } else if (knows_loss(client, outcome, releasing_ns)) {
@@ -293,7 +283,6 @@ static bool next(struct client *client, int64_t *ret_due_ns, int64_t *ret_starte
     struct worker *worker = client->worker;
     struct shared *shared = worker->shared;
     int64_t end_ns = stage_end_ns(shared);
-    if (client->sold_out && !sell_any_left(client)) return false;
     if (!worker->schedule) {
         int64_t due_ns = client->next_ns;
         if (due_ns > client->ended_ns) lb_sleep_until(due_ns < end_ns ? due_ns : end_ns);
@@ -378,9 +367,8 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     struct shared *shared = client->worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
     struct lb_session *session = &client->session->lb;
-    const struct lb_store *store = shared->store_backend;
     if (lock->setup && lock->setup(session, err) != 0) return -1;
-    if (store && store->setup && store->setup(session, err) != 0) return -1;
+    if (shared->store_backend && store_prepare(shared, session, err) != 0) return -1;
     /* a latch: each round's key in its turn */
     if (!lock->arm || lock->primitive == LB_LATCH) return 0;
     for (uint32_t i = 0; i < shared->key_count; i++) {

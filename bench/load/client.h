@@ -68,10 +68,6 @@ struct client {
     struct client_keys *keys; /* NULL = one at a time */
     /* of the guarded store, one a key of the grant; NULL = there is none */
     struct visit *visits;
-    /* selling: for each key the slots that it found empty, a bit each; or NULL */
-    uint64_t *sold_out;
-    uint32_t keys_left; /* that it has not found sold out */
-    uint64_t left;      /* goods that it saw when it came in */
 };
 
 /* Prepares client `index` of a session; fiber comes later. 0, or -1 when out of memory. */

@@ -1,5 +1,5 @@
 /* guard: what a grant lets its client into, and so the checks of a stage: a cell, several, a
- * slot's, or a crowd; the goods that it sells there. */
+ * slot's, or a crowd. */
 #ifndef BENCH_LOAD_GUARD_H
 #define BENCH_LOAD_GUARD_H
 
@@ -46,14 +46,5 @@ void guard_abandon(struct client *client);
 
 /* A renewal moved grant.lease_end_ns. */
 void guard_renewed(struct client *client);
-
-/* ---- selling (sell.c); only with client->sold_out ---- */
-
-/* False when the client found all keys that it may choose sold out. */
-bool sell_any_left(const struct client *client);
-bool sell_is_over(const struct client *client, uint32_t key);
-/* On entry, and before leaving. */
-void sell_look(struct client *client);
-void sell_one(struct client *client);
 
 #endif

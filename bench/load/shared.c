@@ -55,7 +55,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     }
     if (lock->primitive == LB_OPTIMISTIC)
         parts.versions = carve(carver, keys * sizeof *parts.versions);
-    if (plan->stock > 0) parts.stock = carve(carver, cells * sizeof *parts.stock);
     if (shape->has_store) parts.store = carve(carver, cells * sizeof *parts.store);
     if (shape->store_backend)
         parts.store_values = carve(carver, cells * sizeof *parts.store_values);
@@ -74,14 +73,13 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->findings.holders = parts.findings.holders;
     shared->crowds = parts.crowds;
     shared->versions = parts.versions;
-    shared->stock = parts.stock;
     shared->store = parts.store;
     shared->store_values = parts.store_values;
     shared->latest_started = parts.latest_started;
     shared->turns = parts.turns;
     shared->worker = parts.worker;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);
-    shared->more_to_enter = shared->latest_started || shared->stock || shared->oplog;
+    shared->more_to_enter = shared->latest_started || shared->oplog;
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
     }
@@ -139,8 +137,8 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
     shape.no_hold = plan->hold.mean_ns == 0 && shape.depth == 1 &&
                     (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
-    shape.one_key = (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && plan->stock == 0 &&
-                    shape.guard != GUARD_CELLS;
+    shape.one_key =
+        (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && shape.guard != GUARD_CELLS;
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
     /* it ends with a look at the clock */
     if (plan->careful && !shape.own_cells) shape.no_hold = false;
@@ -168,10 +166,6 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->window_end_ns, LB_NEVER);
     for (int i = 0; i < clients; i++) shared->client[i].connect_ns = -1;
     give_pulses(shared);
-    for (uint32_t i = 0; shared->stock && i < shared->key_count && !shared->own_cells; i++) {
-        stock_fill(&shared->stock[i * shared->slots], shared->slots, plan->stock);
-        shared->goods += plan->stock;
-    }
     return shared;
 }
 

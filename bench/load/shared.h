@@ -16,7 +16,6 @@
 #include "bench/measure/cell.h"
 #include "bench/measure/crowd.h"
 #include "bench/measure/recorder.h"
-#include "bench/measure/stock.h"
 #include "bench/measure/store.h"
 #include "bench/measure/turns.h"
 #include "bench/measure/versions.h"
@@ -115,7 +114,7 @@ struct shared {
     uint32_t depth;      /* of re-entry */
     bool churn;          /* a session for each attempt */
     bool one_key;        /* each attempt of a client takes the same one, and alike */
-    bool more_to_enter;  /* order is watched, or goods are sold */
+    bool more_to_enter;  /* order is watched, or a history is kept */
     bool no_hold;        /* nothing passes between the grant and the release */
     uint32_t slots;      /* cells of a key */
     uint32_t cell_count; /* key_count * slots */
@@ -145,17 +144,11 @@ struct shared {
     _Atomic int spoilt;      /* a count-down of the round failed */
     _Atomic uint64_t rounds; /* complete ones in the window */
 
-    /* Selling. */
-    _Alignas(64) _Atomic uint64_t sold;
-    uint64_t goods;
-    _Atomic int64_t sold_out_ns; /* when the last piece was sold; 0 = not yet */
-
     struct oplog *oplog; /* of all operations; NULL = not kept */
     struct findings findings;
     struct cell *cells;
     struct crowds crowds;
     struct versions *versions; /* a key each; NULL = not an optimistic lock */
-    struct stock *stock;       /* a cell each; NULL = nothing is sold */
     struct guarded *store;     /* a cell each; NULL = no guarded store */
     uint64_t *store_values;    /* the backend's in the end, a cell each; NULL = it keeps none */
     bool store_collected;      /* they are there */

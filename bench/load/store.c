@@ -12,7 +12,7 @@ void store_shape(struct shared *shape) {
     shape->has_store = true;
     /* Of several keys a grant's token is the first one's. */
     shape->store_fenced = (lock->caps & LB_CAP_FENCE) && shape->guard != GUARD_CELLS;
-    if (shape->plan->store == STORE_BACKEND && shape->store_fenced && shape->slots == 1) {
+    if (shape->plan->store == STORE_BACKEND && (shape->store_fenced || shape->plan->stock > 0)) {
         shape->store_backend = lock->store;
     }
     if (shape->store_backend) {
@@ -59,15 +59,28 @@ static enum lb_outcome take_word(struct visit *visit, enum lb_outcome outcome) {
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
+/* The backend has a value for each cell, named like the key of that number. */
+static struct lb_request value_request(const struct shared *shared, uint32_t cell, char *name) {
+    return shared_request(shared, cell, name);
+}
+
+/* A cell's share of its key's stock: equal shares, and the first cell gets the remainder. */
+static uint64_t stock_of_cell(const struct shared *shared, uint32_t cell) {
+    uint64_t stock = shared->plan->stock;
+    return stock / shared->slots + (cell % shared->slots == 0 ? stock % shared->slots : 0);
+}
+
 enum lb_outcome store_install(struct client *client) {
-    const struct lb_store *store = client->worker->shared->store_backend;
+    const struct shared *shared = client->worker->shared;
+    const struct lb_store *store = shared->store_backend;
     struct visit *visit = client->visits;
     enum lb_outcome outcome = LB_OK;
     *visit = (struct visit){.token = client->grant.token};
     client_calls(client);
     if (client->told == LB_OK) {
-        outcome =
-            store->install(&client->session->lb, &client->request, visit->token, &visit->fenced);
+        char name[KEY_TEXT_MAX];
+        struct lb_request request = value_request(shared, cell_index(client), name);
+        outcome = store->install(&client->session->lb, &request, visit->token, &visit->fenced);
         outcome = take_word(visit, outcome);
     }
     client_called(client);
@@ -81,11 +94,14 @@ enum lb_outcome store_save(struct client *client) {
     struct visit *visit = client->visits;
     enum lb_outcome outcome = LB_OK;
     client_calls(client);
-    bool writes = client->told == LB_OK;
+    bool sells = shared->plan->stock > 0;
+    bool writes = client->told == LB_OK && !(sells && visit->fenced == 0);
     if (writes) store_write_beside(key_of(client, 0), visit);
     if (writes && visit->fence == FENCE_ACCEPTED) {
-        outcome =
-            store->write(&client->session->lb, &client->request, visit->token, visit->fenced + 1);
+        char name[KEY_TEXT_MAX];
+        struct lb_request request = value_request(shared, cell_index(client), name);
+        uint64_t value = sells ? visit->fenced - 1 : visit->fenced + 1;
+        outcome = store->write(&client->session->lb, &request, visit->token, value);
         outcome = take_word(visit, outcome);
     }
     client_called(client);
@@ -93,18 +109,49 @@ enum lb_outcome store_save(struct client *client) {
     return client->told != LB_OK ? client->told : outcome;
 }
 
+int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
+    const struct lb_store *store = shared->store_backend;
+    if (store->setup && store->setup(session, err) != 0) return -1;
+    for (uint32_t i = 0; shared->plan->stock > 0 && i < shared->cell_count; i++) {
+        char name[KEY_TEXT_MAX];
+        struct lb_request request = value_request(shared, i, name);
+        uint64_t value;
+        if (store->install(session, &request, 0, &value) != LB_OK ||
+            store->write(session, &request, 0, stock_of_cell(shared, i)) != LB_OK) {
+            return err_set(err, LB_EXIT_MACHINE, "the stock: %s", session->err.text);
+        }
+    }
+    return 0;
+}
+
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_store *store = shared->store_backend;
-    for (uint32_t i = 0; i < shared->key_count; i++) {
+    for (uint32_t i = 0; i < shared->cell_count; i++) {
         char name[KEY_TEXT_MAX];
-        struct lb_request request = shared_request(shared, i, name);
-        if (store->read(session, &request, &shared->store_values[i]) != LB_OK) {
+        struct lb_request request = value_request(shared, i, name);
+        uint64_t *value = &shared->store_values[i];
+        if (store->read(session, &request, value) != LB_OK) {
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         }
+        if (shared->plan->stock > 0) *value = stock_of_cell(shared, i) - *value;
         if (store->drop(session, &request, err) != 0) return -1;
     }
     shared->store_collected = true;
     return 0;
+}
+
+static struct stage_sale sum_sale(const struct shared *shared) {
+    struct stage_sale sale = {.known = shared->store_collected};
+    for (uint32_t i = 0; i < shared->cell_count; i++) {
+        uint64_t stock = stock_of_cell(shared, i);
+        uint64_t sold = atomic_load(&shared->store[i].fenced_writes);
+        uint64_t missing = sale.known ? shared->store_values[i] : 0;
+        sale.stock += stock;
+        sale.sold += sold;
+        sale.left += stock - missing;
+        if (sale.known && sold > missing) sale.oversold += sold - missing;
+    }
+    return sale;
 }
 
 void store_sum(struct stage *stage, const struct shared *shared) {
@@ -115,4 +162,5 @@ void store_sum(struct stage *stage, const struct shared *shared) {
         .fenced_known = shared->store_fenced && (!shared->store_backend || shared->store_collected),
         .sum = store_judge(shared->store, shared->cell_count, &shared->store_counts,
                            shared->store_values)};
+    if (shared->store_backend && shared->plan->stock > 0) stage->store.sale = sum_sale(shared);
 }

@@ -3,7 +3,11 @@
  *
  * In memory it costs no call: the guard enters and leaves it with its cells. In the backend each
  * step is a round trip, so it belongs to the hold: it begins with the installation and ends with
- * the write. */
+ * the write.
+ *
+ * A sale (check.stock): the backend's value is a stock of goods. Each holder reads it and, if it is
+ * above 0, writes it one less; so it is never below 0. Two holders at once sell the same piece, and
+ * then more was sold than is missing in the end. A lock without tokens can sell too. */
 #ifndef BENCH_LOAD_STORE_H
 #define BENCH_LOAD_STORE_H
 
@@ -26,8 +30,12 @@ void store_go(struct client *client);
 enum lb_outcome store_install(struct client *client);
 enum lb_outcome store_save(struct client *client);
 
-/* When all sessions have ended, by a fresh one: takes the values over, and away from the server. 0,
- * or -1 with err. */
+/* Before the load, by the first client: makes the backend's store ready and fills it with the
+ * stock, if the plan has one. 0, or -1 with err. */
+int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err);
+
+/* When all sessions have ended, by a fresh one: reads the values into shared->store_values, as the
+ * number of writes that they show, and deletes them from the server. 0, or -1 with err. */
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
 
 void store_sum(struct stage *stage, const struct shared *shared);

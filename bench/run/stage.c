@@ -105,11 +105,6 @@ static void pass_time(struct supervisor *sup, int64_t until_ns) {
     watch(sup);
 }
 
-/* Everything is sold: nothing more will happen. */
-static bool sold_out(const struct shared *shared) {
-    return shared->stock && atomic_load(&shared->drained) >= shared->clients;
-}
-
 /* Waits until a counter of clients has reached the goal. False when time ran out, or a worker
  * process ended so that it never will. */
 static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
@@ -344,7 +339,6 @@ static void supervise_load(struct supervisor *sup) {
             look_at_seconds(sup, tick_ns - begin_ns);
         }
         pass_time(sup, end_ns);
-        if (sold_out(shared)) atomic_store(&shared->window_end_ns, lb_now());
     }
     faults_end(&sup->faults);
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;

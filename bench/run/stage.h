@@ -10,7 +10,6 @@
 
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
-#include "bench/measure/stock.h"
 #include "bench/measure/store.h"
 #include "bench/measure/turns.h"
 #include "bench/servers/topo.h"
@@ -91,12 +90,22 @@ struct stage_fault {
     char sign[160]; /* by what that is known, or why it did not */
 };
 
+/* The goods that holders counted down in the backend's store, over all keys. */
+struct stage_sale {
+    uint64_t stock;    /* at the start; 0 = there was no sale */
+    uint64_t sold;     /* counted by the sellers: writes that the store confirmed */
+    uint64_t left;     /* in the store at the end, if known */
+    uint64_t oversold; /* sold more than once: sold - (stock - left), key by key */
+    bool known;        /* whether the store could be read at the end */
+};
+
 /* Its guarded store. */
 struct stage_store {
     const char *where; /* "memory", "backend"; NULL = there was none */
     bool fenced;       /* the lock has tokens */
     bool fenced_known; /* ... and what the fenced values were in the end is known */
     struct store_sum sum;
+    struct stage_sale sale;
 };
 
 struct stage {
@@ -131,11 +140,9 @@ struct stage {
                                holder learned its loss; 0 = of none is known */
     struct stage_store store;
     struct stage_history *history; /* NULL = none was kept */
-    struct stock_sum stock;
-    int64_t sold_out_after_ns; /* since the load began; 0 = it was not */
-    double bytes;              /* -1 = not known */
-    double client_cpu_ns;      /* -1 = not known */
-    double server_cpu_ns;      /* -1 = not known */
+    double bytes;                  /* -1 = not known */
+    double client_cpu_ns;          /* -1 = not known */
+    double server_cpu_ns;          /* -1 = not known */
     /* in window and drain, of all processors, by the machine's host; -1 = not known */
     int64_t stolen_ns;
     struct stage_fault *faults;

@@ -112,18 +112,6 @@ static json_t *exclusion_json(const struct stage *stage, const struct lb_lock *l
     return json;
 }
 
-/* What was sold; null where nothing was for sale. */
-static json_t *stock_json(const struct stage *stage) {
-    const struct stock_sum *stock = &stage->stock;
-    if (stock->stock == 0) return json_null();
-    bool all = stage->sold_out_after_ns > 0;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "stock", (json_int_t)stock->stock, "sold",
-                     (json_int_t)stock->sold, "left", (json_int_t)stock->left, "oversold",
-                     (json_int_t)stock->oversold, "astray", (json_int_t)stock->astray,
-                     "seconds_to_sell_out",
-                     all ? json_real((double)stage->sold_out_after_ns / 1e9) : json_null());
-}
-
 /* null where nobody could be asked: no server, or a stage after which something may be left with
  * reason. */
 static json_t *residue_json(const struct stage *stage) {
@@ -482,7 +470,6 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "steady", steady_json(&stage->steady));
     const char *limit = stage_limited_by(stage, ask);
     json_object_set_new(json, "limited_by", limit ? json_string(limit) : json_null());
-    json_object_set_new(json, "stock", stock_json(stage));
     json_object_set_new(json, "store", store_json(stage));
     json_object_set_new(json, "faults", faults_json(stage));
     json_object_set_new(json, "history", history_json(stage));

@@ -96,13 +96,7 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
     crowds_judge(x, &shared->crowds, shared->key_count);
     if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
-    if (shared->stock) {
-        stage->stock = stock_judge(shared->stock, shared->cell_count);
-        x->oversold = stage->stock.oversold > stage->stock.astray ? stage->stock.oversold
-                                                                  : stage->stock.astray;
-        int64_t end_ns = atomic_load(&shared->sold_out_ns);
-        if (end_ns > 0) stage->sold_out_after_ns = end_ns - shared->go_ns;
-    }
+    x->oversold = stage->store.sale.oversold;
     stage->rounds = atomic_load(&shared->rounds);
     x->verdict = exclusion_verdict(x);
 }
@@ -117,8 +111,8 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     sum_turns(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stuck;
-    judge_others(stage, shared);
     store_sum(stage, shared);
+    judge_others(stage, shared);
     excuse_the_dead(stage, shared);
     stage_history_weigh(stage);
     const struct exclusion *x = &stage->exclusion;

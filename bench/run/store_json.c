@@ -7,18 +7,25 @@ static json_t *count_if(bool known, uint64_t count) {
     return known ? json_integer((json_int_t)count) : json_null();
 }
 
+static json_t *sale_json(const struct stage_sale *sale) {
+    if (sale->stock == 0) return json_null();
+    return json_pack("{s:I, s:I, s:o}", "stock", (json_int_t)sale->stock, "sold",
+                     (json_int_t)sale->sold, "left", count_if(sale->known, sale->left));
+}
+
 json_t *store_json(const struct stage *stage) {
     const struct stage_store *store = &stage->store;
     const struct store_sum *sum = &store->sum;
     if (!store->where) return json_null();
-    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:o}", "where", store->where,
+    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}", "where", store->where,
                      "fenced", store->fenced, "writes", (json_int_t)sum->writes, "stale_attempted",
                      (json_int_t)sum->stale_attempted, "stale_accepted_unfenced",
                      (json_int_t)sum->stale_accepted_unfenced, "stale_rejected_fenced",
                      count_if(store->fenced, sum->stale_rejected_fenced), "stale_accepted_fenced",
                      count_if(store->fenced, sum->stale_accepted_fenced), "lost_updates_unfenced",
                      (json_int_t)sum->lost_updates_unfenced, "lost_updates_fenced",
-                     count_if(store->fenced_known, sum->lost_updates_fenced));
+                     count_if(store->fenced_known, sum->lost_updates_fenced), "sale",
+                     sale_json(&store->sale));
 }
 
 bool store_warning(const struct stage *stage, char *text, size_t size) {

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "bench/measure/crowd.h"
-#include "bench/measure/stock.h"
 #include "bench/measure/versions.h"
 
 #define CLIENTS 8
@@ -262,28 +261,6 @@ static void test_versions(void **state) {
     assert_int_equal(exclusion_verdict(&x), VERDICT_VIOLATED);
 }
 
-static void test_stock(void **state) {
-    (void)state;
-    struct stock stock[3];
-    memset(stock, 0, sizeof stock);
-    stock_fill(stock, 3, 11);
-    assert_int_equal(stock[0].stock, 5);
-    assert_int_equal(stock[1].stock, 3);
-    stock_sell(&stock[1], stock_read(&stock[1]));
-    struct stock_sum sum = stock_judge(stock, 3);
-    assert_int_equal(sum.stock, 11);
-    assert_int_equal(sum.sold, 1);
-    assert_int_equal(sum.left, 10);
-    assert_int_equal(sum.oversold + sum.astray, 0);
-    stock_sell(&stock[2], 3);
-    stock_sell(&stock[2], 3); /* two sell the same piece */
-    sum = stock_judge(stock, 3);
-    assert_int_equal(sum.oversold, 0);
-    assert_int_equal(sum.astray, 1);
-    for (int i = 0; i < 3; i++) stock_sell(&stock[2], 1);
-    assert_int_equal(stock_judge(stock, 3).oversold, 2);
-}
-
 /* The order of badness. */
 static void test_verdicts(void **state) {
     (void)state;
@@ -371,7 +348,6 @@ int main(void) {
         cmocka_unit_test_setup(test_a_session_that_ended, setup),
         cmocka_unit_test_setup(test_one_of_several_stood_still, setup),
         cmocka_unit_test_setup(test_versions, setup),
-        cmocka_unit_test_setup(test_stock, setup),
         cmocka_unit_test_setup(test_verdicts, setup),
         cmocka_unit_test_setup(test_threads_with_permits_are_clean, setup),
         cmocka_unit_test_setup(test_threads_without_are_caught, setup),

@@ -171,41 +171,6 @@ static void test_a_latch_for_one(void **state) {
     stage_free(stage);
 }
 
-static void test_a_sale_adds_up(void **state) {
-    (void)state;
-    struct stage_wish wish = {.stock = 100, .bound = 3};
-    const struct lb_lock *locks[] = {&toy_mutex, &toy_slots};
-    for (int i = 0; i < 2; i++) {
-        struct stage *stage = run_toy(
-            locks[i], RIGHT, wish, SETS(CROWD, "load.keys=2", "run.warmup=0", "run.duration=20s"));
-        assert_clean(stage);
-        assert_int_equal(stage->stock.stock, 200);
-        assert_int_equal(stage->stock.sold, 200);
-        assert_int_equal(stage->stock.left + stage->stock.oversold + stage->stock.astray, 0);
-        /* It ends when all is sold. */
-        assert_true(stage->sold_out_after_ns > 0 && stage->window_ns < 15 * LB_S_NS);
-        stage_free(stage);
-    }
-    /* Not everything is sold in time. */
-    wish.stock = 1000000000;
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD));
-    assert_clean(stage);
-    assert_int_equal(stage->stock.sold + stage->stock.left, wish.stock);
-    assert_int_equal(stage->sold_out_after_ns, 0);
-    stage_free(stage);
-}
-
-static void test_overselling_is_caught(void **state) {
-    (void)state;
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true},
-                (struct stage_wish){.stock = 100}, SETS(CROWD, "run.warmup=0", "run.duration=20s"));
-    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
-    assert_true(stage->exclusion.oversold > 0);
-    assert_true(stage->stock.sold > stage->stock.stock);
-    stage_free(stage);
-}
-
 static void test_overtaking_is_counted(void **state) {
     (void)state;
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true},
@@ -263,8 +228,6 @@ int main(void) {
         cmocka_unit_test(test_each_update_makes_its_own_version),
         cmocka_unit_test(test_a_latch_opens_once_and_for_all),
         cmocka_unit_test(test_a_latch_for_one),
-        cmocka_unit_test(test_a_sale_adds_up),
-        cmocka_unit_test(test_overselling_is_caught),
         cmocka_unit_test(test_overtaking_is_counted),
         cmocka_unit_test(test_residue_is_reported),
     };

@@ -386,7 +386,6 @@ static inline enum lb_outcome toy_slot_acquire(struct lb_session *session,
     for (;;) {
         for (uint32_t slot = 0; slot < request->bound; slot++) {
             uint64_t bit = UINT64_C(1) << slot;
-            if (request->skip_slots & bit) continue;
             bool taken = atomic_fetch_or(&shared->key[key].slots, bit) & bit;
             if (taken && !toy.slot_is_shared) continue;
             grant->slot = slot;

@@ -30,8 +30,6 @@ static const char *latch_unfit(const struct plan *plan) {
 
 /* What the plan asks of a lock that this one can't do, or NULL. */
 static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
-    bool guards =
-        lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK || (lock->caps & LB_CAP_SLOTS);
     bool shared = false;
     for (int i = 0; i < plan->readers_count; i++) shared |= plan->readers[i] > 0;
     const struct {
@@ -54,8 +52,8 @@ static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
          "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
         {plan->clients_per_session > 1 && !(lock->caps & LB_CAP_SHARE),
          "doesn't let clients share a session (load.clients_per_session; capability 'share')"},
-        {plan->stock > 0 && !guards,
-         "has no single holder who could sell (load.stock needs a mutex or a segmented lock)"},
+        {plan->stock > 0 && !lock->store,
+         "has no store in its backend that could keep a stock (check.stock)"},
         {plan->bound > LB_SLOTS_MAX && (lock->caps & LB_CAP_SLOTS),
          "has at most 64 segments (acquire.bound)"},
     };

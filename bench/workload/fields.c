@@ -130,15 +130,6 @@ static const struct field table[] = {
      .choices = "keep,each",
      .help =
          "keep: a client connects once; each: it connects for each attempt and closes behind it"},
-    {.section = "load",
-     .key = "stock",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct plan, stock),
-     .def = "0",
-     .min = 0,
-     .max = 1e12,
-     .help =
-         "goods of each key: each holder sells one, sold-out keys are left alone; 0 = no selling"},
 
     {.section = "acquire",
      .key = "mode",
@@ -281,6 +272,16 @@ static const struct field table[] = {
      .help =
          "a value that holders write with and without a check of their tokens; backend: kept there, of "
          "locks that can (else in memory)"},
+    {.section = "check",
+     .key = "stock",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct plan, stock),
+     .def = "0",
+     .min = 0,
+     .max = 1e12,
+     .help =
+         "goods of each key, counted down by one for each grant in the store that the backend keeps "
+         "(check.store = backend); slots share a key's stock; 0 = no sale"},
     {.section = "check",
      .key = "careful",
      .type = FIELD_BOOL,

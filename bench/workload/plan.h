@@ -160,8 +160,6 @@ struct plan {
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE */
     bool churn;              /* a session for each attempt: connect, acquire, release, close */
-    /* of each key: a holder sells one, and a key that is sold out is left; 0 = no selling */
-    uint64_t stock;
 
     /* per cent of attempts that are shared; one stage each; {0} = none */
     int readers[PLAN_LADDER_MAX];
@@ -185,8 +183,9 @@ struct plan {
     enum check_gap gap;
     int64_t gap_ns;
     enum check_store store;
-    bool careful; /* a holder looks at its clock before it writes */
-    bool history; /* each operation is recorded, and judged when the stage is over */
+    uint64_t stock; /* of each key, that the store's writes count down; 0 = they count up from 0 */
+    bool careful;   /* a holder looks at its clock before it writes */
+    bool history;   /* each operation is recorded, and judged when the stage is over */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are INJECT_NONE do nothing */
 

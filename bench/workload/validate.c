@@ -26,13 +26,6 @@ static int least(const struct plan *plan) {
     return few;
 }
 
-static bool with_readers(const struct plan *plan) {
-    for (int i = 0; i < plan->readers_count; i++) {
-        if (plan->readers[i] > 0) return true;
-    }
-    return false;
-}
-
 /* An error at the place where a value was set, or at its default. */
 static int wrong_at(const struct draft *draft, struct lb_err *err, const struct field *field,
                     const struct setting *from, const char *section, const char *why) {
@@ -119,10 +112,10 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
         return wrong(draft, err, "load", "session",
                      "a session that clients share is kept: set load.clients_per_session = 1");
     }
-    if (plan->stock > 0 && (plan->keys_at_once > 1 || with_readers(plan))) {
-        return wrong(draft, err, "load", "stock",
-                     "who sells has one key, and that alone: set acquire.keys_at_once = 1 and "
-                     "acquire.readers = 0");
+    if (plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1)) {
+        return wrong(draft, err, "check", "stock",
+                     "the stock is one key's value in the backend: set check.store = backend and "
+                     "acquire.keys_at_once = 1");
     }
     if (plan->permits > plan->bound) {
         return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has",

@@ -6,6 +6,7 @@
  *
  * Keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes resource:seg:i, over
  * its nodes. */
+#include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -44,7 +45,6 @@ static enum lb_outcome try_round(struct lb_session *session, const struct lb_req
     for (uint32_t i = 0; i < request->bound; i++) {
         char key[SEGMENT_MAX];
         uint32_t slot = (first + i) % request->bound;
-        if (request->skip_slots >> slot & 1) continue;
         mine->slot = slot;
         size_t len = segment_key(session, request, slot, key);
         enum lb_outcome outcome = string_try_key(session, key, len, request, grant);
@@ -59,8 +59,6 @@ static enum lb_outcome segmented_acquire(struct lb_session *session,
     if (request->bound < 1 || request->bound > LB_SLOTS_MAX)
         return lb_fail(session, LB_REFUSED, "redis-segmented: 1 to %d segments, not %u",
                        LB_SLOTS_MAX, request->bound);
-    uint64_t all = request->bound == 64 ? UINT64_MAX : (UINT64_C(1) << request->bound) - 1;
-    if ((request->skip_slots & all) == all) return LB_BUSY; /* nothing to wait for */
     return string_poll(session, request, grant, try_round);
 }
 
@@ -132,4 +130,5 @@ const struct lb_lock lock_redis_segmented = {
     LB_IF_HIREDIS(.options = segmented_options, .options_bytes = sizeof(struct segmented_options),
                   .grant_bytes = sizeof(struct segmented_grant), .acquire = segmented_acquire,
                   .release = segmented_release, .renew = segmented_renew,
-                  .settle = segmented_settle, .residue = segmented_residue, )};
+                  .settle = segmented_settle, .residue = segmented_residue,
+                  .store = &redis_store, )};

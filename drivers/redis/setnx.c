@@ -3,6 +3,7 @@
  * node-redlock and everything else that takes "SET NX PX" with a random token. One round trip each;
  * waits by polling; the lease frees a dead holder's. No order, no token that grows. It does not
  * renew by itself and does not survive a failover: see its claims. */
+#include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -36,4 +37,4 @@ const struct lb_lock lock_redis_setnx = {
     LB_IF_HIREDIS(.options = setnx_options, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
                   .release = string_release, .renew = string_renew, .settle = string_settle,
-                  .residue = string_residue, )};
+                  .residue = string_residue, .store = &redis_store, )};

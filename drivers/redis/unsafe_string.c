@@ -1,6 +1,7 @@
 /* unsafe-redis-setnx-expire, -del, -get-del, -ttl-short, -renew-late: redis-setnx with one mistake
  * each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
  * never to be used. */
+#include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
@@ -222,7 +223,8 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
     .expected = unsafe_ttl_short_expected,
     LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
                   .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
-                  .release = string_release, .settle = string_settle, .residue = string_residue, )};
+                  .release = string_release, .settle = string_settle, .residue = string_residue,
+                  .store = &redis_store, )};
 
 const struct lb_lock lock_unsafe_redis_renew_late = {
     .name = "unsafe-redis-renew-late",

@@ -189,7 +189,6 @@ static bool enter_slots(struct lb_session *session, const struct lb_request *req
                         struct part *part, struct lb_grant *grant) {
     struct kinds_grant *mine = grant->data;
     for (uint32_t i = 0; i < request->bound && i < SLOTS; i++) {
-        if ((request->skip_slots >> i & 1) && !has(session, KIND_ANY_SLOT)) continue;
         if (part->slot[i].client != 0) continue;
         part->slot[i] = me(session, request);
         mine->slot = i + 1;

@@ -43,7 +43,6 @@ enum kind_fault {
     KIND_KEEPS_SOME, /* keys of a set that it could not have in full */
     KIND_LOCKS_UP,   /* takes the keys of a set one by one, half of the clients backwards */
     KIND_SAME_SLOT,
-    KIND_ANY_SLOT, /* whether of use or not */
     KIND_FAULTS
 };
 

@@ -37,13 +37,4 @@ void conform_slots(struct trial *trial) {
             if (i != round) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
         }
     }
-    /* What the caller has no use for it is not given, though it is free. */
-    for (uint32_t wanted = 0; wanted < SLOTS; wanted++) {
-        clients[0]->request.skip_slots = late->request.skip_slots = ~(UINT64_C(1) << wanted);
-        MUST_GIVE(clients[0], actor_acquire(clients[0], &key, TRIAL_TRY), LB_OK);
-        MUST(trial, clients[0]->grant.slot == wanted, "slot %u was given where only %u is of use",
-             clients[0]->grant.slot, wanted);
-        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(clients[0], actor_release(clients[0]), LB_OK);
-    }
 }

@@ -98,7 +98,6 @@ static const struct {
     {&bad_multi, KIND_KEEPS_SOME, "several keys, all or none"},
     {&bad_multi, KIND_LOCKS_UP, "overlapping sets of keys do not deadlock"},
     {&bad_slots, KIND_SAME_SLOT, "each part of a key has one holder"},
-    {&bad_slots, KIND_ANY_SLOT, "each part of a key has one holder"},
 };
 
 static struct arena arena;

@@ -49,8 +49,6 @@ const struct column columns_compare[] = {
     SPECIAL("cost.wakeups_per_grant", "wake-ups a grant", "wakes/gr", -1, wakeups_per_grant,
             "latency_ns.ping.p50",
             "how often waiters were woken, or had slept, and looked again for each grant"),
-    SPECIAL("stock.seconds_to_sell_out", "sold out after (s)", "sold in s", -1, seconds_to_sell_out,
-            "cost.server_cpu_ns_per_grant", "from the load's begin until everything was sold"),
     SPECIAL(
         "cost.retries_per_grant", "retries a write", "retries", -1, retries_per_grant,
         "cost.server_cpu_ns_per_grant",

@@ -223,7 +223,7 @@ function modes() {
   const add = (name, clients, patch = {}, as = {}) => {
     const s = stage(stages.length, name, clients, { samples: 100 });
     Object.assign(s, { readers: 0, permits: 1, bound: 4, depth: 1, keys_at_once: 1, clients_per_session: 1, session: 'keep', fault: 'none',
-      workload: null, expected: null, shared_grants: 0, retries: null, rounds: null, stock: null, faults: [], residue: { count: 0, example: null } }, as);
+      workload: null, expected: null, shared_grants: 0, retries: null, rounds: null, faults: [], residue: { count: 0, example: null } }, as);
     s.id = `${String(stages.length).padStart(3, '0')}-${s.lock}-c${clients}-r0`;
     for (const part of Object.keys(patch)) s[part] = { ...s[part], ...patch[part] };
     stages.push(s);

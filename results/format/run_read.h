@@ -86,7 +86,6 @@ struct run_stage {
     double checked_grants, counter, lost_updates, double_holders, expired_holders, token_errors,
         bound95;
     double stuck, detected, detect_ns_max, early, oversold;
-    double stock, sold, stock_left, stock_astray, seconds_to_sell_out;
     double residue; /* what was left on the server */
     const char *residue_example;
     /* The guarded value, with and without a check of the token. */
