@@ -245,9 +245,12 @@ static int answer(const struct wish *wish, struct lb_err *err) {
     if (read_files(wish, &files, err) == 0)
         planner = planner_make(files.item, files.count, &wish->ask, err);
     if (planner) {
-        int failed = wish->format == OPT_MD     ? planner_write_md(planner, stdout)
-                     : wish->format == OPT_JSON ? planner_write_json(planner, stdout)
-                                                : planner_write_table(planner, color, stdout);
+        struct doc doc = {0};
+        enum doc_format format = wish->format == OPT_MD ? DOC_MARKDOWN : DOC_TERMINAL;
+        if (wish->format != OPT_JSON) planner_doc(planner, &doc);
+        int failed = wish->format == OPT_JSON
+                         ? planner_write_json(planner, stdout)
+                         : doc_write_and_free(&doc, format, color, stdout, err);
         code = failed ? err_set(err, LB_EXIT_MACHINE, "plan: cannot write: is the disk full?")
                       : planner_exit(planner);
     }

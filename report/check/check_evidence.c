@@ -15,7 +15,7 @@ static void write_term(FILE *out, const char *term) {
 static void write_text(FILE *out, const char *term, const char *text) {
     if (!text || !*text) return;
     write_term(out, term);
-    html_text(out, text);
+    escape_html(out, text);
     fputs("</dd></div>", out);
 }
 
@@ -40,10 +40,10 @@ static void write_verdict(FILE *out, const struct check_view *view, const struct
     write_text(out, "fault", fault->summary ? fault->summary : fault->name);
     write_text(out, "seen", cell->why ? cell->why : check_verdict_name(cell->verdict));
     write_term(out, "expected");
-    html_text(out, cell->expected);
+    escape_html(out, cell->expected);
     if (cell->expected_why) {
         fputs(": ", out);
-        html_text(out, cell->expected_why);
+        escape_html(out, cell->expected_why);
     }
     fputs("</dd></div>", out);
 }
@@ -65,7 +65,7 @@ static void write_residue(FILE *out, const struct check_cell *cell) {
     fputs(number_count_text(cell->residue, text), out);
     if (cell->residue_example && *cell->residue_example) {
         fputs(", e.g. ", out);
-        html_text(out, cell->residue_example);
+        escape_html(out, cell->residue_example);
     }
     fputs("</dd></div>", out);
 }
@@ -130,11 +130,11 @@ static void write_faults(FILE *out, const struct check_cell *cell) {
         fputs(" to ", out);
         write_seconds(out, json_object_get(fault, "to_s"));
         fputs(": <b>", out);
-        html_text(out, json_string_value(json_object_get(fault, "kind")));
+        escape_html(out, json_string_value(json_object_get(fault, "kind")));
         fputs("</b>", out);
         if (target) {
             fputs(", ", out);
-            html_text(out, target);
+            escape_html(out, target);
         }
         write_number(out, "client", json_object_get(fault, "client"));
         write_number(out, "process", json_object_get(fault, "process"));
@@ -145,7 +145,7 @@ static void write_faults(FILE *out, const struct check_cell *cell) {
             fputs(json_is_true(acted) ? "; acted" : "; <b>did not act</b>", out);
         if (sign) {
             fputs(": ", out);
-            html_text(out, sign);
+            escape_html(out, sign);
         }
         fputs("</li>\n", out);
     }
@@ -186,7 +186,7 @@ static int write_data(FILE *out, int index, const struct check_cell *cell) {
     json_decref(root);
     if (!dump) return -1;
     fprintf(out, "<script type=\"application/json\" id=\"data-%d\">", index);
-    html_json(out, dump);
+    escape_script(out, dump);
     fputs("</script>\n", out);
     free(dump);
     return 0;
@@ -197,16 +197,16 @@ static int write_cell(FILE *out, const struct check_view *view, const struct che
     fprintf(out,
             "<article id=\"cell-%d\" aria-labelledby=\"cell-%d-title\">\n<h3 id=\"cell-%d-title\">",
             index, index, index);
-    html_text(out, check_lock_of(view, cell)->name);
+    escape_html(out, check_lock_of(view, cell)->name);
     fputs(" under ", out);
-    html_text(out, check_fault_of(view, cell)->name);
+    escape_html(out, check_fault_of(view, cell)->name);
     fputs("</h3>\n", out);
     write_verdict(out, view, cell);
     int rc = write_figures(out, cell);
     fputs("</dl>\n", out);
     if (cell->command) {
         fputs("<pre class=\"command\"><code>", out);
-        html_text(out, cell->command);
+        escape_html(out, cell->command);
         fputs("</code></pre>\n", out);
     }
     if (json_array_size(cell->counterexample) > 0) html_counterexample(out, cell->counterexample);

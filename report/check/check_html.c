@@ -28,12 +28,12 @@ static void write_banner(FILE *out, const struct check_view *view) {
         "<span class=\"summary\">: under pauses, crashes, failovers and cut wires</span></h1>\n<p "
         "class=\"meta\">",
         out);
-    html_text(out, check->started_at);
+    escape_html(out, check->started_at);
     fprintf(out, " &middot; %d locks &middot; %d faults &middot; %d cells", view->row_count,
             view->column_count, check->cell_count);
     if (environment_text(check, "cpu_model")) {
         fputs(" &middot; ", out);
-        html_text(out, environment_text(check, "cpu_model"));
+        escape_html(out, environment_text(check, "cpu_model"));
     }
     fputs(
         "</p>\n<nav aria-label=\"Sections\"><a href=\"#verdict\">Verdict</a><a href=\"#matrix\">Matrix</a>"
@@ -49,17 +49,17 @@ static void write_skips(FILE *out, const struct check *check) {
     for (int i = 0; i < check->skip_count; i++) {
         const struct check_skip *skip = &check->skips[i];
         fputs("<li><b>", out);
-        html_text(out, skip->lock ? skip->lock : skip->backend);
+        escape_html(out, skip->lock ? skip->lock : skip->backend);
         fputs("</b>", out);
         if (skip->fault) {
             fputs(" under ", out);
-            html_text(out, skip->fault);
+            escape_html(out, skip->fault);
         }
         fputs(": ", out);
-        html_text(out, skip->reason ? skip->reason : "no reason given");
+        escape_html(out, skip->reason ? skip->reason : "no reason given");
         if (skip->install) {
             fputs("; install <code>", out);
-            html_text(out, skip->install);
+            escape_html(out, skip->install);
             fputs("</code>", out);
         }
         fputs("</li>\n", out);
@@ -71,22 +71,22 @@ static void write_run(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;
     html_section(out, "run", "The check");
     fputs("<p>", out);
-    html_text(out, check->started_at);
+    escape_html(out, check->started_at);
     fputs(" to ", out);
-    html_text(out, check->ended_at);
+    escape_html(out, check->ended_at);
     fputs(", ", out);
-    html_text(out, check->tool_name ? check->tool_name : "lockbench");
+    escape_html(out, check->tool_name ? check->tool_name : "lockbench");
     fputc(' ', out);
-    html_text(out, check->tool_version);
+    escape_html(out, check->tool_version);
     if (check->tour) {
         fputs(", the ", out);
-        html_text(out, check->tour);
+        escape_html(out, check->tour);
         fputs(" tour", out);
     }
     fputs("</p>\n", out);
     if (check->command) {
         fputs("<p>Run it again:</p><pre class=\"command\"><code>", out);
-        html_text(out, check->command);
+        escape_html(out, check->command);
         fputs("</code></pre>\n", out);
     }
     fputs("<div class=\"scroll\" tabindex=\"0\"><table><caption>The faults</caption><thead><tr><th "
@@ -95,9 +95,9 @@ static void write_run(FILE *out, const struct check_view *view) {
     for (int c = 0; c < view->column_count; c++) {
         const struct check_fault *fault = &check->faults[view->column[c]];
         fputs("<tr><th scope=\"row\">", out);
-        html_text(out, fault->name);
+        escape_html(out, fault->name);
         fputs("</th><td class=\"words\">", out);
-        html_text(out, fault->summary);
+        escape_html(out, fault->summary);
         fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);

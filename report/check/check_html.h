@@ -1,6 +1,6 @@
 /* check_html: what the page of a check is put together from. Only for report/.
  *
- * As on a run's page every text that is not a literal goes through html_text. A cell's evidence has
+ * As on a run's page every text that is not a literal goes through escape_html. A cell's evidence has
  * the anchor "cell-N", N = its index in check->cells; the matrix and the findings link to it. */
 #ifndef REPORT_CHECK_CHECK_HTML_H
 #define REPORT_CHECK_CHECK_HTML_H

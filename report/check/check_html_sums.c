@@ -66,7 +66,7 @@ static void write_faults(FILE *out, const struct check_view *view) {
         check_sum_fault(view, view->column[c], &sums);
         if (sums.judged == 0) continue;
         fputs("<tr><th scope=\"row\">", out);
-        html_text(out, view->check->faults[view->column[c]].name);
+        escape_html(out, view->check->faults[view->column[c]].name);
         fputs("</th>", out);
         write_number(out, sums.judged, false, false);
         write_number(out, sums.safe, false, false);
@@ -110,13 +110,13 @@ static void write_recoveries(FILE *out, const struct check_view *view) {
         out);
     for (int f = 0; f < fault_count; f++) {
         fputs("<th scope=\"col\">", out);
-        html_text(out, view->check->faults[faults[f]].name);
+        escape_html(out, view->check->faults[faults[f]].name);
         fputs("</th>", out);
     }
     fputs("</tr></thead><tbody>\n", out);
     for (int b = 0; b < backend_count; b++) {
         fputs("<tr><th scope=\"row\">", out);
-        html_text(out, backends[b]);
+        escape_html(out, backends[b]);
         fputs("</th>", out);
         for (int f = 0; f < fault_count; f++) {
             struct check_recovery recovery;

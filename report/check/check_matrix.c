@@ -12,9 +12,9 @@ static void write_head(FILE *out, const struct check_view *view) {
     for (int c = 0; c < view->column_count; c++) {
         const struct check_fault *fault = &view->check->faults[view->column[c]];
         fputs("<th scope=\"col\" class=\"fault\" title=\"", out);
-        html_text(out, fault->summary ? fault->summary : fault->name);
+        escape_html(out, fault->summary ? fault->summary : fault->name);
         fputs("\"><span>", out);
-        html_text(out, fault->name);
+        escape_html(out, fault->name);
         fputs("</span></th>", out);
     }
     fputs("</tr></thead>\n", out);
@@ -22,9 +22,9 @@ static void write_head(FILE *out, const struct check_view *view) {
 
 /* "redis-setnx under pause: expired, as expected". */
 static void write_name(FILE *out, const struct check_view *view, const struct check_cell *cell) {
-    html_text(out, check_lock_of(view, cell)->name);
+    escape_html(out, check_lock_of(view, cell)->name);
     fputs(" under ", out);
-    html_text(out, check_fault_of(view, cell)->name);
+    escape_html(out, check_fault_of(view, cell)->name);
     fprintf(out, ": %s, %s", check_verdict_name(cell->verdict), check_compared_text(cell));
 }
 
@@ -50,9 +50,9 @@ static void write_cell(FILE *out, const struct check_view *view, const struct ch
 static void write_row(FILE *out, const struct check_view *view, int lock) {
     const struct check_lock *of = &view->check->locks[lock];
     fputs("<tr data-backend=\"", out);
-    html_text(out, of->backend);
+    escape_html(out, of->backend);
     fputs("\"><th scope=\"row\">", out);
-    html_text(out, of->name);
+    escape_html(out, of->name);
     fputs("</th>", out);
     for (int c = 0; c < view->column_count; c++)
         write_cell(out, view, check_view_cell(view, lock, view->column[c]));
@@ -120,15 +120,15 @@ static int write_finding(FILE *out, const struct check_view *view, const struct 
         fputs("<li>", out);
         check_html_chip(out, view, cell);
         fprintf(out, " <a href=\"#cell-%d\">", check_cell_index(view, cell));
-        html_text(out, text);
+        escape_html(out, text);
         fputs("</a>", out);
         if (*recovery) {
             fputs("; ", out);
-            html_text(out, recovery);
+            escape_html(out, recovery);
         }
         if (*store) {
             fputs("; ", out);
-            html_text(out, store);
+            escape_html(out, store);
         }
         fputs("</li>\n", out);
     }

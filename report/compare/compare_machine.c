@@ -68,10 +68,10 @@ int compare_write_json(const struct compare *compare, FILE *out) {
 static void junit_begin(FILE *out, const char *lock, const char *what, double clients,
                         const char *load) {
     fputs("  <testcase classname=\"lockbench.", out);
-    html_text(out, lock);
+    escape_html(out, lock);
     fprintf(out, "\" name=\"%s, %.0f client%s%s", what, clients, clients == 1 ? "" : "s",
             load ? ", " : "");
-    if (load) html_text(out, load);
+    if (load) escape_html(out, load);
     fputs("\">", out);
 }
 
@@ -105,7 +105,7 @@ static void junit_lock(FILE *out, const struct compare_row *row) {
 
 static void junit_alone(FILE *out, const struct compare_alone *alone) {
     fputs("  <testcase classname=\"lockbench\" name=\"", out);
-    html_text(out, alone->text);
+    escape_html(out, alone->text);
     fputs(alone->new ? "\"/>\n" : "\"><skipped message=\"the new runs lack it\"/></testcase>\n",
           out);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "report/doc/number.h"
 #include "report/doc/screen.h"
 
 void escape_md(FILE *out, const char *text) {
@@ -20,6 +21,85 @@ void escape_md(FILE *out, const char *text) {
         } else {
             if (strchr("\\`*_[]|~#@", *text)) fputc('\\', out);
             fputc(*text, out);
+        }
+    }
+}
+
+/* A space for a control character; returns the last byte that was written. */
+static const char *put_point(FILE *out, const char *text) {
+    bool control = ((unsigned char)*text & 0xC0) != 0x80 && screen_is_control(text);
+    fputc(control ? ' ' : *text, out);
+    while (control && ((unsigned char)text[1] & 0xC0) == 0x80) text++;
+    return text;
+}
+
+void escape_line(FILE *out, const char *text) {
+    for (; *text; text++) text = put_point(out, text);
+}
+
+/* As many backticks as the text's longest run of them, and one more. */
+void escape_md_code(FILE *out, const char *text, bool in_table) {
+    size_t run = 0, most = 0;
+    for (const char *at = text; *at; at++) {
+        run = *at == '`' ? run + 1 : 0;
+        if (run > most) most = run;
+    }
+    for (size_t i = 0; i <= most; i++) fputc('`', out);
+    if (most > 0) fputc(' ', out);
+    for (; *text; text++) {
+        if (in_table && *text == '|') fputc('\\', out);
+        text = put_point(out, text);
+    }
+    if (most > 0) fputc(' ', out);
+    for (size_t i = 0; i <= most; i++) fputc('`', out);
+}
+
+void escape_html(FILE *out, const char *text) {
+    if (!text) text = NUMBER_NONE;
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        switch (c) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\'':
+            fputs("&#39;", out);
+            break;
+        default:
+            if ((c & 0xC0) != 0x80 && c != '\n' && screen_is_control(text)) {
+                fputc(' ', out);
+                while (((unsigned char)text[1] & 0xC0) == 0x80) text++;
+            } else {
+                fputc(c, out);
+            }
+        }
+    }
+}
+
+void escape_script(FILE *out, const char *json) {
+    /* These occur in JSON only inside texts, where an escape means the same. */
+    for (; *json; json++) {
+        switch (*json) {
+        case '<':
+            fputs("\\u003c", out);
+            break;
+        case '>':
+            fputs("\\u003e", out);
+            break;
+        case '&':
+            fputs("\\u0026", out);
+            break;
+        default:
+            fputc(*json, out);
         }
     }
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "report/run/words.h"
+#include "report/doc/tone.h"
 
 #define SCREEN_WIDTH 100
 

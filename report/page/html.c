@@ -76,9 +76,9 @@ void html_begin(FILE *out, const char *name, const char *when) {
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<meta name=\"generator\" content=\"lockbench\">\n<title>lockbench: ",
           out);
-    html_text(out, name);
+    escape_html(out, name);
     fputs(", ", out);
-    html_text(out, when);
+    escape_html(out, when);
     fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", asset_style);
 }
 
@@ -93,11 +93,11 @@ static void write_letters(FILE *out, const struct report *report) {
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         fprintf(out, "<li><b>%s</b>: ", report_run_letter(r, letter));
-        html_text(out, run->workload);
+        escape_html(out, run->workload);
         fputs(", ", out);
-        html_text(out, run->started_at);
+        escape_html(out, run->started_at);
         fputs(", <code>", out);
-        html_text(out, run->path);
+        escape_html(out, run->path);
         fputs("</code></li>\n", out);
     }
     fputs("</ul>\n", out);
@@ -110,25 +110,25 @@ static void write_banner(FILE *out, const struct report *report) {
     if (report->run_count > 1) {
         fprintf(out, "%d runs", report->run_count);
     } else {
-        html_text(out, run->workload ? run->workload : "Report");
+        escape_html(out, run->workload ? run->workload : "Report");
         if (run->summary) {
             fputs("<span class=\"summary\">: ", out);
-            html_text(out, run->summary);
+            escape_html(out, run->summary);
             fputs("</span>", out);
         }
     }
     fputs("</h1>\n<p class=\"meta\">", out);
-    html_text(out, run->started_at);
+    escape_html(out, run->started_at);
     fprintf(out, " &middot; %d locks", report->lock_count);
     if (environment_text(run, "cpu_model")) {
         fputs(" &middot; ", out);
-        html_text(out, environment_text(run, "cpu_model"));
+        escape_html(out, environment_text(run, "cpu_model"));
     }
     if (json_is_integer(cpus))
         fprintf(out, " &middot; %" JSON_INTEGER_FORMAT " processors", json_integer_value(cpus));
     if (environment_text(run, "kernel")) {
         fputs(" &middot; ", out);
-        html_text(out, environment_text(run, "kernel"));
+        escape_html(out, environment_text(run, "kernel"));
     }
     fputs("</p>\n", out);
     if (report->run_count > 1) write_letters(out, report);
@@ -162,7 +162,7 @@ static void write_compare(FILE *out, const struct report *report, const struct a
                 "<details class=\"fold\"%s><summary><h3>%s client%s</h3> <span class=\"load\">",
                 shown ? " open" : "", number_count_text(group->clients, text),
                 group->clients == 1 ? "" : "s");
-        html_text(out, group->load);
+        escape_html(out, group->load);
         fputs("</span></summary>\n", out);
         html_table(out, report, group, columns_compare, "Comparison");
         fputs("</details>\n", out);
@@ -211,7 +211,7 @@ static void write_foot(FILE *out) {
               "page</summary>"
               "<pre class=\"licences\">",
               out);
-        html_text(out, asset_licences);
+        escape_html(out, asset_licences);
         fputs("</pre></details>\n", out);
     } else {
         fputs("</p>\n", out);

@@ -102,7 +102,7 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
     if (rc == 0) rc = html_time(report, root, err);
     if (rc == 0) rc = html_views_data(report, root, err);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
-    if (dump) html_json(out, dump);
+    if (dump) escape_script(out, dump);
     free(dump);
     json_decref(root);
     return dump ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -1,22 +1,17 @@
 /* html_parts: what html.c puts the page together from. Only for report/.
  *
- * Every text that is not a literal goes through html_text, in attributes too: names, errors and
+ * Every text that is not a literal goes through escape_html, in attributes too: names, errors and
  * settings come from servers and from files. */
 #ifndef REPORT_PAGE_HTML_PARTS_H
 #define REPORT_PAGE_HTML_PARTS_H
 
 #include <stdio.h>
 
+#include "report/doc/escape.h"
 #include "report/run/answer.h"
 #include "report/run/column.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
-
-/* Escaped for element content and for attributes in double quotes; NULL is a dash. */
-void html_text(FILE *out, const char *text);
-
-/* JSON for a script element: nothing in it can end the element or start a comment. */
-void html_json(FILE *out, const char *json);
 
 /* A verdict as a coloured word, with its sentence as the title. */
 void html_state(FILE *out, enum lock_state state);

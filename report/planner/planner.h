@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "bench/base/err.h"
+#include "report/doc/doc.h"
 #include "results/format/capacity_read.h"
 
 #define PLANNER_RANGE 2.0
@@ -88,9 +89,9 @@ const char *planner_word(enum planner_verdict verdict);
 /* "500 clients, 40/s together, hold 12.0 ms, 1 key, acquire_due.p99<=20ms". Returns text. */
 char *planner_ask_text(const struct planner_ask *ask, char *text, size_t size);
 
-/* Outputs. 0, or -1 when out of memory. */
-int planner_write_table(const struct planner *planner, bool color, FILE *out);
-int planner_write_md(const struct planner *planner, FILE *out);
+/* Adds the answers to a document. */
+void planner_doc(const struct planner *planner, struct doc *doc);
+/* 0, or -1 when out of memory. */
 int planner_write_json(const struct planner *planner, FILE *out);
 
 #endif

@@ -93,13 +93,13 @@ static void write_line(FILE *out, const struct report *report, const struct line
         free(text);
     }
     fputs("<tr><th scope=\"row\">", out);
-    html_text(out, line->name);
+    escape_html(out, line->name);
     if (differs) fputs(" <span class=\"chip warn\">differs</span>", out);
     fputs("</th>", out);
     for (int r = 0; r < report->run_count; r++) {
         char *text = r == 0 ? NULL : cell_of(report->runs[r], line);
         fputs("<td class=\"words long\">", out);
-        html_text(out, r == 0 ? first : text);
+        escape_html(out, r == 0 ? first : text);
         fputs("</td>", out);
         free(text);
     }
@@ -127,7 +127,7 @@ void html_environment(FILE *out, const struct report *report) {
     for (int r = 0; r < report->run_count; r++) {
         fputs("<th scope=\"col\">", out);
         if (report->run_count > 1) fprintf(out, "%s: ", report_run_letter(r, letter));
-        html_text(out, report->runs[r]->started_at ? report->runs[r]->started_at : "undated");
+        escape_html(out, report->runs[r]->started_at ? report->runs[r]->started_at : "undated");
         fputs("</th>", out);
     }
     fputs("</tr></thead><tbody>\n", out);

@@ -40,7 +40,7 @@ static void write_member(FILE *out, const json_t *operation, const char *member,
     } else if (json_is_real(value)) {
         fprintf(out, "%.15g", json_real_value(value));
     } else {
-        html_text(out, json_string_value(value));
+        escape_html(out, json_string_value(value));
     }
     fputs("</td>", out);
 }
@@ -58,7 +58,7 @@ void html_counterexample(FILE *out, const json_t *operations) {
     for (size_t i = 0; i < json_array_size(operations); i++) {
         const json_t *operation = json_array_get(operations, i);
         fputs("<tr><th scope=\"row\">", out);
-        html_text(out, json_string_value(json_object_get(operation, "op")));
+        escape_html(out, json_string_value(json_object_get(operation, "op")));
         fputs("</th>", out);
         write_member(out, operation, "outcome", "words");
         write_member(out, operation, "client", "num");
@@ -77,12 +77,12 @@ static void write_history(FILE *out, const struct run_stage *stage) {
     if (!stage->history_verdict) return;
     if (json_array_size(stage->counterexample) == 0) return;
     fputs("<h3>", out);
-    html_text(out, stage->id ? stage->id : stage->lock);
+    escape_html(out, stage->id ? stage->id : stage->lock);
     fputs(": ", out);
-    html_text(out, stage->history_verdict);
+    escape_html(out, stage->history_verdict);
     if (stage->history_model) {
         fputs(" as a ", out);
-        html_text(out, stage->history_model);
+        escape_html(out, stage->history_model);
     }
     fputs("</h3>\n", out);
     html_counterexample(out, stage->counterexample);

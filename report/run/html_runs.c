@@ -12,7 +12,7 @@
 static void write_value(FILE *out, const json_t *value, int depth) {
     switch (json_typeof(value)) {
     case JSON_STRING:
-        html_text(out, *json_string_value(value) ? json_string_value(value) : NULL);
+        escape_html(out, *json_string_value(value) ? json_string_value(value) : NULL);
         return;
     case JSON_INTEGER:
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -43,7 +43,7 @@ static void write_value(FILE *out, const json_t *value, int depth) {
     for (void *at = json_object_iter((json_t *)value); at;
          at = json_object_iter_next((json_t *)value, at)) {
         fputs("<div><dt>", out);
-        html_text(out, json_object_iter_key(at));
+        escape_html(out, json_object_iter_key(at));
         fputs("</dt><dd>", out);
         write_value(out, json_object_iter_value(at), depth + 1);
         fputs("</dd></div>", out);
@@ -56,7 +56,7 @@ static void write_facts(FILE *out, const json_t *facts) {
     for (void *at = json_object_iter((json_t *)facts); at;
          at = json_object_iter_next((json_t *)facts, at)) {
         fprintf(out, "%s<span class=\"unit\">", separator);
-        html_text(out, json_object_iter_key(at));
+        escape_html(out, json_object_iter_key(at));
         fputs("</span> ", out);
         write_value(out, json_object_iter_value(at), DEPTH_MAX);
         separator = "; ";
@@ -74,13 +74,13 @@ static void write_servers(FILE *out, const struct run *run) {
     for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
         fputs("<tr><th scope=\"row\">", out);
-        html_text(out, server->backend);
+        escape_html(out, server->backend);
         fputs("</th><td>", out);
-        html_text(out, server->topology);
+        escape_html(out, server->topology);
         fputs("</td><td class=\"words\">", out);
-        html_text(out, server->durability);
+        escape_html(out, server->durability);
         fputs("</td><td>", out);
-        html_text(out, server->started_by);
+        escape_html(out, server->started_by);
         fputs("</td><td class=\"words\">", out);
         write_facts(out, server->facts);
         fputs("</td></tr>\n", out);
@@ -95,12 +95,12 @@ static void write_skips(FILE *out, const struct run *run) {
         if (!open) fputs("<h4>Left out</h4><ul>\n", out);
         open = true;
         fputs("<li><b>", out);
-        html_text(out, skip->lock ? skip->lock : skip->backend);
+        escape_html(out, skip->lock ? skip->lock : skip->backend);
         fputs("</b>: ", out);
-        html_text(out, skip->reason ? skip->reason : "no reason given");
+        escape_html(out, skip->reason ? skip->reason : "no reason given");
         if (skip->install) {
             fputs("; install <code>", out);
-            html_text(out, skip->install);
+            escape_html(out, skip->install);
             fputs("</code>", out);
         }
         fputs("</li>\n", out);
@@ -112,10 +112,10 @@ static void write_warning(FILE *out, const char *name, const char *text) {
     fputs("<li>", out);
     if (name) {
         fputs("<b>", out);
-        html_text(out, name);
+        escape_html(out, name);
         fputs("</b>: ", out);
     }
-    html_text(out, text);
+    escape_html(out, text);
     fputs("</li>\n", out);
 }
 
@@ -161,19 +161,19 @@ void html_runs(FILE *out, const struct report *report) {
         const struct run *run = report->runs[r];
         fputs("<article><h3>", out);
         if (report->run_count > 1) fprintf(out, "%s: ", report_run_letter(r, letter));
-        html_text(out, run->workload ? run->workload : "a workload without a name");
+        escape_html(out, run->workload ? run->workload : "a workload without a name");
         fputs("</h3><p>", out);
-        html_text(out, run->started_at);
+        escape_html(out, run->started_at);
         fputs(" to ", out);
-        html_text(out, run->ended_at);
+        escape_html(out, run->ended_at);
         fprintf(out, ", %d stages, ", run->stage_count);
-        html_text(out, run->tool_name ? run->tool_name : "lockbench");
+        escape_html(out, run->tool_name ? run->tool_name : "lockbench");
         fputc(' ', out);
-        html_text(out, run->tool_version);
+        escape_html(out, run->tool_version);
         fputs("</p>\n", out);
         if (run->command) {
             fputs("<p>Run it again:</p><pre><code>", out);
-            html_text(out, run->command);
+            escape_html(out, run->command);
             fputs("</code></pre>\n", out);
         }
         write_skips(out, run);

@@ -14,7 +14,7 @@ static void write_cell(FILE *out, const struct column *column, const struct repo
     fprintf(out, "<td class=\"num%s\"", best ? " best" : "");
     if (isfinite(value)) fprintf(out, " data-v=\"%.9g\"", value);
     fputc('>', out);
-    html_text(out, number_text(value, column_unit(column, group), text));
+    escape_html(out, number_text(value, column_unit(column, group), text));
     fputs("</td>", out);
 }
 
@@ -48,11 +48,11 @@ static void write_row(FILE *out, const struct report *report, const struct repor
     const struct report_row *row = &group->rows[r];
     const struct report_lock *lock = &report->locks[row->lock];
     fprintf(out, "<tr%s><th scope=\"row\">", row->candidate ? "" : " class=\"aside\"");
-    html_text(out, lock->label);
+    escape_html(out, lock->label);
     if (row->incomplete) {
         const char *status = row->typical->status; /* of the typical repeat, which may have none */
         fputs(" <span class=\"chip warn\" title=\"", out);
-        html_text(out, row->typical->error ? row->typical->error : "not all of it was measured");
+        escape_html(out, row->typical->error ? row->typical->error : "not all of it was measured");
         fprintf(out, "\">%s</span>",
                 status && strcmp(status, "failed") == 0 ? "failed" : "partial");
     }
@@ -66,10 +66,10 @@ static void write_row(FILE *out, const struct report *report, const struct repor
     fputs("<td>", out);
     html_state(out, lock->state);
     fputs("</td><td title=\"", out);
-    html_text(out, row->typical->durability);
+    escape_html(out, row->typical->durability);
     fprintf(out, "\">%s</td><td>%s</td><td>", words_durability_text(words_durability(row->typical)),
             words_guarantee(row->typical));
-    html_text(out, row->typical->topology);
+    escape_html(out, row->typical->topology);
     fputs("</td>", out);
     if (columns == columns_compare) {
         char text[NUMBER_TEXT_MAX];
@@ -98,7 +98,7 @@ static void write_title(FILE *out, const struct report_group *group) {
     fprintf(out, "%s client%s", number_count_text(group->clients, text),
             group->clients == 1 ? "" : "s");
     fputs("<span class=\"load\">: ", out);
-    html_text(out, group->load);
+    escape_html(out, group->load);
     if (most_repeats(group) > 1) fputs("; medians of the repeats", out);
     fputs("</span>", out);
 }

@@ -44,7 +44,7 @@ static void write_lock(FILE *out, const struct report *report, const struct repo
     const char *version = report_server_version(report_server(report, lock));
     char claims[256];
     fprintf(out, "<tr%s><th scope=\"row\">", report_is_real(stage) ? "" : " class=\"aside\"");
-    html_text(out, lock->label);
+    escape_html(out, lock->label);
     fputs("</th><td>", out);
     html_state(out, lock->state);
     fputs("</td>", out);
@@ -59,21 +59,21 @@ static void write_lock(FILE *out, const struct report *report, const struct repo
     }
     fputs("<td class=\"words claims\">", out);
     words_claims(stage, claims, sizeof claims);
-    html_text(out, *claims ? claims : "nothing");
+    escape_html(out, *claims ? claims : "nothing");
     fputs("</td><td class=\"words long\">", out);
     const char *kind = words_durability_text(words_durability(stage));
     char *full = words_durability_full(stage);
     if (!full || strncmp(full, kind, strlen(kind)) != 0) fprintf(out, "<b>%s</b>: ", kind);
-    html_text(out, full);
+    escape_html(out, full);
     free(full);
     fputs("</td><td class=\"words\">", out);
-    html_text(out, stage->topology);
+    escape_html(out, stage->topology);
     if (version) {
         fputc(' ', out);
-        html_text(out, version);
+        escape_html(out, version);
     }
     fputs("</td><td class=\"words\">", out);
-    html_text(out, stage->waits);
+    escape_html(out, stage->waits);
     fputs("</td></tr>\n", out);
 }
 
@@ -89,7 +89,7 @@ void html_verdict(FILE *out, const char *title, const struct words *words) {
         const struct words_line *line = &words->lines[i];
         fprintf(out, "<p class=\"%s%s\">", html_tone(line->tone),
                 i == words->headline ? " headline" : "");
-        html_text(out, line->text);
+        escape_html(out, line->text);
         fputs("</p>\n", out);
     }
     fputs("</div>\n</section>\n", out);
@@ -124,12 +124,12 @@ static void write_answer(FILE *out, const struct report *report, const struct an
         return;
     }
     fputs("<td><b>", out);
-    html_text(out, report->locks[answer->best->lock].label);
+    escape_html(out, report->locks[answer->best->lock].label);
     fputs("</b><br>", out);
-    html_text(out, answer_text(answer, question, text));
+    escape_html(out, answer_text(answer, question, text));
     for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++) {
         fputs(t == 0 ? "<br><span class=\"tie\">within 5 %: " : ", ", out);
-        html_text(out, report->locks[answer->ties[t]->lock].label);
+        escape_html(out, report->locks[answer->ties[t]->lock].label);
     }
     if (answer->tie_count > ANSWER_TIES)
         fprintf(out, " and %d more", answer->tie_count - ANSWER_TIES);

@@ -7,9 +7,8 @@
 #ifndef REPORT_RUN_WORDS_H
 #define REPORT_RUN_WORDS_H
 
+#include "report/doc/tone.h"
 #include "report/run/model.h"
-
-enum tone { TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD, TONE_BEST };
 
 struct words_line {
     enum tone tone;

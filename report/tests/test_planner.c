@@ -482,9 +482,11 @@ static void outputs_are_as_stored(void **state) {
         char *text = NULL, path[256];
         size_t size;
         FILE *out = open_memstream(&text, &size);
-        assert_int_equal(i == 0   ? planner_write_table(planner, false, out)
-                         : i == 1 ? planner_write_md(planner, out)
-                                  : planner_write_json(planner, out),
+        struct doc doc = {0};
+        if (i < 2) planner_doc(planner, &doc);
+        assert_int_equal(i == 2 ? planner_write_json(planner, out)
+                                : doc_write_and_free(&doc, i == 0 ? DOC_TERMINAL : DOC_MARKDOWN,
+                                                     false, out, NULL),
                          0);
         fclose(out);
         snprintf(path, sizeof path, GOLDEN "%s", names[i]);

@@ -1,0 +1,364 @@
+/* doc: how a document is built. See doc.h; the writers are in files of their own. */
+#define _GNU_SOURCE
+#include "report/doc/doc.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/doc_parts.h"
+
+#define TREE_DEPTH_MAX 6
+
+const char *tone_name(enum tone tone) {
+    static const char *const names[] = {"plain", "good", "warn", "bad", "plain"};
+    return names[tone];
+}
+
+const char *tone_mark(enum tone tone) {
+    static const char *const marks[] = {"", "✅ ", "⚠️ ", "❌ ", ""};
+    return marks[tone];
+}
+
+static struct doc_node *make_node(struct doc *doc, enum doc_kind kind) {
+    struct doc_node *node = doc->failed ? NULL : calloc(1, sizeof *node);
+    if (!node) {
+        doc->failed = true;
+        return NULL;
+    }
+    node->kind = kind;
+    node->value = NAN;
+    return node;
+}
+
+static void append_to(struct doc_node *parent, struct doc_node *node) {
+    node->parent = parent;
+    if (parent->end) {
+        parent->end->next = node;
+    } else {
+        parent->first = node;
+    }
+    parent->end = node;
+}
+
+/* A new block in the innermost open one; NULL when out of memory. */
+static struct doc_node *add_block(struct doc *doc, enum doc_kind kind) {
+    if (!doc->root) doc->root = doc->open = doc->last = make_node(doc, NODE_ROOT);
+    struct doc_node *node = make_node(doc, kind);
+    if (!node) return NULL;
+    append_to(doc->open, node);
+    doc->last = node;
+    return node;
+}
+
+static void copy_text(struct doc *doc, char **to, const char *text) {
+    if (!text) return;
+    free(*to);
+    *to = strdup(text);
+    if (!*to) doc->failed = true;
+}
+
+static void format_text(struct doc *doc, struct doc_node *node, const char *format, va_list args) {
+    if (node && vasprintf(&node->text, format, args) < 0) {
+        node->text = NULL;
+        doc->failed = true;
+    }
+}
+
+/* Fills the text of a node that was just added from the arguments after format. */
+#define FORMAT_TEXT(doc, node, format)                                                             \
+    do {                                                                                           \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        format_text(doc, node, format, args);                                                      \
+        va_end(args);                                                                              \
+    } while (0)
+
+static struct doc_node *open_block(struct doc *doc, enum doc_kind kind, const char *link,
+                                   const char *text) {
+    struct doc_node *node = add_block(doc, kind);
+    if (!node) return NULL;
+    copy_text(doc, &node->link, link);
+    copy_text(doc, &node->text, text);
+    doc->open = node;
+    return node;
+}
+
+void doc_section(struct doc *doc, const char *id, const char *title) {
+    open_block(doc, NODE_SECTION, id, title);
+}
+
+void doc_article(struct doc *doc, const char *id, const char *title) {
+    open_block(doc, NODE_ARTICLE, id, title);
+}
+
+void doc_box(struct doc *doc) {
+    open_block(doc, NODE_BOX, NULL, NULL);
+}
+
+void doc_fold(struct doc *doc, bool is_open, const char *format, ...) {
+    struct doc_node *node = open_block(doc, NODE_FOLD, NULL, NULL);
+    if (node) node->is_open = is_open;
+    FORMAT_TEXT(doc, node, format);
+}
+
+void doc_list(struct doc *doc, const char *class) {
+    open_block(doc, NODE_LIST, class, NULL);
+}
+
+void doc_terms(struct doc *doc) {
+    open_block(doc, NODE_TERMS, NULL, NULL);
+}
+
+void doc_table(struct doc *doc, const char *class, const char *caption) {
+    open_block(doc, NODE_TABLE, class, caption);
+}
+
+void doc_end(struct doc *doc) {
+    if (doc->failed || doc->open == doc->root) return;
+    doc->last = doc->open;
+    doc->open = doc->open->parent;
+}
+
+void doc_heading(struct doc *doc, const char *format, ...) {
+    FORMAT_TEXT(doc, add_block(doc, NODE_HEADING), format);
+}
+
+/* A block with a tone; NULL when out of memory. */
+static struct doc_node *add_toned(struct doc *doc, enum doc_kind kind, enum tone tone) {
+    struct doc_node *node = add_block(doc, kind);
+    if (node) node->tone = tone;
+    return node;
+}
+
+void doc_say(struct doc *doc, enum tone tone, const char *format, ...) {
+    FORMAT_TEXT(doc, add_toned(doc, NODE_SENTENCE, tone), format);
+}
+
+void doc_item(struct doc *doc, enum tone tone, const char *format, ...) {
+    FORMAT_TEXT(doc, add_toned(doc, NODE_ITEM, tone), format);
+}
+
+void doc_note(struct doc *doc, enum tone tone, const char *format, ...) {
+    FORMAT_TEXT(doc, add_toned(doc, NODE_NOTE, tone), format);
+}
+
+void doc_group(struct doc *doc, enum tone tone, const char *format, ...) {
+    FORMAT_TEXT(doc, add_toned(doc, NODE_GROUP, tone), format);
+}
+
+static void add_text(struct doc *doc, enum doc_kind kind, const char *text) {
+    struct doc_node *node = add_block(doc, kind);
+    if (node) copy_text(doc, &node->text, text);
+}
+
+void doc_code(struct doc *doc, const char *text) {
+    add_text(doc, NODE_CODE, text);
+}
+
+void doc_html(struct doc *doc, const char *markup) {
+    add_text(doc, NODE_HTML, markup);
+}
+
+void doc_term(struct doc *doc, const char *name, const char *format, ...) {
+    struct doc_node *node = add_block(doc, NODE_TERM);
+    if (node) copy_text(doc, &node->title, name);
+    FORMAT_TEXT(doc, node, format);
+}
+
+static void add_tree(struct doc *doc, const char *name, const json_t *value, int depth);
+
+static void add_members(struct doc *doc, const json_t *object, int depth) {
+    for (void *at = json_object_iter((json_t *)object); at;
+         at = json_object_iter_next((json_t *)object, at))
+        add_tree(doc, json_object_iter_key(at), json_object_iter_value(at), depth);
+}
+
+/* A scalar, or an array of scalars with commas between. */
+static void add_value(struct doc *doc, const json_t *value, int depth) {
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        doc_span(doc, DOC_PLAIN, "%s",
+                 *json_string_value(value) ? json_string_value(value) : NUMBER_NONE);
+        return;
+    case JSON_INTEGER:
+        doc_span(doc, DOC_PLAIN, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return;
+    case JSON_REAL:
+        doc_span(doc, DOC_PLAIN, "%.6g", json_real_value(value));
+        return;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        doc_span(doc, DOC_PLAIN, "%s", json_is_true(value) ? "yes" : "no");
+        return;
+    case JSON_NULL:
+        doc_span(doc, DOC_PLAIN, "%s", NUMBER_NONE);
+        return;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    for (size_t i = 0; i < json_array_size(value) && depth < TREE_DEPTH_MAX; i++) {
+        if (i > 0) doc_span(doc, DOC_PLAIN, ", ");
+        add_value(doc, json_array_get(value, i), depth + 1);
+    }
+}
+
+static void add_tree(struct doc *doc, const char *name, const json_t *value, int depth) {
+    doc_term(doc, name, "%s", "");
+    if (!json_is_object(value)) {
+        add_value(doc, value, depth);
+    } else if (depth < TREE_DEPTH_MAX && doc->last) {
+        struct doc_node *open = doc->open;
+        doc->open = doc->last;
+        doc_terms(doc);
+        add_members(doc, value, depth + 1);
+        doc->open = open;
+    }
+}
+
+void doc_tree(struct doc *doc, const char *title, const json_t *tree) {
+    if (!tree) return;
+    doc_fold(doc, false, "%s", title);
+    doc_terms(doc);
+    add_members(doc, tree, 0);
+    doc_end(doc);
+    doc_end(doc);
+}
+
+void doc_column(struct doc *doc, const struct doc_column *column) {
+    struct doc_node *table = doc->open;
+    if (doc->failed) return;
+    struct doc_column *more =
+        reallocarray(table->columns, (size_t)table->column_count + 1, sizeof *table->columns);
+    if (!more) {
+        doc->failed = true;
+        return;
+    }
+    table->columns = more;
+    table->columns[table->column_count++] = *column;
+}
+
+void doc_columns(struct doc *doc, const struct doc_column *columns) {
+    for (; columns->title; columns++) doc_column(doc, columns);
+}
+
+void doc_row(struct doc *doc, enum doc_row_kind kind) {
+    struct doc_node *node = add_block(doc, NODE_ROW);
+    if (node) node->is_aside = kind == DOC_ASIDE;
+}
+
+/* A cell of the last row. */
+static struct doc_node *add_cell(struct doc *doc) {
+    struct doc_node *node = make_node(doc, NODE_CELL);
+    if (!node) return NULL;
+    append_to(doc->open->end, node);
+    doc->last = node;
+    return node;
+}
+
+void doc_cell(struct doc *doc, const char *format, ...) {
+    FORMAT_TEXT(doc, add_cell(doc), format);
+}
+
+void doc_value(struct doc *doc, double value, const char *format, ...) {
+    struct doc_node *node = add_cell(doc);
+    if (node) {
+        node->value = value;
+        node->has_value = isfinite(value);
+    }
+    FORMAT_TEXT(doc, node, format);
+}
+
+void doc_figure(struct doc *doc, double value) {
+    struct doc_node *node = add_cell(doc);
+    if (!node) return;
+    node->value = value;
+    node->has_value = isfinite(value);
+    node->is_figure = true;
+}
+
+static struct doc_node *add_span(struct doc *doc, enum doc_style style) {
+    struct doc_node *node = make_node(doc, NODE_SPAN);
+    if (!node) return NULL;
+    node->style = style;
+    append_to(doc->last, node);
+    return node;
+}
+
+void doc_span(struct doc *doc, enum doc_style style, const char *format, ...) {
+    FORMAT_TEXT(doc, add_span(doc, style), format);
+}
+
+void doc_chip(struct doc *doc, enum doc_style style, enum tone tone, const char *mark,
+              const char *text, const char *title) {
+    struct doc_node *node = add_span(doc, style);
+    if (!node) return;
+    node->tone = tone;
+    copy_text(doc, &node->mark, mark);
+    copy_text(doc, &node->text, text);
+    copy_text(doc, &node->title, title);
+}
+
+void doc_command(struct doc *doc, const char *label, const char *command) {
+    struct doc_node *node = add_span(doc, DOC_DETAIL);
+    if (!node) return;
+    node->is_command = true;
+    copy_text(doc, &node->mark, label);
+    copy_text(doc, &node->text, command);
+}
+
+void doc_link(struct doc *doc, const char *href, const char *text) {
+    struct doc_node *node = add_span(doc, DOC_PLAIN);
+    if (!node) return;
+    copy_text(doc, &node->link, href);
+    copy_text(doc, &node->text, text);
+}
+
+void doc_set_only(struct doc *doc, unsigned formats) {
+    if (!doc->failed) doc->last->only = formats;
+}
+
+void doc_set_tone(struct doc *doc, enum tone tone) {
+    if (!doc->failed) doc->last->tone = tone;
+}
+
+void doc_set_best(struct doc *doc) {
+    if (!doc->failed) doc->last->best = true;
+}
+
+void doc_set_headline(struct doc *doc) {
+    if (!doc->failed) doc->last->headline = true;
+}
+
+void doc_set_title(struct doc *doc, const char *title) {
+    if (!doc->failed) copy_text(doc, &doc->last->title, title);
+}
+
+void doc_set_data(struct doc *doc, const char *name, const char *value) {
+    struct doc_node *node = make_node(doc, NODE_DATA);
+    if (!node) return;
+    append_to(doc->last, node);
+    copy_text(doc, &node->link, name);
+    copy_text(doc, &node->text, value);
+}
+
+static void free_node(struct doc_node *node) {
+    while (node) {
+        struct doc_node *next = node->next;
+        free_node(node->first);
+        free(node->text);
+        free(node->title);
+        free(node->link);
+        free(node->mark);
+        free(node->columns);
+        free(node);
+        node = next;
+    }
+}
+
+void doc_free(struct doc *doc) {
+    free_node(doc->root);
+    *doc = (struct doc){0};
+}

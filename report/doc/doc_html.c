@@ -1,0 +1,280 @@
+/* doc_html: a document as elements of a page, without the page's head and end. It stands whole
+ * without JavaScript: scripts sort its tables by data-v and read its data-... attributes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/doc_parts.h"
+#include "report/doc/escape.h"
+
+static void write_attribute(const char *name, const char *value, FILE *out) {
+    fprintf(out, " %s=\"", name);
+    escape_html(out, value);
+    fputc('"', out);
+}
+
+/* What a node brings of help and data. */
+static void write_attributes(const struct doc_node *node, FILE *out) {
+    if (node->title) write_attribute("title", node->title, out);
+    for (const struct doc_node *data = node->first; data; data = data->next) {
+        if (data->kind != NODE_DATA) continue;
+        fputs(" data-", out);
+        fputs(data->link, out);
+        fputs("=\"", out);
+        escape_html(out, data->text ? data->text : "");
+        fputc('"', out);
+    }
+}
+
+static void write_chip(const struct doc_node *chip, FILE *out) {
+    fprintf(out, "%s<span class=\"chip %s\"", chip->style == DOC_MARK ? " " : "",
+            tone_name(chip->tone));
+    if (chip->title) write_attribute("title", chip->title, out);
+    fputc('>', out);
+    if (chip->style == DOC_CHIP && chip->mark && *chip->mark) {
+        fputs("<span aria-hidden=\"true\">", out);
+        escape_html(out, chip->mark);
+        fputs("</span> ", out);
+    }
+    escape_html(out, chip->text);
+    fputs("</span>", out);
+}
+
+static void write_span(const struct doc_node *span, FILE *out) {
+    static const char *const elements[][2] = {
+        [DOC_PLAIN] = {"", ""},
+        [DOC_STRONG] = {"<b>", "</b>"},
+        [DOC_SOFT] = {"<span class=\"unit\">", "</span>"},
+        [DOC_INLINE] = {"<code>", "</code>"},
+        [DOC_LINE] = {"<br><span class=\"tie\">", "</span>"},
+        [DOC_DETAIL] = {"; ", ""},
+    };
+    if (span->style == DOC_CHIP || span->style == DOC_MARK) {
+        write_chip(span, out);
+        return;
+    }
+    fputs(elements[span->style][0], out);
+    if (span->is_command) {
+        escape_html(out, span->mark);
+        fputs(": <code>", out);
+        escape_html(out, span->text);
+        fputs("</code>", out);
+        return;
+    }
+    if (span->link) {
+        fputs("<a", out);
+        write_attribute("href", span->link, out);
+        if (span->title) write_attribute("title", span->title, out);
+        fputc('>', out);
+    }
+    escape_html(out, span->text);
+    if (span->link) fputs("</a>", out);
+    fputs(elements[span->style][1], out);
+}
+
+static void write_line(const struct doc_node *node, FILE *out) {
+    if (node->text) escape_html(out, node->text);
+    for (const struct doc_node *span = node->first; span; span = span->next)
+        if (span->kind == NODE_SPAN) write_span(span, out);
+}
+
+static void write_head(const struct doc_node *table, FILE *out) {
+    fputs("<thead><tr>", out);
+    for (int c = 0; c < table->column_count; c++) {
+        const struct doc_column *column = &table->columns[c];
+        if (!doc_is_for(column->only, DOC_HTML)) continue;
+        fprintf(out, "<th scope=\"col\"%s", doc_is_number(column) ? " class=\"num\"" : "");
+        if (column->help) write_attribute("title", column->help, out);
+        fputc('>', out);
+        escape_html(out, column->title);
+        if (column->figure == DOC_NUMBER && column->unit && *column->unit->name)
+            fprintf(out, " <span class=\"unit\">%s</span>", column->unit->name);
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead>\n", out);
+}
+
+static int write_cell(const struct doc_column *column, const struct doc_node *cell, bool is_first,
+                      FILE *out) {
+    bool number = doc_is_number(column);
+    const char *tone = tone_name(cell->tone);
+    fputs(is_first ? "<th scope=\"row\"" : "<td", out);
+    if (number || column->words || cell->best || cell->tone != TONE_PLAIN)
+        fprintf(out, " class=\"%s%s%s%s\"",
+                number          ? "num"
+                : column->words ? "words"
+                                : "",
+                cell->best ? " best" : "", cell->tone == TONE_PLAIN ? "" : " ",
+                cell->tone == TONE_PLAIN ? "" : tone);
+    if (cell->has_value) fprintf(out, " data-v=\"%.9g\"", cell->value);
+    write_attributes(cell, out);
+    fputc('>', out);
+    if (cell->is_figure) {
+        char *text = doc_cell_text(column, cell, DOC_HTML);
+        if (!text) return -1;
+        escape_html(out, text);
+        free(text);
+    } else {
+        write_line(cell, out);
+    }
+    fputs(is_first ? "</th>" : "</td>", out);
+    return 0;
+}
+
+static int write_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
+    const struct doc_node *cell = doc_cell_from(row->first);
+    bool is_first = true;
+    fputs(row->is_aside ? "<tr class=\"aside\"" : "<tr", out);
+    write_attributes(row, out);
+    fputc('>', out);
+    for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
+        if (!doc_is_for(table->columns[c].only, DOC_HTML)) continue;
+        if (write_cell(&table->columns[c], cell, is_first, out) != 0) return -1;
+        is_first = false;
+    }
+    fputs("</tr>\n", out);
+    return 0;
+}
+
+static void write_group(const struct doc_node *group, int columns, bool is_first, FILE *out) {
+    fprintf(out, "%s<tr class=\"family\"><th scope=\"rowgroup\" colspan=\"%d\"><span>",
+            is_first ? "" : "</tbody><tbody>\n", columns);
+    write_line(group, out);
+    fputs("</span></th></tr>\n", out);
+}
+
+static int write_table(const struct doc_node *table, FILE *out) {
+    const char *class = table->link ? table->link : "figures";
+    fprintf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"%s\">", class);
+    if (table->text) {
+        fprintf(out, "<caption%s>", table->headline ? " class=\"quiet\"" : "");
+        escape_html(out, table->text);
+        fputs("</caption>\n", out);
+    }
+    write_head(table, out);
+    fputs("<tbody>\n", out);
+    int columns = 0;
+    for (int c = 0; c < table->column_count; c++)
+        columns += doc_is_for(table->columns[c].only, DOC_HTML);
+    for (const struct doc_node *row = table->first; row; row = row->next) {
+        if (!doc_is_for(row->only, DOC_HTML)) continue;
+        if (row->kind == NODE_GROUP) write_group(row, columns, row == table->first, out);
+        if (row->kind == NODE_ROW && write_row(table, row, out) != 0) return -1;
+    }
+    fputs("</tbody></table></div>\n", out);
+    for (const struct doc_node *note = table->first; note; note = note->next) {
+        if (note->kind != NODE_NOTE || !doc_is_for(note->only, DOC_HTML)) continue;
+        fputs("<p class=\"note\">", out);
+        write_line(note, out);
+        fputs("</p>\n", out);
+    }
+    return 0;
+}
+
+static int write_blocks(const struct doc_node *node, FILE *out);
+
+/* The tone of the worst sentence in a box; good without any. */
+static enum tone worst_tone(const struct doc_node *box) {
+    enum tone worst = TONE_GOOD;
+    for (const struct doc_node *node = box->first; node; node = node->next) {
+        if (node->tone == TONE_BAD) return TONE_BAD;
+        if (node->tone == TONE_WARN) worst = TONE_WARN;
+    }
+    return worst;
+}
+
+static int write_around(const char *before, const struct doc_node *node, const char *after,
+                        FILE *out) {
+    fputs(before, out);
+    int rc = write_blocks(node->first, out);
+    fputs(after, out);
+    return rc;
+}
+
+static int write_fold(const struct doc_node *fold, FILE *out) {
+    fprintf(out, "<details class=\"fold\"%s><summary>%s", fold->is_open ? " open" : "",
+            fold->headline ? "<h3>" : "");
+    escape_html(out, fold->text);
+    fputs(fold->headline ? "</h3>" : "", out);
+    for (const struct doc_node *span = fold->first; span; span = span->next)
+        if (span->kind == NODE_SPAN) write_span(span, out);
+    return write_around("</summary>\n", fold, "</details>\n", out);
+}
+
+static int write_term(const struct doc_node *term, FILE *out) {
+    fputs("<div><dt>", out);
+    escape_html(out, term->title);
+    fputs("</dt><dd>", out);
+    write_line(term, out);
+    return write_around("", term, "</dd></div>", out);
+}
+
+static int write_block(const struct doc_node *node, FILE *out) {
+    const char *id = node->link;
+    switch (node->kind) {
+    case NODE_SECTION:
+        fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">", id,
+                id, id);
+        escape_html(out, node->text);
+        return write_around("</h2>\n", node, "</section>\n", out);
+    case NODE_ARTICLE:
+        fprintf(out, "<article id=\"%s\" aria-labelledby=\"%s-title\">\n<h3 id=\"%s-title\">", id,
+                id, id);
+        escape_html(out, node->text);
+        return write_around("</h3>\n", node, "</article>\n", out);
+    case NODE_BOX:
+        fprintf(out, "<div class=\"verdict %s\">\n", tone_name(worst_tone(node)));
+        return write_around("", node, "</div>\n", out);
+    case NODE_FOLD:
+        return write_fold(node, out);
+    case NODE_LIST:
+        fputs("<ul", out);
+        if (id) write_attribute("class", id, out);
+        return write_around(">\n", node, "</ul>\n", out);
+    case NODE_TERMS:
+        return write_around(node->parent->kind == NODE_TERM ? "<dl>" : "<dl class=\"tree\">", node,
+                            "</dl>\n", out);
+    case NODE_TERM:
+        return write_term(node, out);
+    case NODE_TABLE:
+        return write_table(node, out);
+    case NODE_HEADING:
+        fputs("<h3>", out);
+        write_line(node, out);
+        fputs("</h3>\n", out);
+        return 0;
+    case NODE_SENTENCE:
+        fprintf(out, "<p class=\"%s%s\">", tone_name(node->tone),
+                node->headline ? " headline" : "");
+        write_line(node, out);
+        fputs("</p>\n", out);
+        return 0;
+    case NODE_ITEM:
+        fputs("<li>", out);
+        write_line(node, out);
+        fputs("</li>\n", out);
+        return 0;
+    case NODE_CODE:
+        fputs("<pre class=\"command\"><code>", out);
+        escape_html(out, node->text);
+        fputs("</code></pre>\n", out);
+        return 0;
+    case NODE_HTML:
+        fputs(node->text, out);
+        return 0;
+    default:
+        return write_blocks(node->first, out);
+    }
+}
+
+static int write_blocks(const struct doc_node *node, FILE *out) {
+    for (; node; node = node->next) {
+        if (node->kind == NODE_SPAN || node->kind == NODE_DATA || !doc_is_for(node->only, DOC_HTML))
+            continue;
+        if (write_block(node, out) != 0) return -1;
+    }
+    return 0;
+}
+
+int doc_write_html(const struct doc_node *root, FILE *out) {
+    return write_blocks(root->first, out);
+}

@@ -1,0 +1,80 @@
+/* doc_parts: what a document is made of. Only for the writers in report/doc. */
+#ifndef REPORT_DOC_DOC_PARTS_H
+#define REPORT_DOC_DOC_PARTS_H
+
+#include "report/doc/doc.h"
+
+enum doc_kind {
+    NODE_ROOT,
+    NODE_SECTION,
+    NODE_BOX,
+    NODE_FOLD,
+    NODE_LIST,
+    NODE_TERMS,
+    NODE_TABLE,
+    NODE_ARTICLE,
+    NODE_HEADING,
+    NODE_SENTENCE,
+    NODE_CODE,
+    NODE_HTML,
+    NODE_ITEM,
+    NODE_TERM,
+    NODE_GROUP,
+    NODE_ROW,
+    NODE_CELL,
+    NODE_NOTE,
+    NODE_SPAN,
+    NODE_DATA,
+};
+
+struct doc_node {
+    enum doc_kind kind;
+    enum doc_style style; /* of a span */
+    enum tone tone;
+    unsigned only;
+    /* is_open: a fold; is_aside: a row; has_value: a cell to be sorted by value; is_figure: a cell
+     * whose text is made of value by its column */
+    bool is_open, is_aside, best, headline, has_value, is_figure, is_command;
+    double value;
+    /* title: its help; link: where it leads to, its anchor or its class; mark: of a chip, or the
+     * label of a command */
+    char *text, *title, *link, *mark;
+    struct doc_column *columns; /* of a table */
+    int column_count;
+    struct doc_node *parent, *first, *end, *next; /* end: the last of its children */
+};
+
+static inline bool doc_is_for(unsigned only, enum doc_format format) {
+    return only == 0 || (only & format);
+}
+
+static inline bool doc_is_number(const struct doc_column *column) {
+    return column->figure != DOC_TEXT || column->right;
+}
+
+/* The first cell from a child of a row on; NULL where there is none. */
+static inline const struct doc_node *doc_cell_from(const struct doc_node *node) {
+    while (node && node->kind != NODE_CELL) node = node->next;
+    return node;
+}
+
+/* What a cell shows as a bare text, spans included; malloced, NULL when out of memory. */
+char *doc_cell_text(const struct doc_column *column, const struct doc_node *cell,
+                    enum doc_format format);
+/* The same of any node: its text and its spans, details apart. */
+char *doc_flat_text(const struct doc_node *node, enum doc_format format);
+
+/* The writers. 0, or -1 when out of memory. */
+int doc_write_terminal(const struct doc_node *root, bool color, FILE *out);
+int doc_write_md(const struct doc_node *root, FILE *out);
+int doc_write_html(const struct doc_node *root, FILE *out);
+int doc_write_csv(const struct doc_node *root, FILE *out);
+
+struct screen;
+/* A node's line, with the details below it. 0, or -1 when out of memory. */
+int doc_terminal_line(const struct screen *screen, const struct doc_node *node, const char *before,
+                      enum tone tone);
+void doc_terminal_details(const struct screen *screen, const struct doc_node *node);
+int doc_terminal_table(const struct screen *screen, const struct doc_node *table);
+
+#endif

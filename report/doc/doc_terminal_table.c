@@ -1,0 +1,246 @@
+/* doc_terminal_table: a table in the width of a terminal. Where it is too wide, the gaps shrink
+ * first, then the figures lose digits, then the columns go that tell least, then names are cut. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc/doc_parts.h"
+#include "report/doc/screen.h"
+
+#define NAME_MAX 34   /* of the first column */
+#define FIGURE_MAX 10 /* "14,800,000" */
+#define FIGURE_MIN 7  /* "1.5e+07" */
+#define WORDS_MIN 24  /* of a last column that wraps */
+#define BEST_MARK '*' /* in the gap behind the cell */
+
+struct layout {
+    const struct doc_node *table;
+    int *width; /* of each column; -1: it is not shown */
+    int gap, figure_max;
+    bool any_best;
+};
+
+static const char *head_of(const struct doc_column *column) {
+    return column->brief ? column->brief : column->title;
+}
+
+static const char *unit_of(const struct doc_column *column) {
+    return column->figure == DOC_NUMBER && column->unit ? column->unit->name : "";
+}
+
+/* Malloced; NULL when out of memory. */
+static char *cell_text(const struct layout *layout, const struct doc_column *column,
+                       const struct doc_node *cell) {
+    char *text = doc_cell_text(column, cell, DOC_TERMINAL);
+    if (!text || !cell->is_figure || column->figure != DOC_NUMBER ||
+        screen_width(text) <= layout->figure_max)
+        return text;
+    free(text);
+    double scale = column->unit ? column->unit->scale : 1;
+    if (asprintf(&text, "%.*e", layout->figure_max > FIGURE_MIN ? 2 : 1, cell->value / scale) < 0)
+        return NULL;
+    return text;
+}
+
+static bool is_column(const struct layout *layout, int c) {
+    const struct doc_column *column = &layout->table->columns[c];
+    return !column->below && doc_is_for(column->only, DOC_TERMINAL) && layout->width[c] >= 0;
+}
+
+static int last_column(const struct layout *layout) {
+    int last = layout->table->column_count - 1;
+    while (last > 0 && !is_column(layout, last)) last--;
+    return last;
+}
+
+static int max_of(int a, int b) {
+    return a > b ? a : b;
+}
+
+/* The widths that the cells ask for. 0, or -1 when out of memory. */
+static int measure(struct layout *layout) {
+    const struct doc_node *table = layout->table;
+    for (int c = 0; c < table->column_count; c++) {
+        const struct doc_column *column = &table->columns[c];
+        if (is_column(layout, c))
+            layout->width[c] = max_of(screen_width(head_of(column)), screen_width(unit_of(column)));
+    }
+    for (const struct doc_node *row = table->first; row; row = row->next) {
+        const struct doc_node *cell = doc_cell_from(row->first);
+        if (row->kind != NODE_ROW || !doc_is_for(row->only, DOC_TERMINAL)) continue;
+        for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
+            if (!is_column(layout, c)) continue;
+            char *text = cell_text(layout, &table->columns[c], cell);
+            if (!text) return -1;
+            layout->width[c] = max_of(layout->width[c], screen_width(text));
+            layout->any_best |= cell->best;
+            free(text);
+        }
+    }
+    if (layout->width[0] > NAME_MAX) layout->width[0] = NAME_MAX;
+    return 0;
+}
+
+/* How many columns of the terminal are too many. */
+static int excess_of(const struct layout *layout) {
+    int total = layout->any_best, last = last_column(layout);
+    for (int c = 0; c <= last; c++) {
+        if (!is_column(layout, c)) continue;
+        bool wraps = c == last && layout->table->columns[c].words;
+        int width = layout->width[c];
+        total += (total > 0 ? layout->gap : 0) + (wraps && width > WORDS_MIN ? WORDS_MIN : width);
+    }
+    return total - SCREEN_WIDTH;
+}
+
+/* Leaves the column out that tells least. False where each must stay. */
+static bool drop_column(struct layout *layout) {
+    int most = -1;
+    for (int c = 0; c < layout->table->column_count; c++) {
+        int rank = is_column(layout, c) ? layout->table->columns[c].drop : 0;
+        if (rank > 0 && (most < 0 || rank > layout->table->columns[most].drop)) most = c;
+    }
+    if (most >= 0) layout->width[most] = -1;
+    return most >= 0;
+}
+
+static int fit(struct layout *layout) {
+    for (;;) {
+        if (measure(layout) != 0) return -1;
+        int excess = excess_of(layout);
+        if (excess <= 0) return 0;
+        if (layout->gap > 1) {
+            layout->gap--;
+        } else if (layout->figure_max > FIGURE_MIN) {
+            layout->figure_max--;
+        } else if (!drop_column(layout)) {
+            layout->width[0] = max_of(layout->width[0] - excess, 1);
+            return 0;
+        }
+    }
+}
+
+static void put_gap(const struct screen *screen, int width, bool best) {
+    if (width <= 0) return;
+    fputc(best ? BEST_MARK : ' ', screen->out);
+    while (--width > 0) fputc(' ', screen->out);
+}
+
+static void write_head(const struct screen *screen, const struct layout *layout, bool units) {
+    int last = last_column(layout);
+    const struct doc_column *columns = layout->table->columns;
+    while (units && last >= 0 && (!is_column(layout, last) || !*unit_of(&columns[last]))) last--;
+    if (last < 0) return;
+    for (int c = 0; c <= last; c++) {
+        if (!is_column(layout, c)) continue;
+        bool right = doc_is_number(&columns[c]);
+        const char *text = units ? unit_of(&columns[c]) : head_of(&columns[c]);
+        put_gap(screen, c > 0 ? layout->gap : 0, false);
+        int width = right ? layout->width[c] : c == last ? 0 : -layout->width[c];
+        screen_put(screen, text, width, TONE_PLAIN);
+    }
+    fputc('\n', screen->out);
+}
+
+static int write_cells(const struct screen *screen, const struct layout *layout,
+                       const struct doc_node *row) {
+    const struct doc_node *cell = doc_cell_from(row->first);
+    int last = last_column(layout), used = 0;
+    bool best = false;
+    for (int c = 0; c <= last && cell; c++, cell = doc_cell_from(cell->next)) {
+        const struct doc_column *column = &layout->table->columns[c];
+        if (!is_column(layout, c)) continue;
+        char *text = cell_text(layout, column, cell);
+        if (!text) return -1;
+        /* The mark of the best stands where the gap to the next column is. */
+        put_gap(screen, c > 0 ? layout->gap : 0, best);
+        used += c > 0 ? layout->gap : 0;
+        best = cell->best;
+        enum tone tone = best ? TONE_BEST : cell->tone;
+        if (c == last && column->words) {
+            screen_wrap(screen, text, used, used, tone);
+        } else {
+            bool right = doc_is_number(column);
+            bool short_end = c == last && !right && screen_width(text) <= layout->width[c];
+            int width = short_end ? 0 : right ? layout->width[c] : -layout->width[c];
+            screen_put(screen, text, width, tone);
+            used += layout->width[c];
+            if (c == last && best) fputc(BEST_MARK, screen->out);
+            if (c == last) fputc('\n', screen->out);
+        }
+        free(text);
+    }
+    return 0;
+}
+
+static void say_below(const struct screen *screen, char **line, enum tone tone) {
+    if (*line) screen_say(screen, 4, tone, "    %s", *line);
+    free(*line);
+    *line = NULL;
+}
+
+/* The cells that stand below a row. */
+static int write_below(const struct screen *screen, const struct doc_node *table,
+                       const struct doc_node *row) {
+    char *line = NULL;
+    enum tone tone = TONE_PLAIN;
+    const struct doc_node *cell = doc_cell_from(row->first);
+    for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
+        const struct doc_column *column = &table->columns[c];
+        if (!column->below || !doc_is_for(column->only, DOC_TERMINAL)) continue;
+        char *text = doc_cell_text(column, cell, DOC_TERMINAL), *longer = NULL;
+        if (!text) break;
+        if (!*text) {
+            free(text);
+            continue;
+        }
+        if (!column->joined) say_below(screen, &line, tone);
+        int length = asprintf(&longer, "%s%s%s%s%s", line ? line : "", line ? "; " : "",
+                              head_of(column), *head_of(column) ? ": " : "", text);
+        free(text);
+        free(line);
+        line = length < 0 ? NULL : longer;
+        if (!line) return -1;
+        tone = cell->tone;
+        if (cell->first) say_below(screen, &line, tone);
+        doc_terminal_details(screen, cell);
+    }
+    say_below(screen, &line, tone);
+    return 0;
+}
+
+static int write_rows(const struct screen *screen, const struct layout *layout) {
+    bool any = false;
+    for (const struct doc_node *row = layout->table->first; row; row = row->next) {
+        if (!doc_is_for(row->only, DOC_TERMINAL)) continue;
+        if (row->kind == NODE_GROUP) {
+            if (any && row->first) fputc('\n', screen->out);
+            if (doc_terminal_line(screen, row, "-- ", row->tone) != 0) return -1;
+        } else if (row->kind == NODE_NOTE) {
+            if (doc_terminal_line(screen, row, "", row->tone) != 0) return -1;
+        } else if (row->kind == NODE_ROW) {
+            if (write_cells(screen, layout, row) != 0 ||
+                write_below(screen, layout->table, row) != 0)
+                return -1;
+        }
+        any = true;
+    }
+    return 0;
+}
+
+int doc_terminal_table(const struct screen *screen, const struct doc_node *table) {
+    struct layout layout = {.table = table, .gap = 2, .figure_max = FIGURE_MAX};
+    layout.width = calloc((size_t)table->column_count + 1, sizeof *layout.width);
+    if (!layout.width) return -1;
+    int rc = fit(&layout);
+    bool units = false;
+    for (int c = 0; c < table->column_count; c++)
+        units |= is_column(&layout, c) && *unit_of(&table->columns[c]);
+    if (rc == 0 && table->text) screen_say(screen, 4, TONE_PLAIN, "%s", table->text);
+    if (rc == 0) write_head(screen, &layout, false);
+    if (rc == 0 && units) write_head(screen, &layout, true);
+    if (rc == 0) rc = write_rows(screen, &layout);
+    free(layout.width);
+    return rc;
+}

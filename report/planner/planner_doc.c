@@ -1,0 +1,102 @@
+/* planner_doc: a planner's answers as a document. See planner.h. */
+#include <math.h>
+
+#include "report/doc/number.h"
+#include "report/planner/planner.h"
+
+#define TIGHT 1.2 /* margins below are called so */
+
+static enum tone tone_of(const struct planner_answer *answer) {
+    static const enum tone tones[] = {TONE_GOOD, TONE_WARN, TONE_WARN, TONE_BAD};
+    return answer->verdict == PLANNER_CARRIES && answer->margin < TIGHT ? TONE_WARN
+                                                                        : tones[answer->verdict];
+}
+
+/* "carries 2.3x", "carries 1.1x, tight", "too much", with what it stands on where that is the
+ * model. */
+static char *verdict_text(const struct planner_answer *answer, char *text, size_t size) {
+    char margin[40] = "";
+    if (answer->verdict == PLANNER_CARRIES)
+        snprintf(margin, sizeof margin, " %.2gx%s", answer->margin,
+                 answer->margin < TIGHT ? ", tight" : "");
+    if (answer->verdict == PLANNER_TOO_MUCH && !isnan(answer->margin))
+        snprintf(margin, sizeof margin, ", at most %.2gx", answer->margin);
+    snprintf(text, size, "%s%s%s", planner_word(answer->verdict), margin,
+             answer->model && answer->verdict != PLANNER_UNKNOWN ? " (model)" : "");
+    return text;
+}
+
+static const char *or_unknown(const char *text) {
+    return text ? text : "not stated";
+}
+
+static const char *impossible_text(const struct planner_ask *ask, char *text, size_t size) {
+    snprintf(
+        text, size,
+        "No mutex can: %.3g/s on %.0f key%s, each held for %.3g ms, hold %s for %.3g %% of the time.",
+        ask->rate, ask->keys, ask->keys == 1 ? "" : "s", ask->hold_ns / 1e6,
+        ask->keys == 1 ? "it" : "each", ask->rate * ask->hold_ns / 1e7 / ask->keys);
+    return text;
+}
+
+/* "acquire_due.p99<=20ms: 390/s (360 .. 425), hold 1ms, 1 keys, 64 clients; redis 7.0.15;
+ * results/... 2026-..." */
+static char *evidence_text(const struct planner_answer *answer, char *text, size_t size) {
+    const struct capacity_lock *lock = answer->lock;
+    char value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX], found[200];
+    const char *unit = lock->by == CAPACITY_BY_RATE ? "/s" : " clients";
+    snprintf(found, sizeof found, "%s%s (%s .. %s)", number_text(lock->value, &number_plain, value),
+             unit, number_text(lock->low, &number_plain, low),
+             number_text(lock->high, &number_plain, high));
+    snprintf(text, size, "%s for %s, hold %s, keys %s, %.0f clients; %s; %s of %s",
+             lock->answered ? found : "no answer", or_unknown(lock->slo), or_unknown(lock->hold),
+             or_unknown(lock->keys), lock->clients, or_unknown(lock->server), answer->from->dir,
+             or_unknown(answer->from->started_at));
+    return text;
+}
+
+static const struct doc_column columns[] = {
+    {.title = "lock"},
+    {.title = "verdict", .help = "and the margin: what is kept for certain over what is asked for"},
+    {.title = "guarantee"},
+    {.title = "topology"},
+    {.title = "durability", .words = true},
+    {.title = "why", .brief = "", .words = true, .below = true},
+    {.title = "measured", .words = true, .below = true},
+    {.title = NULL},
+};
+
+static void add_answer(struct doc *doc, const struct planner_answer *answer) {
+    const struct capacity_lock *lock = answer->lock;
+    char text[600];
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%s", lock->lock);
+    doc_cell(doc, "%s", verdict_text(answer, text, sizeof text));
+    doc_set_tone(doc, tone_of(answer));
+    doc_cell(doc, "%s", or_unknown(lock->guarantee));
+    doc_cell(doc, "%s", or_unknown(lock->topology));
+    doc_cell(doc, "%s", or_unknown(lock->durability));
+    doc_cell(doc, "%s", answer->why ? answer->why : "");
+    if (answer->settle) doc_command(doc, "would settle it", answer->settle);
+    doc_cell(doc, "%s", evidence_text(answer, text, sizeof text));
+}
+
+void planner_doc(const struct planner *planner, struct doc *doc) {
+    char text[600];
+    doc_say(doc, TONE_PLAIN, "%s", planner_ask_text(&planner->ask, text, sizeof text));
+    doc_set_headline(doc);
+    if (planner->impossible)
+        doc_say(doc, TONE_BAD, "%s", impossible_text(&planner->ask, text, sizeof text));
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int i = 0; i < planner->count; i++) add_answer(doc, &planner->answers[i]);
+    doc_end(doc);
+    if (planner->unsafe > 0)
+        doc_say(doc, TONE_PLAIN, "Left out: %d lock%s broken on purpose.", planner->unsafe,
+                planner->unsafe == 1 ? "" : "s");
+    doc_say(
+        doc, TONE_PLAIN,
+        "In order of fitness, not by speed: what carries the load, then the stronger guarantee, "
+        "the more durable, the greater margin. A margin is the load that keeps the promise for "
+        "certain over the one asked for.");
+}
