@@ -142,7 +142,7 @@ bench: ## the tool's own cost, as ratios against four clock reads, redis-benchma
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/perf/perf
 	@$(B)/bench/perf/perf
-lint: ## clang-format, clang-tidy, cppcheck, include direction
+lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, long functions, Lua
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
 	@bench/lint $(B) '$(DEFS) $(INCS)'
