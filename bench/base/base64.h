@@ -5,15 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Characters that `bytes` bytes become, without the NUL. */
+/* The number of characters that encode `bytes` bytes, without the NUL. */
 size_t base64_length(size_t bytes);
 
 /* Writes base64_length(bytes) characters and a NUL to text. */
 void base64_encode(char *text, const uint8_t *data, size_t bytes);
 
-/* Decodes `length` characters into data, which has room for length / 4 * 3 bytes. The bytes
- * written, or -1 if the text is not base64: a wrong length, a foreign character (white space is
- * one), misplaced padding. */
+/* Decodes `length` characters into data, which has room for length / 4 * 3 bytes. Returns the
+ * number of bytes written, or -1 if the text is not base64: a wrong length, a foreign character
+ * (also white space), misplaced padding. */
 ptrdiff_t base64_decode(uint8_t *data, const char *text, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* clock: the one clock of all measurements, CLOCK_MONOTONIC in nanoseconds.
  *
- * Signed, so that differences may be negative; LB_NEVER is "no deadline". Wall-clock time is used
- * only to date results, never to measure. */
+ * Times are signed, so that differences may be negative; LB_NEVER means "no deadline". Wall-clock
+ * time only dates results; nothing is measured with it. */
 #ifndef BENCH_BASE_CLOCK_H
 #define BENCH_BASE_CLOCK_H
 
@@ -27,8 +27,8 @@ static inline int64_t lb_wall_now(void) {
     return (int64_t)ts.tv_sec * LB_S_NS + ts.tv_nsec;
 }
 
-/* start + delta, saturating at LB_NEVER. delta is not negative; start may be, in histories made by
- * hand. */
+/* Returns start + delta, at most LB_NEVER. delta must not be negative; start may be negative in
+ * oplogs made by hand. */
 static inline int64_t lb_after(int64_t start_ns, int64_t delta_ns) {
     bool never = delta_ns == LB_NEVER || (start_ns > 0 && delta_ns >= LB_NEVER - start_ns);
     return never ? LB_NEVER : start_ns + delta_ns;

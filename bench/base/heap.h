@@ -1,5 +1,5 @@
-/* heap: the timers of one event loop, a binary heap of deadlines; each entry knows its place, so
- * that it can be taken out again in O(log n) when something else ended the wait. */
+/* heap: the timers of one event loop, a binary heap of deadlines. Each entry knows its place, so
+ * that it can be removed in O(log n) when another event ended the wait. */
 #ifndef BENCH_BASE_HEAP_H
 #define BENCH_BASE_HEAP_H
 
@@ -16,15 +16,16 @@ struct heap {
     size_t count, room;
 };
 
-/* Makes room for `room` timers, so that heap_add cannot fail. 0, or -1 when out of memory. */
+/* Makes room for `room` timers, so that heap_add can't fail. Returns 0, or -1 when out of
+ * memory. */
 int heap_reserve(struct heap *heap, size_t room);
 void heap_done(struct heap *heap);
 
-/* Adds a timer that is in no heap; there must be room. */
+/* Adds a timer that is in no heap. There must be room for it. */
 void heap_add(struct heap *heap, struct timer *timer, int64_t due_ns);
-/* Takes it out; no effect on one that is not in. */
+/* Removes a timer; no effect if it is in no heap. */
 void heap_remove(struct heap *heap, struct timer *timer);
-/* The earliest, or NULL. */
+/* Returns the earliest timer, or NULL. */
 struct timer *heap_first(const struct heap *heap);
 
 #endif

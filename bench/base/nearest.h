@@ -1,7 +1,8 @@
-/* nearest: the name that somebody who mistyped probably meant.
+/* nearest: the name that a user who mistyped one probably meant.
  *
- * Distance: optimal string alignment (Damerau-Levenshtein with each neighbour swap used once),
- * upper and lower case alike. Far-off names are not offered: a wrong hint is worse than none. */
+ * The distance is optimal string alignment (Damerau-Levenshtein where each swap of neighbours is
+ * used once), without regard to case. Distant names are not offered, because a wrong hint is worse
+ * than none. */
 #ifndef BENCH_BASE_NEAREST_H
 #define BENCH_BASE_NEAREST_H
 
@@ -9,17 +10,17 @@
 
 struct nearest {
     const char *typed; /* borrowed */
-    const char *best;  /* borrowed; NULL = nothing near enough so far */
+    const char *best;  /* borrowed; NULL = no name was near enough so far */
     int distance;      /* of best */
 };
 
 void nearest_init(struct nearest *nearest, const char *typed);
 
-/* Shows one candidate; it must live as long as the answer is used. */
+/* Offers one candidate, which must live as long as the answer is used. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
-/* ", did you mean 'redis-setnx'?" or "": to be put behind an error. Writes at most size bytes,
- * returns text. */
+/* Writes ", did you mean 'redis-setnx'?" or "", to be appended to an error; at most size bytes.
+ * Returns text. */
 char *nearest_hint(const struct nearest *nearest, char *text, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
-/* rng: a small seeded generator for schedules, keys, jitter and owner tokens.
+/* rng: a small seeded random number generator for schedules, keys, jitter and owner tokens.
  *
- * xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64, as its authors advise. One
- * per client, so that a run's draws do not depend on thread timing. Not for secrets. */
+ * xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64 as its authors advise. Each
+ * client has its own, so that a run's draws do not depend on the timing of threads. Not for
+ * secrets. */
 #ifndef BENCH_BASE_RNG_H
 #define BENCH_BASE_RNG_H
 
@@ -11,7 +12,7 @@ struct lb_rng {
     uint64_t s[4];
 };
 
-/* Same seed and stream, same draws; different streams of one seed are independent. */
+/* The same seed and stream give the same draws; different streams of one seed are independent. */
 void rng_seed(struct lb_rng *rng, uint64_t seed, uint64_t stream);
 
 static inline uint64_t rng_rotl(uint64_t x, int k) {

@@ -1,8 +1,8 @@
-/* context: switching stacks, by Boost.Context's C ABI (8 ns a round trip, where swapcontext makes
- * two system calls), with the calls that AddressSanitizer and ThreadSanitizer need to follow.
+/* context: switches stacks by Boost.Context's C ABI (8 ns a round trip, where swapcontext makes two
+ * system calls), with the calls that AddressSanitizer and ThreadSanitizer need.
  *
- * The two assembler functions have a C ABI but Boost ships only a C++ header; the declarations here
- * are that ABI. Nothing else of Boost is used. */
+ * The two assembler functions have a C ABI, but Boost ships only a C++ header; the declarations
+ * here are that ABI. Nothing else of Boost is used. */
 #ifndef BENCH_ENGINE_CONTEXT_H
 #define BENCH_ENGINE_CONTEXT_H
 
@@ -24,14 +24,15 @@
 #endif
 
 struct context {
-    void *at; /* where to go on; NULL while running */
-    /* lowest byte, for AddressSanitizer; the thread's own stack: learnt at a switch */
+    void *at; /* where to continue; NULL while running */
+    /* lowest byte of the stack, for AddressSanitizer; a thread's own stack is learned at a
+     * switch */
     const void *stack;
     size_t stack_bytes;
     void (*entry)(void *);
     void *arg;
-    void *fake; /* AddressSanitizer's */
-    void *tsan; /* ThreadSanitizer's */
+    void *fake; /* for AddressSanitizer */
+    void *tsan; /* for ThreadSanitizer */
 };
 
 /* Prepares a context that will run entry(arg) on a stack at its first switch. entry must never
@@ -42,13 +43,14 @@ void context_make(struct context *context, void *stack, size_t bytes, void (*ent
 /* Makes the calling thread's own stack a context that can be switched back to. */
 void context_adopt(struct context *context);
 
-/* Leaves `from` (the running one) for `to`; returns when something switches back to `from`. */
+/* Switches from `from` (the running one) to `to`; returns when another context switches back to
+ * `from`. */
 void context_switch(struct context *from, struct context *to);
 
-/* The same from a context that will never run again. */
+/* The same, from a context that will never run again. */
 _Noreturn void context_exit(struct context *from, struct context *to);
 
-/* Forgets what the sanitizers know of a context that has exited or never ran. */
+/* Removes what the sanitizers know about a context that has exited or never ran. */
 void context_done(struct context *context);
 
 #endif

@@ -1,9 +1,9 @@
-/* loop: one thread's fibers, timers and sockets.
+/* loop: the fibers, timers and sockets of one thread.
  *
  * A loop belongs to the thread that runs it. Fibers are straight-line code that gives up the thread
  * only in the calls of drivers/wait.h (implemented here, in wait.c). Ready fibers run in the order
- * they became ready. It refuses to know what the fibers do: locks, clients and recorders are other
- * rooms' business. */
+ * in which they became ready. The loop knows nothing of what the fibers do: locks, clients and
+ * recorders are in other rooms. */
 #ifndef BENCH_ENGINE_LOOP_H
 #define BENCH_ENGINE_LOOP_H
 
@@ -15,41 +15,41 @@
 #include "bench/base/err.h"
 #include "drivers/wait.h"
 
-#define LOOP_STACK_BYTES (256 * 1024) /* mapped; only what is touched takes memory */
+#define LOOP_STACK_BYTES (256 * 1024) /* mapped; only touched pages take memory */
 
 struct loop;
 
 struct loop_config {
     size_t stack_bytes; /* 0 = LOOP_STACK_BYTES */
-    /* after this moment all waits end; it may move. NULL = never */
+    /* all waits end at this moment, which may move; NULL = never */
     const _Atomic int64_t *cutoff_ns;
-    /* fibers may block the thread: lb_stopping looks at the clock itself */
+    /* fibers may block the thread, so lb_stopping reads the clock itself */
     bool blocking;
 };
 
-/* What a loop saw of itself. Read it on its thread, or after the thread ended. */
+/* What a loop measured about itself. Read it on its thread, or after the thread has ended. */
 struct loop_stats {
-    int64_t blocked_max_ns;   /* longest time that a fiber kept the thread */
-    const char *blocked_name; /* that fiber's */
-    size_t stack_bytes_max;   /* deepest stack of all fibers that ended */
+    int64_t blocked_max_ns;   /* the longest time for which one fiber kept the thread */
+    const char *blocked_name; /* the name of that fiber */
+    size_t stack_bytes_max;   /* the deepest stack use of all fibers that have ended */
     uint64_t switches, polls;
 };
 
-/* NULL with err. */
+/* Returns NULL with err. */
 struct loop *loop_new(const struct loop_config *config, struct lb_err *err);
-/* After loop_run; no fiber may be left. */
+/* To be called after loop_run; no fiber may be left. */
 void loop_free(struct loop *loop);
 
-/* Starts a fiber that frees itself when run returns. Before loop_run or from a fiber of this loop.
- * NULL when out of memory or maps (errno). name: static storage. */
+/* Starts a fiber that frees itself when run returns. To be called before loop_run, or from a fiber
+ * of this loop. Returns NULL when out of memory or of mappings (errno). name: static storage. */
 struct lb_fiber *loop_spawn(struct loop *loop, const char *name, void (*run)(void *), void *arg);
 
-/* Runs on the calling thread until every fiber has returned. */
+/* Runs the fibers on the calling thread until every fiber has returned. */
 void loop_run(struct loop *loop);
 
-/* Runs one fiber, and what it spawns, on a loop of its own on the calling thread: for a few round
- * trips outside a stage (readiness, describe) and for tests. 0, or -1 with err if it could not
- * start. */
+/* Runs one fiber, and the fibers it spawns, on a loop of its own on the calling thread: for a few
+ * round trips outside of a stage (readiness, describe) and for tests. Returns 0, or -1 with err if
+ * it could not start. */
 int loop_once(const char *name, void (*run)(void *), void *arg, struct lb_err *err);
 
 /* The loop that the calling fiber runs on. */
@@ -57,13 +57,14 @@ struct loop *loop_self(void);
 
 const struct loop_stats *loop_stats(const struct loop *loop);
 
-/* For a fiber that never waits (null): lets others run if any is ready, or if the sockets and
- * timers were not looked at for LOOP_GRACE_NS. now_ns: a fresh lb_now(). Costs a comparison
- * otherwise. */
+/* For a fiber that never waits (the null lock): lets other fibers run if any is ready, or if
+ * sockets and timers were not polled for LOOP_GRACE_NS. now_ns: a fresh lb_now(). Otherwise it
+ * costs one comparison. */
 #define LOOP_GRACE_NS (50 * LB_US_NS)
 void loop_breathe(int64_t now_ns);
 
-/* Exempts the calling fiber's waits from the cut-off (barriers, closing), or ends that. */
+/* Exempts the waits of the calling fiber from the cut-off (barriers, closing), or ends that
+ * exemption. */
 void loop_shield(bool on);
 
 #endif

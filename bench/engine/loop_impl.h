@@ -1,4 +1,4 @@
-/* loop_impl: what loop.c (fibers and timers) and wait.c (sockets) share; nobody else includes
+/* loop_impl: shared by loop.c (fibers and timers) and wait.c (sockets); no other file includes
  * it. */
 #ifndef BENCH_ENGINE_LOOP_IMPL_H
 #define BENCH_ENGINE_LOOP_IMPL_H
@@ -21,24 +21,25 @@ struct lb_fiber {
     struct lb_fiber *ready_next;           /* in the ready queue */
     struct lb_fiber *all_next, **all_back; /* in the list of all */
     struct lb_fiber *joiner;
-    int64_t deadline_ns; /* of the present wait; its timer may be due earlier, left from another */
-    int ready;           /* why the wait ended: enum lb_ready bits; 0 = deadline or cut-off */
+    /* of the present wait; its timer may still be set to an earlier time, from a former wait */
+    int64_t deadline_ns;
+    int ready; /* why the wait ended: enum lb_ready bits; 0 = deadline or cut-off */
     enum fiber_state state;
     bool joinable, shielded;
 };
 
-/* One file descriptor as the loop knows it; found by number. */
+/* What the loop knows about one file descriptor; indexed by its number. */
 struct fd_entry {
     struct lb_fiber *reader, *writer;
     uint32_t armed;  /* epoll events registered now */
-    uint8_t pending; /* edge mode: readiness that came while nobody waited */
+    uint8_t pending; /* edge mode: readiness that arrived while no fiber waited */
     bool known;      /* registered with epoll */
     bool edge;
 };
 
 struct loop {
     int epoll_fd, timer_fd;
-    int64_t timer_ns; /* when timer_fd fires; in the past: it is not set */
+    int64_t timer_ns; /* when timer_fd fires; in the past = not set */
     const _Atomic int64_t *cutoff_ns;
     size_t stack_bytes;
     struct context main;
@@ -46,25 +47,25 @@ struct loop {
     struct lb_fiber *ready_head, **ready_tail;
     size_t ready_count;
     struct lb_fiber *all;
-    struct lb_fiber *dead; /* ended, stack still to be unmapped */
+    struct lb_fiber *dead; /* ended, but its stack is not unmapped yet */
     struct heap timers;
     size_t live;
     struct fd_entry *fds;
     int fd_room;
     int64_t now_ns, polled_ns;
     int idle_yields;
-    bool cut; /* the cut-off was passed */
+    bool cut; /* the cut-off has passed */
     bool blocking;
     struct loop_stats stats;
 };
 
 extern _Thread_local struct loop *loop_current;
 
-/* Parks the calling fiber until loop_ready or the deadline; returns fiber->ready. */
+/* Parks the calling fiber until loop_ready or the deadline. Returns fiber->ready. */
 int loop_park(int64_t deadline_ns);
-/* Makes a parked fiber ready with a reason; more bits may be added until it runs. */
+/* Makes a parked fiber ready, with a reason; more bits may be added before it runs. */
 void loop_ready(struct lb_fiber *fiber, int why);
-/* Takes in what epoll has, waiting at most wait_ns (LB_NEVER: until something comes). */
+/* Handles the events of epoll, waiting at most wait_ns (LB_NEVER: until an event arrives). */
 void loop_poll(struct loop *loop, int64_t wait_ns);
 
 #endif

@@ -7,13 +7,14 @@
 
 #include "bench/base/err.h"
 
-/* Makes base/lockbench-<name>-XXXXXX, mode 0700; base NULL = $TMPDIR, else /tmp. Writes its
- * absolute path. 0, or -1 with err. */
+/* Makes base/lockbench-<name>-XXXXXX with mode 0700; base NULL = $TMPDIR, or else /tmp. Writes the
+ * absolute path to ret_path. Returns 0, or -1 with err. */
 int folder_make(const char *base, const char *name, char *ret_path, size_t size,
                 struct lb_err *err);
 
-/* Removes it with all that is in it, never following a symbolic link. 0, or -1 if something is left
- * (say, since a dying server still writes there: try again). A folder that is not there is fine. */
+/* Removes a folder with all its contents; never follows a symbolic link. Returns 0, also if there
+ * is no such folder, or -1 if something is left (for example because a dying server still writes
+ * there: try again). */
 int folder_remove(const char *path);
 
 #endif

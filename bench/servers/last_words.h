@@ -1,15 +1,15 @@
-/* last_words: the end of a server's log, and what a wait status means, in one line. */
+/* last_words: the end of a server's log, and the meaning of a wait status, each as one line. */
 #ifndef BENCH_SERVERS_LAST_WORDS_H
 #define BENCH_SERVERS_LAST_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The last lines of dir/log that are not empty, oldest first, joined with " / ", at most size
- * bytes. "" if none. */
+/* Writes the last lines of dir/log that are not empty, oldest first, joined with " / ", at most
+ * size bytes; "" if there are none. Returns text. */
 char *last_words(const char *dir, char *text, size_t size);
 
-/* Whether they say that an address was in use. */
+/* Whether the last lines say that an address was in use. */
 bool last_words_blame_port(const char *dir);
 
 /* "exit status 1", "signal 9 (Killed)". */

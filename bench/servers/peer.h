@@ -1,5 +1,5 @@
-/* peer: which TCP connections processes have open, as /proc tells. It refuses nothing where it may
- * not look: such a process has no connections. */
+/* peer: which TCP connections a set of processes has open, from /proc. A process that we may not
+ * look into counts as one without connections. */
 #ifndef BENCH_SERVERS_PEER_H
 #define BENCH_SERVERS_PEER_H
 
@@ -8,12 +8,12 @@
 #include <sys/types.h>
 
 struct peer {
-    int from, to; /* ports: the process's own, the other end's */
+    int from, to; /* ports: of the process itself, of the other end */
     bool established;
 };
 
-/* The TCP connections that these processes have open, sorted by their ports, *ret_count of them;
- * the caller frees. NULL when out of memory. */
+/* Returns the TCP connections that these processes have open, sorted by their ports, *ret_count of
+ * them; the caller frees the array. NULL when out of memory. */
 struct peer *peers_of(const pid_t *pids, int count, size_t *ret_count);
 
 bool peers_have(const struct peer *peers, size_t count, int from, int to);

@@ -1,14 +1,14 @@
 /* topo: the servers of a run, started from the scripts in compose/local and owned by this program.
  *
- * A topology is one script and one or more nodes, each one process with its own folder and loopback
- * ports. Everything started here goes away with this program: topo_stop in the normal way, and by a
- * janitor process (janitor.h) when the program is killed. Nothing of the machine's own services or
- * folders is touched. It speaks no server's protocol: whether a server answers is asked of the
- * caller; what is done to a server by its own means (topo_act), its script does.
+ * A topology is one script and one or more nodes; each node is one process with its own folder and
+ * loopback ports. Everything started here ends with this program: normally by topo_stop, and by the
+ * janitor (janitor.h) when the program is killed. It touches none of the machine's own services or
+ * folders. It speaks no server's protocol: the caller decides whether a server answers, and a
+ * script carries out actions on its own server (topo_act).
  *
- * All functions but topo_stop_all: one thread at a time, and topo_ready restarts servers, so call
- * it, topo_start and topo_restart from a thread that outlives them (the kernel stops a server when
- * the thread that started it ends). */
+ * All functions but topo_stop_all: one thread at a time. topo_start, topo_restart and topo_ready
+ * (which restarts servers) must be called from a thread that outlives the servers, because the
+ * kernel stops a server when the thread that started it ends. */
 #ifndef BENCH_SERVERS_TOPO_H
 #define BENCH_SERVERS_TOPO_H
 
@@ -23,34 +23,34 @@
 
 enum topo_durability { TOPO_DEFAULT, TOPO_NONE, TOPO_SYNC, TOPO_DURABILITIES };
 
-/* What `SCRIPT info` says; compose/README.md has the protocol. */
+/* What `SCRIPT info` prints; compose/README.md documents it. */
 struct topo_info {
     char name[64];
     char script[512];  /* the script's path */
     char summary[128]; /* "one Redis server" */
-    char missing[256]; /* what this machine lacks to run it; "" = it can run */
-    char install[128]; /* the Debian packages that bring it */
+    char missing[256]; /* what this machine lacks to run it; "" = nothing */
+    char install[128]; /* the Debian packages that contain it */
     int nodes;
     int ports;     /* of each node */
-    char user[64]; /* the account to run as when we are root; "" = root will do */
-    char url[512]; /* templates, separated by blanks; see topo_start */
+    char user[64]; /* the account to run as when the program runs as root; "" = root itself */
+    char url[512]; /* URL templates, separated by blanks; see urls.h */
     int stop_signal;
     char durability[TOPO_DURABILITIES][200]; /* what each setting means here; "" = not offered */
-    char refused[TOPO_DURABILITIES][200];    /* why it is not */
+    char refused[TOPO_DURABILITIES][200];    /* why a setting is not offered */
     char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
-    char library
-        [64];   /* the file in compose/acts that its acts share with other topologies; "" = none */
-    bool clock; /* topo_clock works on it */
-    char wired
-        [32]; /* what may lead through wires (wire.h): "clients", "peers", both; or "no". Never "" */
+    /* the file in compose/acts that its actions share with other topologies; "" = none */
+    char library[64];
+    bool clock; /* topo_clock works on this topology */
+    /* what may be led through wires (wire.h): "clients", "peers", or both; or "no". Never "" */
+    char wired[32];
 };
 
-/* Whether the topology offers an act. */
+/* Whether the topology offers an action. */
 bool topo_offers(const struct topo_info *info, const char *act);
 
-/* Asks the script `name` in `folder` (compose/local). 0, also when something is missing (see
- * .missing); -1 with err if there is no such script or it is malformed. Takes some milliseconds: it
- * runs the script. */
+/* Runs `info` of the script `name` in `folder` (compose/local), which takes some milliseconds.
+ * Returns 0, also when something is missing (see .missing); -1 with err if there is no such script
+ * or its output is malformed. */
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err);
 
 /* What durability ("default", "none", "sync") means for this topology, in words for results and
@@ -64,55 +64,55 @@ struct topo;
 struct topo_wish {
     const struct topo_info *info; /* copied */
     const char *durability;       /* "default", "none", "sync"; NULL = default */
-    const char *base;             /* where the temporary folder goes; NULL = $TMPDIR, else /tmp */
-    const int *ports;             /* nodes x ports to try first; NULL = pick free ones */
-    /* By which ports its peers reach each node, nodes x ports (node by node; 0 = that node's own):
-     * those of a proxy, so that replication can be cut. NULL = their own. The scripts use them
-     * where compose/README.md says so. */
+    const char *base; /* where the temporary folder is made; NULL = $TMPDIR, or else /tmp */
+    const int *ports; /* nodes x ports to try first; NULL = pick free ones */
+    /* The ports by which peers reach each node, nodes x ports (node by node; 0 = the node's own
+     * port): those of a proxy, so that replication can be cut. NULL = the nodes' own. The scripts
+     * use them where compose/README.md says so. */
     const int *peer_ports;
-    /* Called with the nodes' own ports (nodes x ports) before the nodes are started, again each
-     * time that they are started on new ones: a proxy must pass on to these. May be NULL. */
+    /* Called with the nodes' own ports (nodes x ports) before the nodes are started, and again each
+     * time they are started on new ports: a proxy must forward to these. May be NULL. */
     void (*ports_chosen)(const int *ports, int count, void *arg);
     void *arg; /* for ports_chosen */
-    /* start the nodes with clocks that topo_clock can step; refused where info says no */
+    /* start the nodes with clocks that topo_clock can change; refused where info says no */
     bool clock;
 };
 
-/* Starts every node and returns at once: the servers are not ready yet, see topo_ready. NULL with
- * err (LB_EXIT_MACHINE) if something is missing, the folder can't be made or there is no process to
- * be had. The first call starts the janitor too: make it before there are other threads. */
+/* Starts every node and returns at once; the servers are not ready yet, see topo_ready. Returns
+ * NULL with err (LB_EXIT_MACHINE) if something is missing, or if the folder or a process can't be
+ * made. The first call starts the janitor too: call it before there are other threads. */
 struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err);
 
-/* How topo_ready asks whether the servers answer: a ping through the driver. 1 = they do, 0 = not
- * yet, -1 with err = it is pointless to wait (say, the answer is a refusal). An err with 0 explains
- * a time-out. */
+/* Tells topo_ready whether the servers answer, by a ping through the driver. 1 = they do, 0 = not
+ * yet, -1 with err = waiting is pointless (for example, the answer is a refusal). An err with 0
+ * explains a time-out. */
 typedef int topo_answers_fn(const struct topo *topo, void *arg, struct lb_err *err);
 
 struct topo_wait {
     int64_t deadline_ns;        /* by lb_now() */
-    topo_answers_fn *answers;   /* NULL: it is enough that each node's first port is open */
-    bool (*give_up)(void *arg); /* asked between tries, for Ctrl-C; may be NULL */
+    topo_answers_fn *answers;   /* NULL = it is enough that each node's first port is open */
+    bool (*give_up)(void *arg); /* called between tries, for Ctrl-C; may be NULL */
     void *arg;                  /* for both */
 };
 
-/* Waits until every node's first port is listened to by that node itself (not by a stranger's
- * server) and wait->answers says so. If a server ends because its port was taken, all are started
- * again on new ports, some times: so read the URLs inside `answers` and after this call, not
- * before. 0, or -1 with err: which node ended, how, and its last words; or the time ran out; or
- * given up (LB_EXIT_INTERRUPTED). The servers that run stay up: call topo_stop. */
+/* Waits until every node itself (not another server) listens on its first port and wait->answers
+ * says yes. If a server ends because its port was taken, all nodes are started again on new ports,
+ * a few times: read the URLs inside `answers` and after this call, not before. Returns 0, or -1
+ * with err: which node ended, how, and the end of its log; or the time ran out; or given up
+ * (LB_EXIT_INTERRUPTED). The servers that run stay up: call topo_stop. */
 int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *err);
 
-/* 0 while every node runs that topo_kill has not ended; -1 with err (LB_EXIT_MACHINE) saying which
- * ended, how, and its last words. */
+/* Returns 0 while every node runs, apart from those ended by topo_kill; -1 with err
+ * (LB_EXIT_MACHINE) saying which node ended, how, and the end of its log. */
 int topo_check(struct topo *topo, struct lb_err *err);
 
-/* Stops all nodes (their stop signal, then SIGKILL after some seconds), removes their folder,
- * frees. NULL is fine. Paused nodes are stopped as well. */
+/* Stops all nodes, also paused ones (their stop signal, then SIGKILL after some seconds), removes
+ * their folder, and frees. Accepts NULL. */
 void topo_stop(struct topo *topo);
 
-/* For exits in a hurry: everything that any topo_start left is stopped and removed when it returns,
- * by the janitor. Async-signal-safe. A topo may only be given to topo_stop afterwards; new ones may
- * be started (not from a signal handler). */
+/* For emergency exits: when this returns, the janitor has stopped and removed everything that any
+ * topo_start left. Async-signal-safe. Afterwards a topo may only be given to topo_stop; new ones
+ * may be started (not from a signal handler). */
 void topo_stop_all(void);
 
 const struct topo_info *topo_about(const struct topo *topo);
@@ -147,33 +147,33 @@ int topo_kill(struct topo *topo, int node, struct lb_err *err);
 /* Whether topo_kill ended it and it has not been started again. */
 bool topo_killed(const struct topo *topo, int node);
 
-/* Throws away what an ended node has in its folder, but its log: the next topo_restart begins anew,
- * with nothing. 0, or -1 with err. */
+/* Removes everything in the folder of an ended node but its log, so that the next topo_restart
+ * starts without data. Returns 0, or -1 with err. */
 int topo_wipe(struct topo *topo, int node, struct lb_err *err);
 
-/* Starts an ended node again, on the same ports and with the data that it left. It does not answer
- * yet when this returns. 0, or -1 with err. */
+/* Starts an ended node again, on the same ports and with its data. The node does not answer yet
+ * when this returns. Returns 0, or -1 with err. */
 int topo_restart(struct topo *topo, int node, struct lb_err *err);
 
 /* Whether the node itself listens on its first port now. */
 bool topo_open(struct topo *topo, int node);
 
-/* Does something to the servers by their own means: runs `SCRIPT act NAME ARG` (compose/README.md
- * lists what there is; info->acts what this topology offers) and waits for it, at most TOPO_ACT_S
- * seconds. arg may be NULL. Its answer, one line without the newline, goes to ret_text ("" = it
- * said nothing; cut off at size); may be NULL. 0, or -1 with err (LB_EXIT_USAGE: not offered):
- * ret_text untouched. */
+/* Carries out an action on the servers by their own means: runs `SCRIPT act NAME ARG`
+ * (compose/README.md lists the actions; info->acts names those of this topology) and waits for it,
+ * at most TOPO_ACT_S seconds. arg may be NULL. The script's answer, one line without the newline,
+ * goes to ret_text ("" = none; cut off at size), which may be NULL. Returns 0, or -1 with err
+ * (LB_EXIT_USAGE: not offered) and ret_text untouched. */
 #define TOPO_ACT_S 20
 int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text, size_t size,
              struct lb_err *err);
 
-/* The number of the node that leads ("leader"): a leader of three, the primary of replicas. -1 with
- * err. */
+/* Returns the number of the leading node (action "leader"): the leader of three, or the primary of
+ * replicas. -1 with err. */
 int topo_leader(struct topo *topo, struct lb_err *err);
 
-/* Steps a node's wall clock by so many ns, forward or back; what counts by the monotonic clock is
- * untouched. Steps add up, and stay over a restart. 0, or -1 with err if the topology was not
- * started with .clock. */
+/* Moves a node's wall clock by by_ns, forward or back; time by the monotonic clock is not affected.
+ * Steps add up and stay over a restart. Returns 0, or -1 with err if the topology was not started
+ * with .clock. */
 int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* topo_inside: what the files behind topo.h share. Nobody else includes it. */
+/* topo_inside: shared by the files that implement topo.h; no other file includes it. */
 #ifndef BENCH_SERVERS_TOPO_INSIDE_H
 #define BENCH_SERVERS_TOPO_INSIDE_H
 
@@ -10,13 +10,13 @@
 #include "bench/servers/urls.h"
 
 struct node {
-    pid_t pid;                /* 0 = ended, and waited for */
-    pid_t last;               /* its pid, also when it has ended */
+    pid_t pid;                /* 0 = ended and reaped */
+    pid_t last;               /* the last pid, also after the node has ended */
     int status;               /* how it ended */
-    bool open;                /* it was seen to listen on its first port */
-    bool killed;              /* by topo_kill, so its end is no accident */
-    bool wiped;               /* started again with nothing */
-    int held[TOPO_PORTS_MAX]; /* sockets that keep its ports while it is down; 0 = none */
+    bool open;                /* the node was seen listening on its first port */
+    bool killed;              /* ended by topo_kill, so its end is not an error */
+    bool wiped;               /* restarted without data */
+    int held[TOPO_PORTS_MAX]; /* sockets that keep its ports reserved while it is down; 0 = none */
     char dir[600];
 };
 
@@ -30,15 +30,16 @@ struct topo {
     int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* 0 = as in ports */
     void (*ports_chosen)(const int *ports, int count, void *arg);
     void *ports_arg;
-    bool clock;                           /* started with the clock shim */
-    int64_t *clock_by_ns[TOPO_NODES_MAX]; /* each node's offset, mapped; NULL = none */
+    bool clock; /* started with the clock shim */
+    /* the offset of each node, in mapped memory; NULL = none */
+    int64_t *clock_by_ns[TOPO_NODES_MAX];
     struct node nodes[TOPO_NODES_MAX];
     int starts;
-    bool was_ready; /* so it stays on its ports */
+    bool was_ready; /* after this the nodes keep their ports */
     struct urls urls;
 };
 
-/* The variables that a node's `run`, or an act (node < 0), is called with. */
+/* The environment variables of a node's `run`, or of an action (node < 0). */
 #define TOPO_VARS_MAX 12
 struct topo_vars {
     char dir[640], number[32], nodes[32], ports[128], all_ports[640], peer_ports[640],
@@ -51,20 +52,20 @@ void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node);
 /* Starts one node. 0, or -1 with err. */
 int topo_start_node(struct topo *topo, int node, struct lb_err *err);
 
-/* Whether the node runs; notes it if it has ended. */
+/* Whether the node runs; reaps it and records its status if it has ended. */
 bool topo_node_runs(struct node *node);
 
-/* Lets go of the ports that topo_kill keeps for it. */
+/* Frees the ports that topo_kill reserved for the node. */
 void topo_ports_free(struct node *node);
 
 /* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
 char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
 
-/* The clocks' files, in the topology's folder, if topo->clock: before the first node starts. 0, or
- * -1 with err. */
+/* Makes the files of the clocks in the topology's folder, if topo->clock; before the first node
+ * starts. Returns 0, or -1 with err. */
 int topo_clock_begin(struct topo *topo, struct lb_err *err);
 void topo_clock_end(struct topo *topo);
-/* Adds the shim's variables to vars. */
+/* Adds the environment variables of the clock shim to vars. */
 void topo_clock_vars(const struct topo *topo, int node, struct topo_vars *vars, int *count);
 
 #endif

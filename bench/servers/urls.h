@@ -1,4 +1,4 @@
-/* urls: a topology's URL templates, filled with the ports that its nodes were given. */
+/* urls: the URL templates of a topology, filled with the ports of its nodes. */
 #ifndef BENCH_SERVERS_URLS_H
 #define BENCH_SERVERS_URLS_H
 
@@ -9,9 +9,9 @@ struct urls {
     char *url[TOPO_NODES_MAX + 1]; /* ends with NULL */
 };
 
-/* Fills the templates in info->url: a template with %PORT% gives one URL a node, with the node's
- * first port; in any other, %PORT2% is the first port of node 2 (from 0), and it gives one URL.
- * ports: node by node. Frees what was there before. */
+/* Fills the templates in info->url. A template with %PORT% gives one URL for each node, with the
+ * node's first port; in any other template %PORT2% is the first port of node 2 (counted from 0),
+ * and it gives one URL. ports: node by node. Frees the previous contents. */
 void urls_fill(struct urls *urls, const struct topo_info *info, const int *ports);
 void urls_done(struct urls *urls);
 

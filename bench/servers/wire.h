@@ -1,13 +1,14 @@
-/* wire: a TCP proxy between clients and servers (or between servers) on loopback, that misbehaves
- * as it is told: it delays, slows, swallows, stalls, resets, cuts, refuses, ends connections within
- * an answer, and loses one chosen message.
+/* wire: a TCP proxy on loopback between clients and servers, or between servers, that injects
+ * network faults: delay, limited bandwidth, dropped bytes, stalls, resets, cuts, refused
+ * connections, connections that end within an answer, and the loss of one chosen message.
  *
- * It is a process of its own, known to the janitor (guard.h), and ends with the thread that started
- * it. Of protocols it understands no more than where a message ends (wire_frame.c). Without a fault
+ * The proxy is a process of its own. The janitor (janitor.h) knows it, and it ends with the thread
+ * that started it. Of protocols it knows only where a message ends (wire_frame.c). Without a fault
  * it adds two wake-ups of its process to a round trip: 64 bytes there and back took 2.4 to 2.7
  * times as long as directly (p50, loopback, two busy processors: 30 to 50 us against 12 to 15 us;
- * `make bench` measures it). So compare runs through it only with runs through it. What it did is
- * seen in its counters: they, not the fault's being set, are the sign that a fault acted. */
+ * `make bench` measures it). So compare runs through the proxy only with runs through the proxy.
+ * Its counters show what it did: they are the evidence that a fault took effect; that the fault was
+ * set is not. */
 #ifndef BENCH_SERVERS_WIRE_H
 #define BENCH_SERVERS_WIRE_H
 
@@ -27,59 +28,68 @@
 
 /* One listening port and the server behind it. */
 struct wire_end {
-    /* on 127.0.0.1; 0 = told later, by wire_aim: until then connections are reset */
+    /* on 127.0.0.1; 0 = set later, by wire_aim; until then connections are reset */
     int server_port;
 };
 
 enum wire_way {
-    WIRE_REQUESTS = 1, /* from who connected */
-    WIRE_ANSWERS = 2,  /* to who connected */
+    WIRE_REQUESTS = 1, /* from the side that connected */
+    WIRE_ANSWERS = 2,  /* to the side that connected */
     WIRE_BOTH = 3
 };
 
 enum wire_kind {
-    WIRE_DELAY, /* bytes come by_ns later, and up to jitter_ns more, drawn from the seed; their order stays.
-                     At   most 256 KiB of a connection are on their way: who sends more waits */
-    WIRE_RATE, /* at most `rate` bytes a second, each connection, each way */
-    WIRE_SWALLOW, /* what comes is read and thrown away, ends of connections too; nothing is closed. What was
-                     on its way is thrown away as well. New connections are accepted; if it swallows requests,
-                     the server does not see them */
-    WIRE_STALL, /* nothing is read any more; connections stay, nothing is lost */
-    WIRE_RESET, /* at once, and once: connections are reset, to both sides. New ones are fine */
-    WIRE_CUT,   /* the same, but they end in order (FIN) */
-    WIRE_REFUSE, /* new connections are refused; those of given pids are accepted and reset. Old ones are fine
-                  */
-    WIRE_MIDWAY, /* `bytes` more bytes of answers pass, then `then`, when the first byte beyond them comes: an
-                    answer that just fits ends nothing. Each connection that is there now has a count of its
-                    own, and new ones are fine; see `together` */
-    WIRE_DROP /* the bytes-th answer from now that contains `holding` is swallowed (0: each such). If the
-                    chunk    that it came in is a whole number of messages (RESP, PostgreSQL, four bytes of
-                    length),    exactly that message, else the chunk. Counted over all connections that it is for
-                  */
+    /* Bytes arrive by_ns later, and up to jitter_ns more, drawn from the seed; their order stays.
+     * At most 256 KiB of a connection are in transit; a sender of more has to wait. */
+    WIRE_DELAY,
+    WIRE_RATE, /* At most `rate` bytes a second pass, for each connection and each direction. */
+    /* Everything that arrives is read and thrown away, also ends of connections; nothing is closed.
+     * Bytes in transit are thrown away as well. New connections are accepted; if the fault drops
+     * requests, the server does not see them. */
+    WIRE_SWALLOW,
+    /* Nothing is read any more; connections stay open and nothing is lost. Only tests use this. */
+    WIRE_STALL,
+    /* Present connections are reset once and at once, to both sides. New ones are not affected. */
+    WIRE_RESET,
+    WIRE_CUT, /* The same, but connections end in order (FIN). Only tests use this. */
+    /* New connections are refused; those of given pids are accepted and reset. Present ones are not
+     * affected. Only tests use this. */
+    WIRE_REFUSE,
+    /* `bytes` more bytes of answers pass; when the first byte beyond them arrives, `then` happens.
+     * So an answer that just fits ends nothing. Each present connection has a count of its own, and
+     * new ones are not affected; see `together`. */
+    WIRE_MIDWAY,
+    /* The bytes-th answer from now that contains `holding` is dropped (0: each such answer). If the
+     * chunk in which it arrives is a whole number of messages (RESP, PostgreSQL, four bytes of
+     * length), exactly that message is dropped, else the whole chunk. Counted over all connections
+     * that the fault applies to. */
+    WIRE_DROP
 };
 
 enum wire_then {
-    WIRE_GO_ON, /* WIRE_MIDWAY: as WIRE_THEN_CUT */
+    WIRE_GO_ON, /* with WIRE_MIDWAY the same as WIRE_THEN_CUT */
     WIRE_THEN_RESET,
     WIRE_THEN_CUT,
-    WIRE_THEN_SWALLOW /* further answers are swallowed; the connection stays */
+    WIRE_THEN_SWALLOW /* further answers are dropped; the connection stays open */
 };
 
 struct wire_fault {
     enum wire_kind kind;
     uint64_t ends;     /* bit i = end i */
     enum wire_way way; /* delay, rate, swallow, stall; 0 = both */
-    const pid_t *
-        pids; /* only connections made by these processes, found by who has the socket open; at most
-                  WIRE_PIDS_MAX. NULL = all. Of processes of other accounts only with the right to look */
+    /* only connections made by these processes, found by which process has the socket open; at most
+     * WIRE_PIDS_MAX. NULL = all. For processes of other accounts this needs the right to look at
+     * them. */
+    const pid_t *pids;
     int pid_count;
     int64_t by_ns, jitter_ns;
     uint64_t seed;
     uint64_t rate;  /* bytes a second, at least 1 */
-    uint64_t bytes; /* WIRE_MIDWAY; WIRE_DROP: which */
-    bool
-        together; /* WIRE_MIDWAY: one count for all; when it is full, all of them are struck, and new ones
-                       are refused (after WIRE_THEN_SWALLOW: swallowed), until it is lifted */
+    uint64_t bytes; /* WIRE_MIDWAY: the count; WIRE_DROP: which answer */
+    /* WIRE_MIDWAY: one count for all connections. When it is reached, all of them are hit, and new
+     * ones are refused (after WIRE_THEN_SWALLOW: their answers are dropped) until the fault is
+     * lifted. */
+    bool together;
     const void *holding; /* WIRE_DROP */
     size_t holding_len;  /* up to WIRE_HOLDING_MAX; 0 = any answer */
     enum wire_then then; /* WIRE_MIDWAY, WIRE_DROP (not swallow) */
@@ -87,53 +97,56 @@ struct wire_fault {
 
 struct wire;
 
-/* Listens on a free port of 127.0.0.1 for each end and forwards. NULL with err. Call while the
- * program has one thread, and on one that outlives the wire. The first call starts the janitor. */
+/* Listens on a free port of 127.0.0.1 for each end and forwards. Returns NULL with err. Call it
+ * while the program has one thread, and on a thread that outlives the wire. The first call starts
+ * the janitor. */
 struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *err);
-/* All connections end. NULL is fine. */
+/* Ends all connections and the proxy. Accepts NULL. */
 void wire_stop(struct wire *wire);
 
 int wire_ends(const struct wire *wire);
 int wire_port(const struct wire *wire, int end);
 pid_t wire_pid(const struct wire *wire);
 
-/* The following return 0 (or what is said), or -1 with err (LB_EXIT_MACHINE): the wire's process is
- * gone, or does not answer within 10 s. What they do has been done when they return. One thread at
- * a time. */
+/* The following functions return 0 (or what their comment says), or -1 with err (LB_EXIT_MACHINE)
+ * if the proxy's process is gone or does not answer within 10 s. When they return, their effect is
+ * complete. Only one thread may call them at a time. */
 
-/* Where new connections to that end lead from now on. */
+/* Sets the server port to which new connections to this end are forwarded from now on. */
 int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err);
-/* A fault begins; several may be on at once, and add up. Returns its number, which is its own until
- * WIRE_FAULTS_MAX further ones were set. -1 with LB_EXIT_USAGE if it makes no sense or too many are
- * on. */
+/* Starts a fault; several may be active at once and add up. Returns its number, which stays unique
+ * until WIRE_FAULTS_MAX further ones were set. -1 with LB_EXIT_USAGE if the fault makes no sense or
+ * too many are active. */
 int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *err);
-/* It ends. Connections that lost bytes by WIRE_SWALLOW or WIRE_THEN_SWALLOW are reset, for they
- * can't go on; those that lost a message by WIRE_DROP go on. No effect on one that is over. */
+/* Ends a fault. Connections that lost bytes by WIRE_SWALLOW or WIRE_THEN_SWALLOW are reset, because
+ * they can't continue; those that lost a message by WIRE_DROP continue. No effect on a fault that
+ * is over. */
 int wire_lift(struct wire *wire, int fault, struct lb_err *err);
-/* All end. */
+/* Ends all faults. */
 int wire_heal(struct wire *wire, struct lb_err *err);
 
-/* What a fault has done so far; kept after it was lifted. From any thread or forked process. */
+/* The evidence of what a fault has done so far; kept after the fault was lifted. May be read from
+ * any thread or forked process. */
 struct wire_sign {
-    uint64_t
-        struck; /* how often it acted: chunks delayed, held back or swallowed, connections stalled, ended
-                        or refused, messages dropped */
-    uint64_t bytes;   /* that it delayed, held back or swallowed */
-    uint64_t matched; /* connections that it is or was for */
-    int64_t first_ns; /* by lb_now(), when it acted first; 0 = it has not */
+    /* how often it acted: chunks delayed, held back or dropped, connections stalled, ended or
+     * refused, messages dropped */
+    uint64_t struck;
+    uint64_t bytes;   /* bytes that it delayed, held back or dropped */
+    uint64_t matched; /* connections that it applies or applied to */
+    int64_t first_ns; /* time of its first action, by lb_now(); 0 = none yet */
     int64_t last_ns;
 };
 void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign);
 
-/* Since the start. From any thread or forked process. */
+/* Counts since the start. May be read from any thread or forked process. */
 struct wire_count {
-    /* forwarded: counted just before it is sent */
+    /* forwarded bytes are counted just before they are sent */
     uint64_t read_bytes, forwarded_bytes, swallowed_bytes;
-    uint64_t chunks; /* reads that brought something */
+    uint64_t chunks; /* reads that returned data */
 };
-/* One way of an end, or both together. */
+/* Reads the counts of one direction of an end, or of both together. */
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count);
-/* Connections of an end that were accepted, that have ended, and that were refused or had no
+/* Reads how many connections of an end were accepted, have ended, and were refused or had no
  * server. */
 void wire_connections(const struct wire *wire, int end, uint64_t *ret_accepted, uint64_t *ret_ended,
                       uint64_t *ret_refused);

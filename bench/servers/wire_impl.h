@@ -1,5 +1,5 @@
-/* wire_impl: what the wire's files share; nobody else includes it. wire.c is the program's side,
- * the others run in the wire's own process. */
+/* wire_impl: shared by the files that implement wire.h; no other file includes it. wire.c runs in
+ * the program, the other files run in the proxy's own process. */
 #ifndef BENCH_SERVERS_WIRE_IMPL_H
 #define BENCH_SERVERS_WIRE_IMPL_H
 
@@ -28,7 +28,8 @@ struct end_cells {
 
 enum order_verb { ORDER_SET, ORDER_LIFT, ORDER_AIM };
 
-/* What is to be done. Written before the wake-up, read before the acknowledgement. */
+/* One request to the proxy's process. Written before its wake-up, read before the
+ * acknowledgement. */
 struct order {
     enum order_verb verb;
     int slot;                /* of the fault to set or lift */
@@ -48,20 +49,21 @@ struct wire_shared {
 
 #define WIRE_BACKLOG 4096
 #define BUFFER_BYTES ((size_t)65536)
-#define HELD_MAX ((size_t)262144) /* of one way of one connection; then nothing more is read */
+/* for one direction of one connection; beyond this nothing more is read */
+#define HELD_MAX ((size_t)262144)
 
-/* What epoll points to: the first member of each. */
+/* The kind of object that an epoll event points to; the first member of each object. */
 enum watched { WATCH_CONTROL, WATCH_TIMER, WATCH_LISTENER, WATCH_SIDE };
 
 struct side {
     enum watched watched;
     int fd; /* -1 = not connected */
     bool readable, writable;
-    bool hung_up; /* its end is near: a short read does not mean that there is no more */
+    bool hung_up; /* the other side has closed: after a short read there may still be more */
     struct link *link;
 };
 
-/* Bytes that could not be sent yet. */
+/* Bytes that were not sent yet. */
 struct chunk {
     struct chunk *next;
     int64_t due_ns;
@@ -69,19 +71,19 @@ struct chunk {
     char data[];
 };
 
-/* One way of a connection. */
+/* One direction of a connection. */
 struct flow {
     struct timer timer; /* first: the heap's entries are cast back */
     struct link *link;
     struct chunk *first, *last;
-    size_t held_bytes; /* with what each chunk costs beside its bytes */
-    int64_t free_ns;   /* when the next byte may go, at its rate */
-    bool over;         /* the source has ended */
-    bool ended;        /* ... and the destination was told */
+    size_t held_bytes; /* including the overhead of each chunk */
+    int64_t free_ns;   /* when the rate allows the next byte */
+    bool over;         /* the source has closed */
+    bool ended;        /* ... and this was passed on to the destination */
     bool sink;         /* the destination is gone */
-    /* By the faults that are on: bit i = slot i. */
+    /* The active faults of each kind: bit i = slot i. */
     uint32_t delays, rates, swallows, stalls;
-    uint64_t rate; /* the least of them */
+    uint64_t rate; /* the smallest of the active rates */
 };
 
 enum ending { ENDING_NOT, ENDING_CUT, ENDING_RESET };
@@ -90,12 +92,12 @@ struct link {
     int end, client_port;
     struct side client, server;
     struct flow flow[2];
-    uint32_t matched;               /* slots whose faults are for it */
-    uint32_t mute;                  /* slots of WIRE_MIDWAY that swallow its answers now */
-    uint64_t left[WIRE_FAULTS_MAX]; /* of WIRE_MIDWAY: bytes that still pass */
-    enum ending ending;             /* once what is held of its answers has been sent */
+    uint32_t matched;               /* slots whose faults apply to this connection */
+    uint32_t mute;                  /* slots of WIRE_MIDWAY that drop its answers now */
+    uint64_t left[WIRE_FAULTS_MAX]; /* WIRE_MIDWAY: bytes that still pass */
+    enum ending ending;             /* how to end, once the held answers were sent */
     bool broken;                    /* a side was reset, or can't be reached */
-    bool lossy;                     /* it lost bytes, so it can't go on once that is over */
+    bool lossy;                     /* it lost bytes, so it can't continue after the fault */
     bool dead, again;
     struct link *next, *previous, *next_dead, *next_again;
 };
@@ -113,15 +115,15 @@ struct slot {
     pid_t pids[WIRE_PIDS_MAX];
     char holding[WIRE_HOLDING_MAX];
     struct lb_rng rng;
-    uint64_t left; /* of WIRE_MIDWAY, together */
-    uint64_t seen; /* of WIRE_DROP: messages that held it */
-    bool full;     /* it is done, or struck all */
+    uint64_t left; /* WIRE_MIDWAY with `together`: bytes that still pass */
+    uint64_t seen; /* WIRE_DROP: messages so far that contained `holding` */
+    bool full;     /* it is complete, or has hit all connections */
 };
 
 struct proxy {
     struct wire_shared *shared;
     int control_fd, epoll_fd, timer_fd;
-    int spare_fd; /* given up for a moment where there are no more */
+    int spare_fd; /* closed for a moment when there are no more file descriptors */
     enum watched control, timer;
     int ends;
     struct listener listeners[WIRE_ENDS_MAX];
@@ -129,42 +131,43 @@ struct proxy {
     struct link *links, *dead, *agains;
     size_t link_count;
     struct heap heap;
-    int64_t timer_ns; /* what timer_fd is set to; 0 = nothing */
+    int64_t timer_ns; /* when timer_fd fires; 0 = not set */
     char *buffer;
 };
 
-/* wire_loop.c: the wire's process; does not return. */
+/* wire_loop.c: the main loop of the proxy's process; does not return. */
 _Noreturn void wire_main(struct wire_shared *shared, int control_fd,
                          const struct listener *listeners, int ends);
 
 /* wire_link.c */
-/* A connection was accepted. */
+/* Takes over a connection that was accepted. */
 void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
                int client_port);
-/* Passes on what can be. It may end the link: then link->dead, and it stays in memory until
- * links_bury. */
+/* Forwards as much as possible. This may end the link: then link->dead is set, and the link stays
+ * in memory until links_bury. */
 void link_pump(struct proxy *proxy, struct link *link);
 void link_end(struct proxy *proxy, struct link *link, bool reset);
-/* Connects it to its server, if it is not yet. */
+/* Connects the link to its server unless it is connected. */
 void link_connect(struct proxy *proxy, struct link *link);
-/* Throws away what is held of one way. */
+/* Discards the held bytes of one direction. */
 void link_discard(struct proxy *proxy, struct link *link, int way);
 void links_bury(struct proxy *proxy);
 
 /* wire_fault.c */
 void faults_set(struct proxy *proxy, const struct order *order);
 void faults_lift(struct proxy *proxy, int slot);
-/* For a new connection: notes which faults are for it. False: it is refused. */
+/* For a new connection: notes which faults apply to it. Returns false if the connection is
+ * refused. */
 bool faults_admit(struct proxy *proxy, struct link *link);
-/* What faults do to a chunk of answers before it is passed on: the bytes to pass remain, in place,
- * their number is returned. May set link->ending, or begin to swallow: then the rest is counted as
- * swallowed. */
+/* Applies the faults to a chunk of answers before it is forwarded: the bytes to forward remain in
+ * place, and their number is returned. May set link->ending, or start to drop answers; dropped
+ * bytes are counted. */
 size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t len);
-/* A fault of a slot, or the faults of several, acted. */
+/* Count that the fault of one slot, or of several slots, acted. */
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes);
 void faults_acted(struct proxy *proxy, uint32_t slots, uint64_t bytes);
 
-/* wire_frame.c: whether the chunk is a whole number of messages, and which one the byte at `at`
+/* wire_frame.c: whether the chunk is a whole number of messages, and which message the byte at `at`
  * belongs to. */
 bool frame_find(const char *data, size_t len, size_t at, size_t *ret_begin, size_t *ret_end);
 
