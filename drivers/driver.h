@@ -282,6 +282,8 @@ struct lb_backend {
     /* Scripts in compose/local that its locks can run on (unless a lock has a list of its own), the
      * default first, NULL-terminated; NULL = embedded, no server. */
     const char *const *topologies;
+    /* Embedded backends: a word of bench/base/durability.h. NULL = the topology's script states it. */
+    const char *durability_class;
     const char *unavailable; /* why this build lacks it; NULL = it is here */
     const struct lb_expectation
         *expected;       /* LB_SCENARIOS of them: what its locks do under each fault, unless a
@@ -305,7 +307,9 @@ struct lb_lock {
     unsigned caps;     /* enum lb_cap */
     unsigned claims;   /* enum lb_claim */
     const char *waits; /* how a waiter learns: "poll", "watch predecessor", "server queue" */
-    const char *durability_note; /* or NULL */
+    /* What this lock's own state survives (a word of bench/base/durability.h), where that differs
+     * from its server's; the same in words. Either may be NULL. */
+    const char *durability_class, *durability_note;
     /* what it leaves on the server by design, in words; NULL = nothing */
     const char *keeps;
     /* as the backend's, for a lock that needs other servers; NULL = those */

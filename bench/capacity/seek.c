@@ -196,6 +196,7 @@ static void note_place(struct sought *sought, const struct run_took *took) {
     const struct place *place = took->place;
     snprintf(sought->topology, sizeof sought->topology, "%s", place->topology);
     snprintf(sought->durability, sizeof sought->durability, "%s", place->durability);
+    sought->durability_class = place_durability_class(place, sought->lock->lock);
     sought->threads = took->stage->threads;
     sought->processes = took->stage->processes;
     for (int i = 0; i < place->facts.count; i++) {

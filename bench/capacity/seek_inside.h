@@ -9,6 +9,7 @@ struct sought {
     const struct plan_lock *lock;
     const char *on; /* the topology to start; NULL = embedded, or the backend's own */
     char topology[64], durability[256], server[256];
+    const char *durability_class; /* a word of bench/base/durability.h, or NULL */
     int threads, processes;
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];

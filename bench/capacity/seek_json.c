@@ -149,6 +149,7 @@ static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
         text_or_null(sought->topology), "durability", text_or_null(sought->durability), "guarantee",
         guarantees[lock->about.guarantee], "server", text_or_null(sought->server), "executor",
         "threads", sought->threads, "processes", sought->processes);
+    json_object_set_new(json, "durability_class", text_or_null(sought->durability_class));
     json_t *shape =
         json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "slo", slo_json(&seek->ask.slo), "by",
                   seek->ask.by_clients ? "clients" : "rate", "hold",

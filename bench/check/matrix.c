@@ -29,20 +29,6 @@ static bool is_one_of(enum lb_scenario fault, const enum lb_scenario *of, size_t
     return false;
 }
 
-int matrix_weight(const char *topology) {
-    /* A Java server takes a processor for seconds to start; three of them all that there is.
-     * Databases make their folders first. */
-    static const struct {
-        const char *topology;
-        int weight;
-    } weights[] = {{"zookeeper-3", 4}, {"zookeeper", 2},      {"etcd-3", 2},
-                   {"mariadb", 2},     {"redis-sentinel", 2}, {"redis-cluster", 2}};
-    for (size_t i = 0; topology && i < sizeof weights / sizeof *weights; i++) {
-        if (strcmp(topology, weights[i].topology) == 0) return weights[i].weight;
-    }
-    return 1;
-}
-
 /* ---- columns ---- */
 
 static void add_column(struct matrix *matrix, enum lb_scenario fault) {
@@ -183,6 +169,11 @@ static const char *why_not(const struct matrix_wish *wish, const struct plan *pl
     return reason;
 }
 
+/* topology: NULL = embedded. */
+static int weigh_topology(const struct matrix_wish *wish, const char *topology) {
+    return topology && wish->weigh ? wish->weigh(wish->why_not_context, topology) : 1;
+}
+
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
 static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_wish *wish,
                     struct lb_err *err) {
@@ -213,7 +204,7 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
         skip_missing(matrix, cell->lock, fault, install, reason);
     } else {
         cell->topology = topologies_of(plan, cell->lock, 0);
-        cell->weight = matrix_weight(cell->topology);
+        cell->weight = weigh_topology(wish, cell->topology);
         cell->time_ns = plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns;
         matrix->cells[matrix->cell_count++] = *cell;
     }

@@ -63,7 +63,10 @@ struct matrix_wish {
     /* As in struct plan_wish; may be NULL. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
                            const char *durability, const char **ret_install);
-    void *why_not_context;
+    /* What starting a topology's servers takes of the jobs that run at once, from 1; NULL = 1 for
+     * all. */
+    int (*weigh)(void *context, const char *topology);
+    void *why_not_context; /* for both */
 };
 
 /* 0, or -1 with err: an unknown lock or fault with the nearest name, a wrong workload, a lock that
@@ -71,8 +74,5 @@ struct matrix_wish {
  * any case. */
 int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err);
 void matrix_done(struct matrix *matrix);
-
-/* What a topology takes of the jobs that run at once; NULL = embedded. */
-int matrix_weight(const char *topology);
 
 #endif

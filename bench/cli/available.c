@@ -80,7 +80,7 @@ const char *available_why_not(struct available *available, const struct lb_backe
         return item->reason;
     }
     item->refused = (struct lb_err){0};
-    if (durability && !topo_durability_text(&item->info, durability, &item->refused))
+    if (durability && !topo_durability_of(&item->info, durability, &item->refused))
         return item->refused.text;
     return NULL;
 }
@@ -117,4 +117,9 @@ const char *available_for_plan(void *context, const struct lb_lock *lock, const 
     snprintf(item->reason, sizeof item->reason, "needs other servers than that URL's: %.*s://",
              (int)strcspn(item->info.url, ":"), item->info.url);
     return item->reason;
+}
+
+int available_weight(void *context, const char *topology) {
+    const struct topo_info *info = available_info(context, topology);
+    return info ? info->weight : 1;
 }

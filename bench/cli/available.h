@@ -49,4 +49,8 @@ const struct topo_info *available_info(struct available *available, const char *
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const char *durability, const char **ret_install);
 
+/* As struct matrix_wish wants it: the weight that the topology's script states, 1 if there is no
+ * such script. context is the struct available. */
+int available_weight(void *context, const char *topology);
+
 #endif

@@ -331,6 +331,7 @@ int cmd_check(int argc, char **argv) {
                                       .set_count = wish.set_count,
                                       .folder = workloads,
                                       .why_not = available_for_plan,
+                                      .weigh = available_weight,
                                       .why_not_context = &available};
     if (matrix_make(&matrix_wish, &matrix, &err) != 0) goto out;
     if (wish.dry_run) {

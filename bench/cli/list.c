@@ -245,9 +245,10 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
     if (info) fact("server", info->summary, out);
     details_more_topologies(list, backend, out);
     for (int i = 0; info && i < TOPO_DURABILITIES; i++) {
-        bool offered = *info->durability[i] != '\0';
+        bool offered = *info->durability[i].text != '\0';
         fprintf(out, "  %-11s %s: %s%s\n", i ? "" : "durability", names[i],
-                offered ? "" : "not offered; ", offered ? info->durability[i] : info->refused[i]);
+                offered ? "" : "not offered; ",
+                offered ? info->durability[i].text : info->durability[i].refused);
     }
     details_options(backend->name, backend->options, out);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench/base/durability.h"
 #include "bench/engine/loop.h"
 #include "bench/run/place_wire.h"
 #include "bench/servers/folder.h"
@@ -107,10 +108,11 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     const char *name = ask->topology ? ask->topology : lb_topologies(ask->lock->lock)[0];
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
-    const char *durability = topo_durability_text(&info, ask->durability, err);
+    const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;
     snprintf(place->topology, sizeof place->topology, "%s", name);
-    snprintf(place->durability, sizeof place->durability, "%s", durability);
+    snprintf(place->durability, sizeof place->durability, "%s", durability->text);
+    place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
     wish.clock = ask->clock && info.clock;
     if (ask->wired && place_wire_start(place, &info, &wish, err) != 0) return -1;
@@ -149,6 +151,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");
         snprintf(place->durability, sizeof place->durability, "as that server is set up");
+        place->durability_class = NULL; /* nobody here knows */
         place->started_by = "url";
         place->urls[0] = ask->url;
         place->server.url_count = 1;
@@ -158,6 +161,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     } else {
         snprintf(place->topology, sizeof place->topology, "embedded");
         snprintf(place->durability, sizeof place->durability, "nothing to lose: no server");
+        place->durability_class = backend->durability_class;
         place->started_by = "embedded";
         failed = janitor_start(err);
         if (!failed) failed = folder_make(NULL, backend->name, place->dir, sizeof place->dir, err);
@@ -190,6 +194,10 @@ void place_close(struct place *place) {
         janitor_drop_folder(place->dir);
     }
     if (!place->in_use) free(place);
+}
+
+const char *place_durability_class(const struct place *place, const struct lb_lock *lock) {
+    return lock->durability_class ? lock->durability_class : place->durability_class;
 }
 
 json_t *place_json(const struct place *place) {

@@ -37,6 +37,7 @@ struct place {
     const char *urls[TOPO_NODES_MAX];
     char dir[512]; /* embedded backends' own folder; "" = none */
     char topology[64], durability[256];
+    const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */
     struct lb_facts facts;
     const char *started_by; /* "lockbench", "url" or "embedded" */
     struct wire *wire;      /* NULL: not asked for */
@@ -53,6 +54,10 @@ struct place {
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 /* Closes and, if ours, stops. NULL is fine. */
 void place_close(struct place *place);
+
+/* What a lock's own state survives there, a word of bench/base/durability.h: its own class if it has
+ * one, else its server's. NULL = nobody states it (--url). */
+const char *place_durability_class(const struct place *place, const struct lb_lock *lock);
 
 /* The wire's ends by which a node's peers reach it: replication from it. 0 = there are none. */
 uint64_t place_peer_ends(const struct place *place, int node);

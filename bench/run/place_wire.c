@@ -28,9 +28,8 @@ int place_wire_start(struct place *place, const struct topo_info *info, struct t
                      struct lb_err *err) {
     struct wire_end ends[WIRE_ENDS_MAX] = {{0}};
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
-    bool clients = strstr(info->wired, "clients") != NULL,
-         peers = strstr(info->wired, "peers") != NULL;
-    if (!clients && !peers)
+    bool clients = info->wired & TOPO_WIRED_CLIENTS, peers = info->wired & TOPO_WIRED_PEERS;
+    if (!info->wired)
         return err_set(
             err, LB_EXIT_USAGE,
             "%s can't be led through a wire: its servers tell clients their own addresses",

@@ -170,7 +170,8 @@ static void add_origin(json_t *json, const struct stage *stage, const struct pla
 static void add_stage(struct run *run, const struct place *place, const struct stage *stage,
                       const struct stage_ask *ask, const struct plan_stage *of) {
     struct lb_err err = {0};
-    json_t *json = stage_json(stage, ask, place->topology, place->durability, &err);
+    json_t *json = stage_json(stage, ask, place->topology, place->durability,
+                              place_durability_class(place, ask->lock->lock), &err);
     if (json) add_origin(json, stage, of);
     if (!json || json_array_append_new(run->stages, json) != 0) trouble(run, &err);
 }

@@ -172,9 +172,9 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
 void stage_free(struct stage *stage);
 
 /* The stage as an element of run.json's .stages: new reference, NULL with err. topology,
- * durability: in words. */
+ * durability: in words; durability_class: a word of bench/base/durability.h, or NULL. */
 json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
-                   const char *durability, struct lb_err *err);
+                   const char *durability, const char *durability_class, struct lb_err *err);
 
 /* "generator" when the load generator itself was the limit, so that the figures are partly its own;
  * NULL when it was not. The words are in stage_warning. */

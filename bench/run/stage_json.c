@@ -256,10 +256,51 @@ static json_t *steady_json(const struct stage_steady *steady) {
                      isnan(steady->slope) ? json_null() : json_real(steady->slope));
 }
 
+/* Which limit of the load generator the figures show in part: number *index of these, or NULL with
+ * *index less by their count. There is one exactly when stage_limited_by says so. */
+static const char *limit_warning(const struct stage *stage, const struct stage_ask *ask, int *index,
+                                 char *text, size_t size) {
+    const struct lb_lock *lock = ask->lock->lock;
+    if (is_late(stage, lock) && (*index)-- == 0) {
+        snprintf(
+            text, size,
+            "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
+            "threads or an idler machine would tell more",
+            (double)hist_quantile(stage->hist[METRIC_HICCUP], LATE_QUANTILE) / 1e6);
+        return text;
+    }
+    if (is_busy(stage, lock) && (*index)-- == 0) {
+        snprintf(
+            text, size,
+            "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
+            "(load.threads) "
+            "or another machine would tell more",
+            stage->threads, 100 * busy_share(stage));
+        return text;
+    }
+    if (stage_is_robbed(stage) && (*index)-- == 0) {
+        snprintf(
+            text, size,
+            "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
+            "(steal): clients and servers stood still meanwhile",
+            (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
+        return text;
+    }
+    if (is_tardy(stage, lock) && (*index)-- == 0) {
+        snprintf(
+            text, size,
+            "generator-limited: starts were late by %.1f ms at p99 although clients were free: an idler "
+            "machine would tell more",
+            (double)hist_quantile(stage->hist[METRIC_LAG], LATE_QUANTILE) / 1e6);
+        return text;
+    }
+    return NULL;
+}
+
 const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index,
                           char *text, size_t size) {
-    const struct hist *hiccup = stage->hist[METRIC_HICCUP], *lag = stage->hist[METRIC_LAG];
     const struct lb_lock *lock = ask->lock->lock;
+    const char *limit;
     if (stage->blocked_max_ns > 10 * LB_MS_NS && !(lock->caps & LB_CAP_BLOCKS_THREAD) &&
         index-- == 0) {
         snprintf(
@@ -281,32 +322,7 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
     }
     if (index >= 0 && store_warning(stage, text, size) && index-- == 0) return text;
     if (index >= 0 && history_warning(stage, text, size) && index-- == 0) return text;
-    int64_t hiccup_ns = hist_quantile(hiccup, LATE_QUANTILE);
-    if (is_late(stage, lock) && index-- == 0) {
-        snprintf(
-            text, size,
-            "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
-            "threads or an idler machine would tell more",
-            (double)hiccup_ns / 1e6);
-        return text;
-    }
-    if (is_busy(stage, lock) && index-- == 0) {
-        snprintf(
-            text, size,
-            "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
-            "(load.threads) "
-            "or another machine would tell more",
-            stage->threads, 100 * busy_share(stage));
-        return text;
-    }
-    if (stage_is_robbed(stage) && index-- == 0) {
-        snprintf(
-            text, size,
-            "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
-            "(steal): clients and servers stood still meanwhile",
-            (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
-        return text;
-    }
+    if ((limit = limit_warning(stage, ask, &index, text, size))) return limit;
     if (stage->steady.asked && !stage->steady.reached && isnan(stage->steady.slope) &&
         index-- == 0) {
         snprintf(
@@ -350,15 +366,7 @@ const char *stage_warning(const struct stage *stage, const struct stage_ask *ask
                 (unsigned long long)stage->missed, (unsigned long long)stage->due, stage->clients);
             return text;
         }
-        double lag_ms = (double)hist_quantile(lag, LATE_QUANTILE) / 1e6;
-        if (is_tardy(stage, lock) && index-- == 0) {
-            snprintf(
-                text, size,
-                "generator-limited: starts were late by %.1f ms at p99 although clients were free: an idler "
-                "machine would tell more",
-                lag_ms);
-            return text;
-        }
+        double lag_ms = (double)hist_quantile(stage->hist[METRIC_LAG], LATE_QUANTILE) / 1e6;
         if (starts_were_late(stage) && pool_was_busy(stage) && index-- == 0) {
             snprintf(
                 text, size,
@@ -381,6 +389,17 @@ static json_t *warnings_json(const struct stage *stage, const struct stage_ask *
     return array;
 }
 
+/* Of these warnings, those that say why the load generator was the limit. */
+static json_t *limits_json(const struct stage *stage, const struct stage_ask *ask) {
+    json_t *array = json_array();
+    char text[256];
+    for (int i = 0;; i++) {
+        int index = i;
+        if (!limit_warning(stage, ask, &index, text, sizeof text)) return array;
+        json_array_append_new(array, json_string(text));
+    }
+}
+
 static int at_least_one(int64_t number) {
     return number > 1 ? (int)number : 1;
 }
@@ -396,7 +415,7 @@ static json_t *asked_json(const struct stage_ask *ask) {
 }
 
 json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
-                   const char *durability, struct lb_err *err) {
+                   const char *durability, const char *durability_class, struct lb_err *err) {
     static const char *const statuses[] = {"complete", "partial", "failed"};
     const struct plan *plan = ask->plan;
     const struct lb_lock *lock = ask->lock->lock;
@@ -470,6 +489,7 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "steady", steady_json(&stage->steady));
     const char *limit = stage_limited_by(stage, ask);
     json_object_set_new(json, "limited_by", limit ? json_string(limit) : json_null());
+    json_object_set_new(json, "limited_why", limits_json(stage, ask));
     json_object_set_new(json, "store", store_json(stage));
     json_object_set_new(json, "faults", faults_json(stage));
     json_object_set_new(json, "history", history_json(stage));
@@ -477,6 +497,8 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "residue", residue_json(stage));
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
      * says. */
+    json_object_set_new(json, "durability_class",
+                        durability_class ? json_string(durability_class) : json_null());
     json_object_set_new(json, "durability_note",
                         lock->durability_note ? json_string(lock->durability_note) : json_null());
     json_object_set(json, "latency_ns", latencies);

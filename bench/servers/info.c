@@ -9,8 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/durability.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo.h"
+
+#define WEIGHT_MAX 100
 
 static const char *const durability_names[TOPO_DURABILITIES] = {"default", "none", "sync"};
 
@@ -27,18 +30,20 @@ static const struct text_key {
     TEXT("user", user),
     TEXT("url", url),
     TEXT("acts", acts),
-    TEXT("wired", wired),
     TEXT("library", library),
-    TEXT("durability_default", durability[TOPO_DEFAULT]),
-    TEXT("durability_none", durability[TOPO_NONE]),
-    TEXT("durability_sync", durability[TOPO_SYNC]),
-    TEXT("refused_default", refused[TOPO_DEFAULT]),
-    TEXT("refused_none", refused[TOPO_NONE]),
-    TEXT("refused_sync", refused[TOPO_SYNC]),
+    TEXT("durability_default", durability[TOPO_DEFAULT].text),
+    TEXT("durability_none", durability[TOPO_NONE].text),
+    TEXT("durability_sync", durability[TOPO_SYNC].text),
+    TEXT("durability_class_default", durability[TOPO_DEFAULT].class),
+    TEXT("durability_class_none", durability[TOPO_NONE].class),
+    TEXT("durability_class_sync", durability[TOPO_SYNC].class),
+    TEXT("refused_default", durability[TOPO_DEFAULT].refused),
+    TEXT("refused_none", durability[TOPO_NONE].refused),
+    TEXT("refused_sync", durability[TOPO_SYNC].refused),
 #undef TEXT
 };
 
-static int number(const char *text, int max, int *ret, struct lb_err *err) {
+static int parse_number(const char *text, int max, int *ret, struct lb_err *err) {
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
@@ -48,7 +53,7 @@ static int number(const char *text, int max, int *ret, struct lb_err *err) {
     return 0;
 }
 
-static int signal_number(const char *text, int *ret, struct lb_err *err) {
+static int parse_signal(const char *text, int *ret, struct lb_err *err) {
     static const struct {
         const char *name;
         int number;
@@ -61,16 +66,37 @@ static int signal_number(const char *text, int *ret, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "\"%s\" is none of TERM, INT, QUIT, KILL", text);
 }
 
-static int take(struct topo_info *info, const char *key, const char *value, struct lb_err *err) {
-    if (strcmp(key, "nodes") == 0) return number(value, TOPO_NODES_MAX, &info->nodes, err);
-    if (strcmp(key, "ports") == 0) return number(value, TOPO_PORTS_MAX, &info->ports, err);
-    if (strcmp(key, "stop_signal") == 0) return signal_number(value, &info->stop_signal, err);
-    if (strcmp(key, "clock") == 0) {
-        info->clock = strcmp(value, "yes") == 0;
-        if (!info->clock && strcmp(value, "no") != 0)
-            return err_set(err, LB_EXIT_MACHINE, "\"%s\" is neither yes nor no", value);
-        return 0;
+static int parse_yes(const char *text, bool *ret, struct lb_err *err) {
+    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+        return err_set(err, LB_EXIT_MACHINE, "\"%s\" is neither yes nor no", text);
+    *ret = *text == 'y';
+    return 0;
+}
+
+/* "clients", "peers", both with a blank between; or "no". Cuts the text. */
+static int parse_wired(char *text, unsigned *ret, struct lb_err *err) {
+    unsigned wired = 0;
+    bool no = strcmp(text, "no") == 0;
+    for (char *word; !no && (word = strsep(&text, " "));) {
+        if (strcmp(word, "clients") == 0) {
+            wired |= TOPO_WIRED_CLIENTS;
+        } else if (strcmp(word, "peers") == 0) {
+            wired |= TOPO_WIRED_PEERS;
+        } else {
+            return err_set(err, LB_EXIT_MACHINE, "\"%s\" is none of clients, peers, no", word);
+        }
     }
+    *ret = wired;
+    return 0;
+}
+
+static int set_field(struct topo_info *info, const char *key, char *value, struct lb_err *err) {
+    if (strcmp(key, "nodes") == 0) return parse_number(value, TOPO_NODES_MAX, &info->nodes, err);
+    if (strcmp(key, "ports") == 0) return parse_number(value, TOPO_PORTS_MAX, &info->ports, err);
+    if (strcmp(key, "stop_signal") == 0) return parse_signal(value, &info->stop_signal, err);
+    if (strcmp(key, "weight") == 0) return parse_number(value, WEIGHT_MAX, &info->weight, err);
+    if (strcmp(key, "clock") == 0) return parse_yes(value, &info->clock, err);
+    if (strcmp(key, "wired") == 0) return parse_wired(value, &info->wired, err);
     for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {
         if (strcmp(key, text_keys[i].name) != 0) continue;
         if (strlen(value) >= text_keys[i].size)
@@ -81,6 +107,23 @@ static int take(struct topo_info *info, const char *key, const char *value, stru
     return err_set(err, LB_EXIT_MACHINE, "unknown key");
 }
 
+/* Whether what the script says is enough. */
+static int check_info(const struct topo_info *info, struct lb_err *err) {
+    if (strchr(info->library, '/'))
+        return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");
+    if (!info->nodes || !info->ports || !*info->url || !*info->durability[TOPO_DEFAULT].text)
+        return err_set(err, LB_EXIT_MACHINE, "nodes, ports, url and durability_default are needed");
+    for (int i = 0; i < TOPO_DURABILITIES; i++) {
+        const struct topo_durability *durability = &info->durability[i];
+        if (!*durability->text || durability_from(durability->class) != DURABILITY_UNKNOWN)
+            continue;
+        return err_set(err, LB_EXIT_MACHINE,
+                       "durability_class_%s: \"%s\" is none of none, memory, log, disk",
+                       durability_names[i], durability->class);
+    }
+    return 0;
+}
+
 /* Reads the KEY=VALUE lines, in place. */
 static int parse(struct topo_info *info, char *text, struct lb_err *err) {
     char *rest = text;
@@ -89,21 +132,17 @@ static int parse(struct topo_info *info, char *text, struct lb_err *err) {
         char *value = strchr(line, '=');
         if (!value) return err_set(err, LB_EXIT_MACHINE, "\"%s\" is not KEY=VALUE", line);
         *value++ = '\0';
-        if (take(info, line, value, err) != 0) {
+        if (set_field(info, line, value, err) != 0) {
             err_prefix(err, "%s", line);
             return -1;
         }
     }
-    if (strchr(info->library, '/'))
-        return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");
-    if (!info->nodes || !info->ports || !*info->url || !*info->durability[TOPO_DEFAULT])
-        return err_set(err, LB_EXIT_MACHINE, "nodes, ports, url and durability_default are needed");
-    return 0;
+    return check_info(info, err);
 }
 
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
               struct lb_err *err) {
-    struct topo_info info = {.stop_signal = SIGTERM, .wired = "clients"};
+    struct topo_info info = {.stop_signal = SIGTERM, .weight = 1, .wired = TOPO_WIRED_CLIENTS};
     char path[PATH_MAX];
     if (!*name || strchr(name, '/') || strlen(name) >= sizeof info.name)
         return err_set(err, LB_EXIT_USAGE, "\"%s\" is no name of a topology", name);
@@ -136,15 +175,16 @@ bool topo_offers(const struct topo_info *info, const char *act) {
     return false;
 }
 
-const char *topo_durability_text(const struct topo_info *info, const char *durability,
-                                 struct lb_err *err) {
+const struct topo_durability *topo_durability_of(const struct topo_info *info, const char *setting,
+                                                 struct lb_err *err) {
     for (int i = 0; i < TOPO_DURABILITIES; i++) {
-        if (strcmp(durability, durability_names[i]) != 0) continue;
-        if (*info->durability[i]) return info->durability[i];
-        err_set(err, LB_EXIT_USAGE, "%s can't run with durability \"%s\": %s", info->name,
-                durability, *info->refused[i] ? info->refused[i] : "its script does not offer it");
+        const struct topo_durability *durability = &info->durability[i];
+        if (strcmp(setting, durability_names[i]) != 0) continue;
+        if (*durability->text) return durability;
+        err_set(err, LB_EXIT_USAGE, "%s can't run with durability \"%s\": %s", info->name, setting,
+                *durability->refused ? durability->refused : "its script does not offer it");
         return NULL;
     }
-    err_set(err, LB_EXIT_USAGE, "durability \"%s\" is none of default, none, sync", durability);
+    err_set(err, LB_EXIT_USAGE, "durability \"%s\" is none of default, none, sync", setting);
     return NULL;
 }

@@ -106,8 +106,9 @@ static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb
     const struct topo_info *info = wish->info;
     const char *durability = wish->durability ? wish->durability : "default";
     topo->info = *info;
-    topo->durability_text = topo_durability_text(&topo->info, durability, err);
-    if (!topo->durability_text) return -1;
+    const struct topo_durability *offered = topo_durability_of(&topo->info, durability, err);
+    if (!offered) return -1;
+    topo->durability_text = offered->text;
     snprintf(topo->durability, sizeof topo->durability, "%s", durability);
     if (*info->missing)
         return err_set(err, LB_EXIT_MACHINE, "%s can't be started, %s is missing: install %s",

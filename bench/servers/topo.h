@@ -21,7 +21,18 @@
 #define TOPO_NODES_MAX 16
 #define TOPO_PORTS_MAX 4 /* of one node */
 
-enum topo_durability { TOPO_DEFAULT, TOPO_NONE, TOPO_SYNC, TOPO_DURABILITIES };
+/* The settings of durability: servers.durability, --durability. */
+enum { TOPO_DEFAULT, TOPO_NONE, TOPO_SYNC, TOPO_DURABILITIES };
+
+/* What one of these settings means for a topology. */
+struct topo_durability {
+    char text[200];    /* in words, for results and reports; "" = not offered */
+    char refused[200]; /* why it is not offered */
+    char class[16];    /* a word of bench/base/durability.h; known where there is a text */
+};
+
+/* What may lead through wires (wire.h). */
+enum { TOPO_WIRED_CLIENTS = 1 << 0, TOPO_WIRED_PEERS = 1 << 1 };
 
 /* What `SCRIPT info` prints; compose/README.md documents it. */
 struct topo_info {
@@ -35,14 +46,13 @@ struct topo_info {
     char user[64]; /* the account to run as when the program runs as root; "" = root itself */
     char url[512]; /* URL templates, separated by blanks; see urls.h */
     int stop_signal;
-    char durability[TOPO_DURABILITIES][200]; /* what each setting means here; "" = not offered */
-    char refused[TOPO_DURABILITIES][200];    /* why a setting is not offered */
+    int weight; /* what starting it takes of the jobs that `lockbench check` runs at once */
+    struct topo_durability durability[TOPO_DURABILITIES];
     char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
     /* the file in compose/acts that its actions share with other topologies; "" = none */
     char library[64];
-    bool clock; /* topo_clock works on this topology */
-    /* what may be led through wires (wire.h): "clients", "peers", or both; or "no". Never "" */
-    char wired[32];
+    bool clock;     /* topo_clock works on this topology */
+    unsigned wired; /* TOPO_WIRED_ bits; 0 = nothing */
 };
 
 /* Whether the topology offers an action. */
@@ -53,11 +63,11 @@ bool topo_offers(const struct topo_info *info, const char *act);
  * or its output is malformed. */
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err);
 
-/* What durability ("default", "none", "sync") means for this topology, in words for results and
- * reports. NULL with err (LB_EXIT_USAGE) when the word is unknown or this server can't. Lives as
- * long as info. */
-const char *topo_durability_text(const struct topo_info *info, const char *durability,
-                                 struct lb_err *err);
+/* What the setting ("default", "none", "sync") means for this topology. NULL with err
+ * (LB_EXIT_USAGE) when the word is unknown or this server does not offer it. Lives as long as
+ * info. */
+const struct topo_durability *topo_durability_of(const struct topo_info *info, const char *setting,
+                                                 struct lb_err *err);
 
 struct topo;
 

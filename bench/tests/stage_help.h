@@ -74,7 +74,7 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_wi
                             .interrupts = &no_interrupts};
     struct stage *stage = stage_run(&ask, &err);
     if (!stage) fail_msg("%s", err.text);
-    json_t *json = stage_json(stage, &ask, "test", "test", &err);
+    json_t *json = stage_json(stage, &ask, "test", "test", NULL, &err);
     if (!json) fail_msg("%s", err.text);
     json_decref(json);
     place_close(place);

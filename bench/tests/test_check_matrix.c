@@ -10,6 +10,7 @@
 
 #include "bench/base/home.h"
 #include "bench/check/matrix.h"
+#include "bench/servers/topo.h"
 #include "drivers/registry.h"
 
 static char workloads[512];
@@ -134,6 +135,14 @@ static void each_control_is_run_where_it_must_show(void **state) {
     matrix_done(&matrix);
 }
 
+/* As the topology's own script states it. */
+static int stated_weight(void *scripts, const char *topology) {
+    struct topo_info info;
+    struct lb_err err = {0};
+    if (topo_info(scripts, topology, &info, &err) != 0) fail_msg("%s", err.text);
+    return info.weight;
+}
+
 static void servers_that_a_fault_needs_are_chosen(void **state) {
     (void)state;
     static const struct {
@@ -145,10 +154,16 @@ static void servers_that_a_fault_needs_are_chosen(void **state) {
                  {"redis-setnx", "primary-lost", "redis-replicas", 1},
                  {"redis-setnx", "pause", "redis", 1},
                  {"redis-redlock", "node-empty", "redis-independents", 1}};
+    struct lb_err err = {0};
+    char scripts[512];
+    assert_int_equal(home_path("compose/local", scripts, sizeof scripts, &err), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (registry_lock(cases[i].lock)->backend->unavailable) continue;
-        struct matrix matrix = make((struct matrix_wish){
-            .locks = &cases[i].lock, .lock_count = 1, .faults = cases[i].fault});
+        struct matrix matrix = make((struct matrix_wish){.locks = &cases[i].lock,
+                                                         .lock_count = 1,
+                                                         .faults = cases[i].fault,
+                                                         .weigh = stated_weight,
+                                                         .why_not_context = scripts});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].topology, cases[i].topology);
         assert_int_equal(matrix.cells[0].weight, cases[i].weight);

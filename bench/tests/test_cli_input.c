@@ -188,7 +188,8 @@ static void a_missing_server_is_named_with_its_package(void **state) {
         cli_write(
             path,
             "echo 'summary=a server\nmissing=frobnicated\ninstall=frobnicator-server\nnodes=1\nports=1\n"
-            "url=tcp://127.0.0.1:%PORT%\ndurability_default=none\ndurability_none=none'\n");
+            "url=tcp://127.0.0.1:%PORT%\ndurability_default=none\ndurability_none=none\n"
+            "durability_class_default=memory\ndurability_class_none=memory'\n");
     }
     struct cli_how how = {.env = {env, "CI="}};
     struct mistake mistake = {{"run", "smoke", "--lock", "redis-setnx"},

@@ -36,7 +36,8 @@ static void write_script(const char *missing) {
         out,
         "#!/bin/sh\nprintf 'summary=one "
         "toy\\nmissing=%s\\ninstall=toyd\\nnodes=1\\nports=1\\nurl=toy://%%%%PORT%%%%\\n"
-        "durability_default=as it comes\\ndurability_none=in memory\\nrefused_sync=a toy has no disk\\n'\n",
+        "durability_default=as it comes\\ndurability_class_default=disk\\n"
+        "durability_none=in memory\\ndurability_class_none=memory\\nrefused_sync=a toy has no disk\\n'\n",
         missing);
     fclose(out);
     chmod(path, 0700);

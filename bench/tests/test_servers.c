@@ -113,7 +113,7 @@ static void starts_and_stops(void **state) {
     info_or_skip(it->name, &info);
     for (int d = 0; d < 3; d++) {
         struct lb_err err = {0};
-        if (!topo_durability_text(&info, durabilities[d], &err)) {
+        if (!topo_durability_of(&info, durabilities[d], &err)) {
             assert_string_equal(it->name, "memcached");
             assert_string_equal(durabilities[d], "sync");
             assert_null(topo_start(

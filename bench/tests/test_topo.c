@@ -23,8 +23,9 @@ static char self[PATH_MAX]; /* this program */
 
 #define INFO_TWO                                                                                      \
     "summary=two of ours\nnodes=2\nports=2\nurl=fake://127.0.0.1:%PORT%/ all://h:%PORT0%,h:%PORT1%\n" \
-    "durability_default=as it comes\ndurability_none=\nrefused_none=it always writes\n"
-#define INFO_ONE "nodes=1\nports=1\nurl=fake://127.0.0.1:%PORT%\ndurability_default=as it comes\n"
+    "durability_default=as it comes\ndurability_class_default=disk\ndurability_none=\nrefused_none=it always writes\n"
+#define INFO_ONE                                                                                   \
+    "nodes=1\nports=1\nurl=fake://127.0.0.1:%PORT%\ndurability_default=as it comes\ndurability_class_default=disk\n"
 
 static int make_folder(void **state) {
     (void)state;
@@ -72,6 +73,10 @@ static void info_refuses_what_is_wrong(void **state) {
         {INFO_ONE "stop_signal=HUP\n", "none of TERM, INT, QUIT, KILL"},
         {INFO_ONE "colour=red\n", "colour: unknown key"},
         {INFO_ONE "clock=maybe\n", "\"maybe\" is neither yes nor no"},
+        {INFO_ONE "weight=0\n", "weight: \"0\" is not a number from 1 to 100"},
+        {INFO_ONE "wired=client\n", "wired: \"client\" is none of clients, peers, no"},
+        {INFO_ONE "durability_class_default=paper\n", "durability_class_default: \"paper\""},
+        {INFO_ONE "durability_sync=on disk before each answer\n", "durability_class_sync: \"\""},
         {INFO_ONE "library=../x\n", "library: it is no name of a file"},
         {INFO_ONE "hello\n", "\"hello\" is not KEY=VALUE"},
     };
@@ -108,14 +113,16 @@ static void durability_is_stated_or_refused(void **state) {
     (void)state;
     struct topo_info info = made("two", INFO_TWO, "exit 0 #%s");
     struct lb_err err = {0};
-    assert_string_equal(topo_durability_text(&info, "default", &err), "as it comes");
-    assert_null(topo_durability_text(&info, "none", &err));
+    const struct topo_durability *offered = topo_durability_of(&info, "default", &err);
+    assert_string_equal(offered->text, "as it comes");
+    assert_string_equal(offered->class, "disk");
+    assert_null(topo_durability_of(&info, "none", &err));
     assert_string_equal(err.text, "two can't run with durability \"none\": it always writes");
     assert_int_equal(err.code, LB_EXIT_USAGE);
     err = (struct lb_err){0};
-    assert_null(topo_durability_text(&info, "sync", &err));
+    assert_null(topo_durability_of(&info, "sync", &err));
     err = (struct lb_err){0};
-    assert_null(topo_durability_text(&info, "fast", &err));
+    assert_null(topo_durability_of(&info, "fast", &err));
     assert_non_null(strstr(err.text, "default, none, sync"));
 }
 

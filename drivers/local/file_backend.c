@@ -126,6 +126,7 @@ static const char *const file_schemes[] = {"file", NULL};
 const struct lb_backend backend_file = {
     .name = "file",
     .summary = "files of this machine, no server",
+    .durability_class = "none",
     .expected = file_expected,
     .schemes = file_schemes,
     .server_bytes = sizeof(struct file_server),

@@ -29,6 +29,7 @@ static int null_describe(struct lb_session *session, struct lb_facts *facts, str
 const struct lb_backend backend_null = {
     .name = "null",
     .summary = "nothing at all: the tool's own cost",
+    .durability_class = "none",
     .describe = null_describe,
 };
 

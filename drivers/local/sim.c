@@ -160,6 +160,7 @@ static const struct lb_option sim_options[] = {
 static const struct lb_backend backend_sim = {
     .name = "sim",
     .summary = "scripted service times and faults, for known answers",
+    .durability_class = "none",
     .shared_bytes = sizeof(struct sim_shared),
     .describe = sim_describe,
     .ping = sim_ping,

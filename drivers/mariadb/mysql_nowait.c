@@ -28,6 +28,7 @@ const struct lb_lock lock_mysql_nowait = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
+    .durability_class = "memory",
     .durability_note =
         "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
         "once in 1,000 grants",

@@ -34,6 +34,7 @@ const struct lb_lock lock_pg_advisory_xact = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
+    .durability_class = "memory",
     .durability_note =
         "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
     .about = {.compatible = "psql, pg-advisory and everything that takes the same number",

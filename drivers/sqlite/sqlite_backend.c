@@ -64,6 +64,7 @@ static const struct lb_option sqlite_option_table[] = {
 const struct lb_backend backend_sqlite = {
     .name = "sqlite",
     .summary = "SQLite in this process, a database file for each key",
+    .durability_class = "none",
     .expected = sqlite_immediate_expected,
     .unavailable = LB_WHY_SQLITE,
     .install = "libsqlite3-dev",

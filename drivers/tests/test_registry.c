@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "bench/base/durability.h"
 #include "bench/base/home.h"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_table.c"
@@ -46,6 +47,21 @@ static void test_look_up(void **state) {
     }
 }
 
+/* A word of durability.h, or none. */
+static bool is_class(const char *text) {
+    return !text || durability_from(text) != DURABILITY_UNKNOWN;
+}
+
+/* Who has a server leaves it to the server's script; who has none states it. */
+static void test_backends_state_their_durability(void **state) {
+    (void)state;
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        bool stated = backend->durability_class && is_class(backend->durability_class);
+        if (stated != !backend->topologies) fail_msg("%s: .durability_class", backend->name);
+    }
+}
+
 static void test_locks_are_whole(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
@@ -55,6 +71,7 @@ static void test_locks_are_whole(void **state) {
                           : !is_line(lock->summary)                    ? "summary"
                           : !lock->waits                               ? "waits"
                           : (lock->caps & ~CAPS_ALL)                   ? "caps"
+                          : !is_class(lock->durability_class)          ? "durability_class"
                           : (lock->claims & ~CLAIMS_ALL)               ? "claims"
                           : here && (!lock->acquire || !lock->release) ? "acquire or release"
                           : here && !(lock->caps & LB_CAP_RENEW) != !lock->renew ? "renew"
@@ -212,6 +229,7 @@ static void test_the_page_has_every_lock(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_look_up),
+        cmocka_unit_test(test_backends_state_their_durability),
         cmocka_unit_test(test_locks_are_whole),
         cmocka_unit_test(test_promises_go_together),
         cmocka_unit_test(test_backends_are_whole),

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/durability.h"
 #include "report/doc/number.h"
-#include "report/run/words.h"
 
 const char *planner_word(enum planner_verdict verdict) {
     static const char *const words[] = {"carries", "close", "unknown", "too much"};
@@ -39,9 +39,8 @@ static int guarantee_rank(const struct capacity_lock *lock) {
 }
 
 static int durability_rank(const struct capacity_lock *lock) {
-    const struct run_stage stage = {.topology = lock->topology, .durability = lock->durability};
-    enum durability durability = words_durability(&stage);
-    return durability == DURABLE_UNKNOWN ? -1 : (int)durability;
+    enum durability durability = durability_from(lock->durability_class);
+    return durability == DURABILITY_UNKNOWN ? -1 : (int)durability;
 }
 
 static const char *or_empty(const char *text) {

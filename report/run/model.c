@@ -19,12 +19,7 @@ bool report_is_real(const struct run_stage *stage) {
 }
 
 bool report_limited(const struct run_stage *stage) {
-    if (equal(stage->limited_by, "generator")) return true;
-    for (size_t i = 0; i < json_array_size(stage->warnings); i++) {
-        const char *warning = json_string_value(json_array_get(stage->warnings, i));
-        if (warning && strncmp(warning, "generator-limited", 17) == 0) return true;
-    }
-    return false;
+    return equal(stage->limited_by, "generator");
 }
 
 bool report_is_aside(const struct report_group *group) {

@@ -308,19 +308,28 @@ static void write_executor(const struct screen *screen, const struct run *run, c
         pinned ? "pinned" : "not pinned", number_time_text(stall, stall_text));
 }
 
-/* What `~` marks is not said again. left: lines that may still be written; those beyond are only
- * counted in *more. */
-static void write_warnings(const struct screen *screen, const char *of, const json_t *warnings,
-                           int *left, int *more) {
+/* Whether the warning says why the stage is marked `~`. */
+static bool explains_limit(const struct run_stage *stage, const json_t *warning) {
+    for (size_t i = 0; i < json_array_size(stage->limited_why); i++) {
+        if (json_equal(json_array_get(stage->limited_why, i), warning)) return true;
+    }
+    return false;
+}
+
+/* Warnings of a stage, or of the run (NULL); what `~` marks is not said again. left: lines that may
+ * still be written; those beyond are only counted in *more. */
+static void write_warnings(const struct screen *screen, const struct run_stage *stage,
+                           const json_t *warnings, int *left, int *more) {
+    const char *of = stage ? or_else(stage->id, stage->lock) : "";
     for (size_t i = 0; i < json_array_size(warnings); i++) {
-        const char *warning = json_string_value(json_array_get(warnings, i));
-        if (*of && warning && strncmp(warning, "generator-limited", 17) == 0) continue;
+        const json_t *warning = json_array_get(warnings, i);
+        if (stage && explains_limit(stage, warning)) continue;
         if ((*left)-- <= 0) {
             (*more)++;
             continue;
         }
         screen_say(screen, 2, TONE_WARN, "Warning: %s%s%s", of, *of ? ": " : "",
-                   or_else(warning, "?"));
+                   or_else(json_string_value(warning), "?"));
     }
 }
 
@@ -337,10 +346,9 @@ static void write_run_notes(const struct screen *screen, const struct report *re
                    or_else(skip->install, ""));
     }
     int left = WARNINGS_MAX, more = 0;
-    write_warnings(screen, "", run->warnings, &left, &more);
+    write_warnings(screen, NULL, run->warnings, &left, &more);
     for (int s = 0; s < run->stage_count; s++) {
-        write_warnings(screen, or_else(run->stages[s].id, run->stages[s].lock),
-                       run->stages[s].warnings, &left, &more);
+        write_warnings(screen, &run->stages[s], run->stages[s].warnings, &left, &more);
     }
     if (more > 0) {
         screen_say(screen, 2, TONE_WARN,

@@ -480,33 +480,18 @@ char *words_claims(const struct run_stage *stage, char *text, size_t size) {
 }
 
 static const struct {
-    const char *key, *text, *title;
+    const char *text, *title;
 } durabilities[DURABILITIES] = {
-    [DURABLE_LOCAL] = {"local", "this machine",
-                       "Within one machine: no server, nothing to lose it to"},
-    [DURABLE_MEMORY] = {"memory", "in memory", "A server's memory: gone when that process ends"},
-    [DURABLE_UNFLUSHED] = {"unflushed", "log, not flushed",
-                           "A log that is not flushed: may be lost with the machine"},
-    [DURABLE_DISK] = {"disk", "on disk first", "On disk before each answer: survives a restart"},
-    [DURABLE_UNKNOWN] = {"", "not stated", "Durability not stated"},
+    [DURABILITY_NONE] = {"this machine", "Within one machine: no server, nothing to lose it to"},
+    [DURABILITY_MEMORY] = {"in memory", "A server's memory: gone when that process ends"},
+    [DURABILITY_LOG] = {"log, not flushed",
+                        "A log that is not flushed: may be lost with the machine"},
+    [DURABILITY_DISK] = {"on disk first", "On disk before each answer: survives a restart"},
+    [DURABILITY_UNKNOWN] = {"not stated", "Durability not stated"},
 };
 
 enum durability words_durability(const struct run_stage *stage) {
-    const char *text = stage->durability ? stage->durability : "", *note = stage->durability_note;
-    if (stage->durability_class) {
-        for (int d = 0; d < DURABLE_UNKNOWN; d++) {
-            if (strcmp(stage->durability_class, durabilities[d].key) == 0)
-                return (enum durability)d;
-        }
-    }
-    /* Without the class, the words that lockbench's own topologies use. Memory first: a lock that
-     * lives in the memory of a server whose tables are on disk is not on disk. */
-    if (!stage->topology || strcmp(stage->topology, "embedded") == 0) return DURABLE_LOCAL;
-    if (strstr(text, "in memory") || (note && strstr(note, "memory"))) return DURABLE_MEMORY;
-    if (strstr(text, "not flushed") || strstr(text, "flushed to disk every"))
-        return DURABLE_UNFLUSHED;
-    if (strstr(text, "on disk before") || strstr(text, "before each answer")) return DURABLE_DISK;
-    return DURABLE_UNKNOWN;
+    return durability_from(stage->durability_class);
 }
 
 const char *words_guarantee_text(const char *guarantee) {

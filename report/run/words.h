@@ -7,6 +7,7 @@
 #ifndef REPORT_RUN_WORDS_H
 #define REPORT_RUN_WORDS_H
 
+#include "bench/base/durability.h"
 #include "report/doc/tone.h"
 #include "report/run/model.h"
 
@@ -37,15 +38,8 @@ enum tone words_state_tone(enum lock_state state);
  * nothing. */
 char *words_claims(const struct run_stage *stage, char *text, size_t size);
 
-/* What the lock's state survives: its durability in a few words, for columns and classes. */
-enum durability {
-    DURABLE_LOCAL,
-    DURABLE_MEMORY,
-    DURABLE_UNFLUSHED,
-    DURABLE_DISK,
-    DURABLE_UNKNOWN,
-    DURABILITIES
-};
+/* What the lock's state survives, as the result file states it; DURABILITY_UNKNOWN for files of
+ * builds that did not state it. */
 enum durability words_durability(const struct run_stage *stage);
 /* Where the truth about the lock lives, and so what can make two clients disagree about it: "one
  * server"; "not stated" for runs that do not tell. */

@@ -97,18 +97,18 @@ const us = 1e3, ms = 1e6;
 const DISK = 'on disk before each answer';
 // trip: a round trip; acq: acquire alone; rel: release; hand: handoff at contention; fair: 0 (greedy) .. 1
 const LOCKS = {
-  'null': { backend: 'null', topology: 'embedded', durability: 'none', baseline: true, claims: [], waits: 'never', acq: 35, rel: 30, hand: null, cmds: 0 },
-  'mem-mutex': { backend: 'memory', topology: 'embedded', durability: 'in this process', claims: ['excludes'], waits: 'futex', acq: 90, rel: 60, hand: 9 * us, cmds: 0, fair: 0.6 },
-  'file-flock': { backend: 'file', topology: 'embedded', durability: 'the kernel of this machine', claims: ['excludes', 'crash-release'], waits: 'the kernel\'s queue', acq: 1.4 * us, rel: 1.1 * us, hand: 21 * us, cmds: 2, fair: 0.7 },
-  'sqlite-immediate': { backend: 'sqlite', topology: 'embedded', durability: 'write-ahead log, on disk before each commit returns', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 100 ms', acq: 19 * us, rel: 16 * us, hand: 1.1 * ms, cmds: 2, fair: 0.2 },
-  'redis-setnx': { backend: 'redis', topology: 'redis', version: '7.0.15', durability: 'in memory, nothing is written to disk (save "", appendonly no), as most run Redis for locks', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 64 ms with jitter', trip: 43 * us, acq: 46 * us, rel: 49 * us, hand: 1.9 * ms, cmds: 2, poll: 7.4, fair: 0.5, server: 14 * us },
-  'zk-lock': { backend: 'zookeeper', topology: 'zookeeper', version: '3.8.0', durability: 'transaction log, on disk before each answer (ZooKeeper\'s default)', claims: ['excludes', 'crash-release'], waits: 'watch on the predecessor', trip: 95 * us, acq: 1.9 * ms, rel: 1.5 * ms, hand: 3.6 * ms, cmds: 3, poll: 4, fair: 1, server: 310 * us },
-  'etcd-mutex': { backend: 'etcd', topology: 'etcd', version: '3.4.23', durability: 'write-ahead log, on disk before each answer (etcd\'s default)', claims: ['excludes', 'safe-failover', 'crash-release'], waits: 'watch on the predecessor', trip: 165 * us, acq: 1.6 * ms, rel: 1.4 * ms, hand: 3.1 * ms, cmds: 2, poll: 4, fair: 1, server: 420 * us },
-  'pg-advisory': { backend: 'postgres', topology: 'postgres', version: '15.8', durability: 'in memory: the lock ends with its session, whatever the log does', claims: ['excludes', 'crash-release'], waits: 'the server\'s queue', trip: 38 * us, acq: 52 * us, rel: 47 * us, hand: 95 * us, cmds: 2, fair: 1, server: 61 * us },
-  'mysql-getlock': { backend: 'mysql', topology: 'mariadb', version: '10.11.6', durability: 'in memory: the lock ends with its session, whatever the log does', claims: ['excludes', 'crash-release'], waits: 'the server\'s queue', trip: 51 * us, acq: 66 * us, rel: 63 * us, hand: 120 * us, cmds: 2, fair: 0.95, server: 72 * us },
-  'memcached-add': { backend: 'memcached', topology: 'memcached', version: '1.6.18', durability: 'in memory, gone with the process', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 64 ms with jitter', trip: 37 * us, acq: 39 * us, rel: 40 * us, hand: 2.1 * ms, cmds: 2, poll: 8.1, fair: 0.45, server: 9 * us },
-  'redis-late': { backend: 'redis', topology: 'redis', version: '7.0.15', durability: 'in memory, nothing is written to disk (save "", appendonly no), as most run Redis for locks', claims: ['excludes'], waits: 'poll', trip: 43 * us, acq: 45 * us, rel: 44 * us, hand: 1.2 * ms, cmds: 2, poll: 5, fair: 0.5, server: 12 * us },
-  'unsafe-none': { backend: 'null', topology: 'embedded', durability: 'none', control: true, claims: ['excludes'], waits: 'never', acq: 40, rel: 30, hand: null, cmds: 0, fair: 1 },
+  'null': { backend: 'null', topology: 'embedded', durability_class: 'none', durability: 'none', baseline: true, claims: [], waits: 'never', acq: 35, rel: 30, hand: null, cmds: 0 },
+  'mem-mutex': { backend: 'memory', topology: 'embedded', durability_class: 'none', durability: 'in this process', claims: ['excludes'], waits: 'futex', acq: 90, rel: 60, hand: 9 * us, cmds: 0, fair: 0.6 },
+  'file-flock': { backend: 'file', topology: 'embedded', durability_class: 'none', durability: 'the kernel of this machine', claims: ['excludes', 'crash-release'], waits: 'the kernel\'s queue', acq: 1.4 * us, rel: 1.1 * us, hand: 21 * us, cmds: 2, fair: 0.7 },
+  'sqlite-immediate': { backend: 'sqlite', topology: 'embedded', durability_class: 'none', durability: 'write-ahead log, on disk before each commit returns', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 100 ms', acq: 19 * us, rel: 16 * us, hand: 1.1 * ms, cmds: 2, fair: 0.2 },
+  'redis-setnx': { backend: 'redis', topology: 'redis', version: '7.0.15', durability_class: 'memory', durability: 'in memory, nothing is written to disk (save "", appendonly no), as most run Redis for locks', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 64 ms with jitter', trip: 43 * us, acq: 46 * us, rel: 49 * us, hand: 1.9 * ms, cmds: 2, poll: 7.4, fair: 0.5, server: 14 * us },
+  'zk-lock': { backend: 'zookeeper', topology: 'zookeeper', version: '3.8.0', durability_class: 'disk', durability: 'transaction log, on disk before each answer (ZooKeeper\'s default)', claims: ['excludes', 'crash-release'], waits: 'watch on the predecessor', trip: 95 * us, acq: 1.9 * ms, rel: 1.5 * ms, hand: 3.6 * ms, cmds: 3, poll: 4, fair: 1, server: 310 * us },
+  'etcd-mutex': { backend: 'etcd', topology: 'etcd', version: '3.4.23', durability_class: 'disk', durability: 'write-ahead log, on disk before each answer (etcd\'s default)', claims: ['excludes', 'safe-failover', 'crash-release'], waits: 'watch on the predecessor', trip: 165 * us, acq: 1.6 * ms, rel: 1.4 * ms, hand: 3.1 * ms, cmds: 2, poll: 4, fair: 1, server: 420 * us },
+  'pg-advisory': { backend: 'postgres', topology: 'postgres', version: '15.8', durability_class: 'memory', durability: 'in memory: the lock ends with its session, whatever the log does', claims: ['excludes', 'crash-release'], waits: 'the server\'s queue', trip: 38 * us, acq: 52 * us, rel: 47 * us, hand: 95 * us, cmds: 2, fair: 1, server: 61 * us },
+  'mysql-getlock': { backend: 'mysql', topology: 'mariadb', version: '10.11.6', durability_class: 'memory', durability: 'in memory: the lock ends with its session, whatever the log does', claims: ['excludes', 'crash-release'], waits: 'the server\'s queue', trip: 51 * us, acq: 66 * us, rel: 63 * us, hand: 120 * us, cmds: 2, fair: 0.95, server: 72 * us },
+  'memcached-add': { backend: 'memcached', topology: 'memcached', version: '1.6.18', durability_class: 'memory', durability: 'in memory, gone with the process', claims: ['excludes', 'crash-release'], waits: 'poll, back-off 1 ms to 64 ms with jitter', trip: 37 * us, acq: 39 * us, rel: 40 * us, hand: 2.1 * ms, cmds: 2, poll: 8.1, fair: 0.45, server: 9 * us },
+  'redis-late': { backend: 'redis', topology: 'redis', version: '7.0.15', durability_class: 'memory', durability: 'in memory, nothing is written to disk (save "", appendonly no), as most run Redis for locks', claims: ['excludes'], waits: 'poll', trip: 43 * us, acq: 45 * us, rel: 44 * us, hand: 1.2 * ms, cmds: 2, poll: 5, fair: 0.5, server: 12 * us },
+  'unsafe-none': { backend: 'null', topology: 'embedded', durability_class: 'none', durability: 'none', control: true, claims: ['excludes'], waits: 'never', acq: 40, rel: 30, hand: null, cmds: 0, fair: 1 },
 };
 
 function jainOf(shares) {
@@ -139,7 +139,7 @@ function stage(index, name, clients, options = {}) {
   const open = options.rate !== undefined;
   return {
     id: `${String(index).padStart(3, '0')}-${name}-c${clients}-r${options.repeat ?? 0}`,
-    lock: name, backend: lock.backend, primitive: 'mutex', topology: lock.topology, durability: lock.durability,
+    lock: name, backend: lock.backend, primitive: 'mutex', topology: lock.topology, durability: lock.durability, durability_class: lock.durability_class,
     control: !!lock.control, baseline: !!lock.baseline, claims: lock.claims, waits: lock.waits,
     clients, processes: 1, threads: blocks ? clients : Math.min(2, clients), keys: options.keys ?? 1, key_distribution: null,
     arrival: open ? `poisson:${options.rate}/s` : 'closed', hold: options.hold ?? '0', think: '0', mode: 'wait',
@@ -169,7 +169,8 @@ function stage(index, name, clients, options = {}) {
         intruder: { client: 1, acquired_ns: 81234512000, lease_end_ns: 111234512000, token: 0 } } : null },
     executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), stack_bytes_max: 9216, blocked_ns_max: 180000, fibers: clients, loops: blocks ? clients : Math.min(2, clients), pinned: false },
     series: options.failed ? [] : [{ t_s: 1, ok: Math.round(grants / 2), acquire_p50_ns: Math.round(wait), acquire_p99_ns: Math.round(wait * 2) }],
-    warnings: options.warning ? [options.warning] : [],
+    limited_by: options.limited ? 'generator' : null, limited_why: options.limited ? [options.limited] : [],
+    warnings: options.limited ? [options.limited] : [],
   };
 }
 
@@ -211,7 +212,7 @@ function clean() {
   const stages = [];
   const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 120, ...options }));
   for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'etcd-mutex']) { add(name, 1, { repeat }); add(name, 8, { repeat }); }
-  add('redis-setnx', 8, { rate: 400, hold: 'exponential:1ms', warning: 'generator-limited: lag p99 is 14 % of acquire_due p99' });
+  add('redis-setnx', 8, { rate: 400, hold: 'exponential:1ms', limited: 'generator-limited: lag p99 is 14 % of acquire_due p99' });
   add('etcd-mutex', 8, { rate: 400, hold: 'exponential:1ms' });
   return run('mine', 'repeats and an open loop', { ...plan, run: { ...plan.run, repeat: 3 } }, stages);
 }
@@ -266,7 +267,7 @@ function decide() {
   const add = (name, clients, options = {}, patch = {}) => {
     const s = stage(stages.length, name, clients, { samples: 500, ...options });
     const short = clients > 1 && s.grants > 0 ? { lwss: round(1 + (clients - 1) * LOCKS[name].fair, 4), lwss_window: Math.min(1000, s.grants), mttr: Math.round((clients - 1) * LOCKS[name].fair ** 2) } : { lwss: null, lwss_window: null, mttr: null };
-    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, steady: null, limited_by: null, fault: 'none', fairness: { ...s.fairness, ...short }, ...patch });
+    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, steady: null, fault: 'none', fairness: { ...s.fairness, ...short }, ...patch });
   };
   // The law: lambda 1,000, sigma 0.02, kappa 0.0005.
   const law = (n) => round((1000 * n) / (1 + 0.02 * (n - 1) + 0.0005 * n * (n - 1)) * (1 + 0.004 * normal()));
@@ -293,7 +294,7 @@ function decide() {
     recovery: recovery([150e6, 160e6, 170e6, 180e6, 195e6, 260e6], 0, 200e6) });
   add('zk-lock', 4, {}, { fault: 'kill', recovery: recovery([4.1e9, 4.4e9, 5.2e9], 4e9, 6e9, { theory: 'session 4.0 s + up to 2.0 s', unrecovered: 1 }) });
   add('pg-advisory', 4, {}, { steady: { asked: true, reached: false, after_s: null, slope: -0.03 }, warnings: ['never steady: its slope was -3 % a second'] });
-  add('pg-advisory', 8, {}, { limited_by: 'generator', warnings: ['generator-limited: the engine\'s own timers were late by 3.1 ms at p99'] });
+  add('pg-advisory', 8, { limited: 'generator-limited: the engine\'s own timers were late by 3.1 ms at p99' });
   return run('decide', 'what the views that decide draw', plan, stages, { verdict: 'expired' });
 }
 
@@ -301,7 +302,7 @@ function capacity() {
   const probe = (value, verdict, ns) => ({ stage: null, value, verdict, quantile_ns: ns, low_ns: ns * 0.9, high_ns: ns * 1.1, samples: 800, missed: 0, over_share: 0.004, limited_by: null });
   const lock = LOCKS['redis-setnx'];
   return { schema: 'lockbench.capacity/1', tool: { name: 'lockbench', version: '0.1' }, command: 'lockbench capacity redis-setnx', started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null,
-    environment: {}, locks: [{ lock: 'redis-setnx', backend: 'redis', primitive: 'mutex', topology: 'redis', durability: lock.durability, guarantee: 'node', server: 'redis 7.0.15', executor: { threads: 2, processes: 1 },
+    environment: {}, locks: [{ lock: 'redis-setnx', backend: 'redis', primitive: 'mutex', topology: 'redis', durability: lock.durability, durability_class: lock.durability_class, guarantee: 'node', server: 'redis 7.0.15', executor: { threads: 2, processes: 1 },
       slo: { text: 'acquire_due.p99<=20ms', metric: 'acquire_due', quantile: 0.99, limit_ns: 20000000 }, by: 'rate', hold: '1ms', think: '0', keys: '1', key_distribution: null, clients: 32,
       answer: { value: 390, low: 360, high: 425, level: 0.95 }, limited_by: 'slo', why: null, probes: [probe(300, 'kept', 9e6), probe(450, 'broken', 60e6)],
       model: { handoff_ns: 1000000, hold_ns: 1050000, capacity_per_s: 487.8, wait_predicted_ns: 2200000, wait_measured_ns: 2500000, at_per_s: 300 } }] };
@@ -368,14 +369,16 @@ function textOf({ stages, ...rest }) {
 }
 
 const [what, folder] = process.argv.slice(2);
-const alone = { mixed, clean, modes, large }[what], logged = { 'over-time': overTime, forty }[what];
+const alone = { mixed, clean, modes, decide, large }[what], logged = { 'over-time': overTime, forty }[what];
 if (alone) {
   process.stdout.write(textOf(alone()));
+} else if (what === 'capacity') {
+  process.stdout.write(`${JSON.stringify(capacity(), null, 1)}\n`);
 } else if (logged && folder) {
   const [made, logs] = logged();
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of [['run.json', textOf(made)], ...logs]) writeFileSync(join(folder, name), text);
 } else {
-  console.error('usage: node make_run.mjs mixed|clean|modes|large, or over-time|forty DIR');
+  console.error('usage: node make_run.mjs mixed|clean|modes|decide|capacity|large, or over-time|forty DIR');
   process.exit(1);
 }

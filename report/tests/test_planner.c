@@ -39,8 +39,8 @@ static void has(const char *text, const char *part) {
 
 /* A lock's capacity; what is NULL or 0 is the usual. */
 struct made {
-    const char *lock, *guarantee, *topology, *durability, *by, *metric, *hold, *keys, *limit,
-        *primitive;
+    const char *lock, *guarantee, *topology, *durability, *durability_class, *by, *metric, *hold,
+        *keys, *limit, *primitive;
     double low, high;         /* 0: the usual; low < 0: no answer */
     double clients, foretold; /* measured waits over those foretold */
     int limit_ms;             /* of the promise */
@@ -63,15 +63,15 @@ static void put_lock(FILE *out, const struct made *made) {
     fprintf(
         out,
         "{\"lock\":\"%s\",\"primitive\":\"%s\",\"violated\":%s,\"backend\":\"redis\",\"guarantee\":\"%s\","
-        "\"topology\":\"%s\",\"durability\":\"%"
-        "s\","
+        "\"topology\":\"%s\",\"durability\":\"%s\",\"durability_class\":\"%s\","
         "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=%dms\",\"metric\":\"%s\",\"quantile\":0.99,"
         "\"limit_ns\":%de6},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
         "\"key_distribution\":\"uniform\",\"clients\":%g,",
         or (made->lock, "redis-setnx"), or (made->primitive, "mutex"),
         made->violated ? "true" : "false", or (made->guarantee, "node"),
-        or (made->topology, "redis"), or (made->durability, "in memory"), metric, limit_ms, metric,
-        limit_ms, or (made->by, "rate"), or (made->hold, "1ms"), or (made->keys, "1"),
+        or (made->topology, "redis"), or (made->durability, "in memory"),
+        or (made->durability_class, "memory"), metric, limit_ms, metric, limit_ms,
+        or (made->by, "rate"), or (made->hold, "1ms"), or (made->keys, "1"),
         made->clients > 0 ? made->clients : 64);
     if (answered) {
         fprintf(
@@ -326,6 +326,7 @@ static const struct made many[] = {
      .guarantee = "majority",
      .topology = "etcd-3",
      .durability = "on disk before each answer",
+     .durability_class = "disk",
      .low = 210,
      .high = 230},
     {.lock = "redis-redlock",

@@ -41,6 +41,7 @@ static const struct run_field lock_fields[] = {
     {"primitive", RUN_TEXT, AT(primitive)},
     {"topology", RUN_TEXT, AT(topology)},
     {"durability", RUN_TEXT, AT(durability)},
+    {"durability_class", RUN_TEXT, AT(durability_class)},
     {"guarantee", RUN_TEXT, AT(guarantee)},
     {"server", RUN_TEXT, AT(server)},
     {"executor.threads", RUN_FIGURE, AT(threads)},

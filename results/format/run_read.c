@@ -79,6 +79,7 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
     if (tree_objects(place, object, "faults", OPERATIONS_MAX, &stage->faults)) return -1;
     if (tree_numbers(place, object, "recovery.trials_ns", &stage->trials)) return -1;
     if (tree_branch(place, object, "series", JSON_ARRAY, &stage->series)) return -1;
+    if (tree_branch(place, object, "limited_why", JSON_ARRAY, &stage->limited_why)) return -1;
     return tree_branch(place, object, "warnings", JSON_ARRAY, &stage->warnings);
 }
 

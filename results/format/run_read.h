@@ -75,6 +75,8 @@ struct run_stage {
     bool steady_asked, steady_reached;
     double steady_after_s;
     const char *limited_by; /* "generator", or NULL */
+    /* of the warnings, those that say why: array of texts, or NULL */
+    const json_t *limited_why;
     double retries, shared_grants, inversions, rounds;
     struct run_latency latency[RUN_METRICS];
     struct run_latency hiccup;
