@@ -53,6 +53,8 @@ ifneq ($(filter -DLB_HAVE_ETCD,$(DEFS)),)
 OBJ += $(B)/drivers/etcd/etcd.pb-c.o
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h
 endif
+# The assembler takes the scripts in: REDIS_SCRIPT in drivers/redis/redis.h.
+$(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis/lua/*.lua)
 
 # NATS's own client, for the test that plays it against ours.
 ifeq ($(shell $(PKG) --exists libnats 2>/dev/null && echo yes),yes)

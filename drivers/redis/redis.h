@@ -38,11 +38,19 @@ struct redis_word {
     size_t len;
 };
 
-/* A Lua script: one static const each. Sent by EVALSHA, and by EVAL where the server does not know
- * it yet. */
+/* A Lua script. Sent by EVALSHA, and by EVAL where the server does not know the script yet. */
 struct redis_script {
     const char *text;
 };
+
+/* Defines script_NAME from drivers/redis/lua/NAME.lua, which the assembler takes in as it is. At
+ * file scope, in the one file that owns the script. */
+#define REDIS_SCRIPT(name)                                                                         \
+    __asm__(".pushsection .rodata\n"                                                               \
+            "lua_" #name ":\n.incbin \"drivers/redis/lua/" #name ".lua\"\n.byte 0\n"               \
+            ".popsection\n");                                                                      \
+    extern const char lua_##name[] __attribute__((visibility("hidden")));                          \
+    const struct redis_script script_##name = {lua_##name}
 
 struct redis_command {
     const struct redis_script *script; /* NULL: the words are the command itself */

@@ -1,7 +1,7 @@
 /* redisson: what Redisson's locks have in common, as its 4.7 has it on the wire: who a holder is,
  * how keys and channels are named, how a script is run, and the wait: try, subscribe, try again,
- * wait for a message for as long as the lock may still be held, try again. The scripts are in the
- * files of the locks.
+ * wait for a message for as long as the lock may still be held, try again. The scripts are in
+ * drivers/redis/lua, one file each.
  *
  * A session is one Redisson instance (one JVM): a random UUID; its clients are that JVM's threads.
  * The real client spreads its commands over a pool of connections and sends one again whose answer
@@ -88,13 +88,6 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
 enum lb_outcome redisson_not_synced(struct lb_session *session);
 
 /* --- unlocking --- */
-
-/* What the unlock scripts begin with; the latch is the key of that number. And what they end a way
- * with. */
-#define REDISSON_IF_DONE(latch)                                                                    \
-    "local done=redis.call('get',KEYS[" #latch "]) if done then return tonumber(done) end "
-#define REDISSON_DONE(latch, answer, ms)                                                           \
-    "redis.call('set',KEYS[" #latch "]," #answer ",'px',ARGV[" #ms "]) "
 
 /* A latch of a fresh name; and its end, which nobody waits for. */
 void redisson_latch(struct lb_session *session, const struct lb_request *request,

@@ -18,58 +18,10 @@ struct fair_grant {
     long long wait_ms; /* as the attempt said: what a place in the queue is worth */
 };
 
-/* KEYS name, queue, timeouts in each of the three. */
-#define DROP_STALE(now_arg)                                                                        \
-    "while true do local head=redis.call('lindex',KEYS[2],0) if not head then break end "          \
-    "local over=redis.call('zscore',KEYS[3],head) "                                                \
-    "if over and tonumber(over)>tonumber(ARGV[" #now_arg "]) then break end "                      \
-    "redis.call('zrem',KEYS[3],head) redis.call('lpop',KEYS[2]) end "
-#define TAKE(wait_arg)                                                                             \
-    "if redis.call('exists',KEYS[1])==0 and (redis.call('exists',KEYS[2])==0 "                     \
-    "or redis.call('lindex',KEYS[2],0)==ARGV[2]) then "                                            \
-    "redis.call('lpop',KEYS[2]) redis.call('zrem',KEYS[3],ARGV[2]) "                               \
-    "for _,waiter in ipairs(redis.call('zrange',KEYS[3],0,-1)) do "                                \
-    "redis.call('zincrby',KEYS[3],-tonumber(ARGV[" #wait_arg "]),waiter) end "                     \
-    "redis.call('hset',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "   \
-    "if redis.call('hexists',KEYS[1],ARGV[2])==1 then "                                            \
-    "redis.call('hincrby',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "
-
-/* ARGV lease, holder, wait, now. Once: takes it, or joins the queue and says how long the one
- * before may hold; or is in the queue and says how long the holder may. */
-static const struct redis_script take_or_queue = {DROP_STALE(4) TAKE(
-    3) "if redis.call('zscore',KEYS[3],ARGV[2]) then return math.max(0,redis.call('pttl',KEYS[1])) end "
-       "local last=redis.call('lindex',KEYS[2],-1) local left "
-       "if last and last~=ARGV[2] then left=tonumber(redis.call('zscore',KEYS[3],last))-tonumber(ARGV[4]) "
-       "else left=redis.call('pttl',KEYS[1]) end "
-       "if redis.call('zadd',KEYS[3],left+tonumber(ARGV[3])+tonumber(ARGV[4]),ARGV[2])==1 then "
-       "redis.call('rpush',KEYS[2],ARGV[2]) end return left"};
-
-/* The same for who does not want to wait: it joins no queue. */
-static const struct redis_script take_only = {DROP_STALE(4) TAKE(3) "return 1"};
-
-/* KEYS queue, timeouts; ARGV holder, wait. Those behind move up in time too. */
-static const struct redis_script give_up = {
-    "local behind=false for _,waiter in ipairs(redis.call('lrange',KEYS[1],0,-1)) do "
-    "if behind then redis.call('zincrby',KEYS[2],-tonumber(ARGV[2]),waiter) end "
-    "if waiter==ARGV[1] then behind=true end end "
-    "redis.call('zrem',KEYS[2],ARGV[1]) redis.call('lrem',KEYS[1],0,ARGV[1])"};
-
-/* KEYS name, queue, timeouts, channel, latch; ARGV message, lease, holder, now, PUBLISH, latch
- * time. Where the lock is gone already the real one answers 1, as if it had freed it; the 2 is
- * ours, and nothing else differs. */
-#define TELL_HEAD                                                                                  \
-    "local head=redis.call('lindex',KEYS[2],0) "                                                   \
-    "if head then redis.call(ARGV[5],KEYS[4]..':'..head,ARGV[1]) end "
-static const struct redis_script unlock = {
-    REDISSON_IF_DONE(5)
-        DROP_STALE(4) "if redis.call('exists',KEYS[1])==0 then " TELL_HEAD REDISSON_DONE(
-            5, 1, 6) "return 2 end "
-                     "if redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "
-                     "if redis.call('hincrby',KEYS[1],ARGV[3],-1)>0 then "
-                     "redis.call('pexpire',KEYS[1],ARGV[2]) " REDISSON_DONE(
-                         5, 0, 6) "return 0 end "
-                                  "redis.call('del',KEYS[1]) " TELL_HEAD REDISSON_DONE(
-                                      5, 1, 6) "return 1"};
+REDIS_SCRIPT(fair_take_or_queue);
+REDIS_SCRIPT(fair_take);
+REDIS_SCRIPT(fair_give_up);
+REDIS_SCRIPT(fair_unlock);
 
 struct fair_names {
     char queue[REDISSON_NAME_MAX], timeouts[REDISSON_NAME_MAX];
@@ -102,7 +54,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                        {now.text, 0},
                                        {redisson_publish(session), 0},
                                        {REDISSON_LATCH_MS, 0}};
-    return redisson_unlock(session, NULL, request, &unlock, 5, words, 11, ret_held);
+    return redisson_unlock(session, NULL, request, &script_fair_unlock, 5, words, 11, ret_held);
 }
 
 static enum lb_outcome ask(struct redisson_try *one, const struct redis_script *script,
@@ -139,11 +91,11 @@ static enum lb_outcome ask(struct redisson_try *one, const struct redis_script *
 }
 
 static enum lb_outcome ask_or_queue(struct redisson_try *one, int64_t *ret_left_ns) {
-    return ask(one, &take_or_queue, ret_left_ns);
+    return ask(one, &script_fair_take_or_queue, ret_left_ns);
 }
 
 static enum lb_outcome ask_only(struct redisson_try *one, int64_t *ret_left_ns) {
-    return ask(one, &take_only, ret_left_ns);
+    return ask(one, &script_fair_take, ret_left_ns);
 }
 
 /* Leaves the queue. */
@@ -155,11 +107,12 @@ static enum lb_outcome leave(struct lb_session *session, const struct lb_request
     const struct redis_word words[] = {
         {names.queue, 0}, {names.timeouts, 0}, {mine->rlock.holder, 0}, {wait.text, 0}};
     const struct redis_reply *reply = NULL;
-    if (!lb_stopping()) return redisson_run(session, NULL, &give_up, 2, words, 4, &reply);
+    if (!lb_stopping())
+        return redisson_run(session, NULL, &script_fair_give_up, 2, words, 4, &reply);
     /* The run is cut off: there is no time for an answer, but the place must not stay. */
     struct redis_node *node = NULL;
     enum lb_outcome outcome = redis_node_of(session, request->key, request->key_len, &node);
-    const struct redis_command command = {&give_up, words, 4, 2};
+    const struct redis_command command = {&script_fair_give_up, words, 4, 2};
     return outcome == LB_OK ? redis_post(session, node, &command) : outcome;
 }
 

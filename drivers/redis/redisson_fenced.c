@@ -10,12 +10,7 @@
 
 #define TOKEN_KEY "redisson_lock_token:"
 
-/* KEYS name, token; ARGV lease, holder. */
-static const struct redis_script take = {
-    "if redis.call('exists',KEYS[1])==0 or redis.call('hexists',KEYS[1],ARGV[2])==1 then "
-    "local token=redis.call('incr',KEYS[2]) redis.call('hincrby',KEYS[1],ARGV[2],1) "
-    "redis.call('pexpire',KEYS[1],ARGV[1]) return {-1,token} end "
-    "return {redis.call('pttl',KEYS[1]),-1}"};
+REDIS_SCRIPT(fenced_take);
 
 static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct lb_request *request = one->request;
@@ -29,7 +24,7 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
-        redisson_run_synced(one->session, NULL, &take, 2, words, 4, &reply, &synced);
+        redisson_run_synced(one->session, NULL, &script_fenced_take, 2, words, 4, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_ARRAY || reply->count != 2 ||
         reply->element[0].type != REDIS_INTEGER || reply->element[1].type != REDIS_INTEGER) {

@@ -10,19 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* KEYS name, channel; ARGV message, PUBLISH. */
-static const struct redis_script count_down = {
-    "local left=redis.call('decr',KEYS[1]) if left<=0 then redis.call('del',KEYS[1]) end "
-    "if left==0 then redis.call(ARGV[2],KEYS[2],ARGV[1]) end"};
-
-/* trySetCount. KEYS name, channel; ARGV message, PUBLISH, count. */
-static const struct redis_script set_count = {
-    "if redis.call('exists',KEYS[1])==1 then return 0 end "
-    "redis.call('set',KEYS[1],ARGV[3]) redis.call(ARGV[2],KEYS[2],ARGV[1]) return 1"};
-
-/* KEYS name, channel; ARGV message, PUBLISH. */
-static const struct redis_script clear = {
-    "if redis.call('del',KEYS[1])==0 then return 0 end redis.call(ARGV[2],KEYS[2],ARGV[1]) return 1"};
+REDIS_SCRIPT(latch_count_down);
+REDIS_SCRIPT(latch_set_count);
+REDIS_SCRIPT(latch_clear);
 
 #define OPEN "0"
 #define NEW_COUNT "1"
@@ -74,7 +64,7 @@ static enum lb_outcome latch_release(struct lb_session *session, const struct lb
     const struct redis_word words[] = {
         {request->key, request->key_len}, {channel, 0}, {OPEN, 0}, {redisson_publish(session), 0}};
     const struct redis_reply *reply = NULL;
-    return redisson_run(session, NULL, &count_down, 2, words, 4, &reply);
+    return redisson_run(session, NULL, &script_latch_count_down, 2, words, 4, &reply);
 }
 
 static int latch_arm(struct lb_session *session, const struct lb_request *request,
@@ -87,7 +77,7 @@ static int latch_arm(struct lb_session *session, const struct lb_request *reques
                                        {NEW_COUNT, 0},
                                        {redisson_publish(session), 0},
                                        {bound.text, 0}};
-    return sc_set(session, &set_count, 2, words, 5, err);
+    return sc_set(session, &script_latch_set_count, 2, words, 5, err);
 }
 
 static int latch_disarm(struct lb_session *session, const struct lb_request *request,
@@ -98,7 +88,7 @@ static int latch_disarm(struct lb_session *session, const struct lb_request *req
                                        {channel, 0},
                                        {NEW_COUNT, 0},
                                        {redisson_publish(session), 0}};
-    return sc_set(session, &clear, 2, words, 4, err);
+    return sc_set(session, &script_latch_clear, 2, words, 4, err);
 }
 
 static int latch_residue(struct lb_session *session, const char *prefix,

@@ -20,50 +20,11 @@ struct permit_grant {
     uint32_t permits; /* asked for; 0 = never asked */
 };
 
-/* The ids of KEYS[set] that have ended by ARGV[now] go back, at most so many. */
-#define MOVE_BACK(set, channel, now, limit, publish)                                               \
-    "local gone=redis.call('zrangebyscore',KEYS[" #set "],0,ARGV[" #now "],'limit',0," limit ") "  \
-    "if #gone>0 then redis.call('zrem',KEYS[" #set "],unpack(gone)) "                              \
-    "local left=redis.call('incrby',KEYS[1],#gone) "                                               \
-    "if left>0 then redis.call(ARGV[" #publish "],KEYS[" #channel "],left) end end "
-/* The 16 bytes of id i in the argument that has them all. */
-#define ID(arg) "string.sub(ARGV[" #arg "],16*i-15,16*i)"
-
-/* KEYS name, set, channel; ARGV permits, end, now, never, PUBLISH, ids. */
-static const struct redis_script take = {MOVE_BACK(
-    2, 3, 3, "ARGV[1]",
-    5) "local left=redis.call('get',KEYS[1]) "
-       "if left and tonumber(left)>=tonumber(ARGV[1]) then redis.call('decrby',KEYS[1],ARGV[1]) "
-       "for i=1,tonumber(ARGV[1]) do redis.call('zadd',KEYS[2],ARGV[2]," ID(
-           6) ") end "
-              "local ttl=redis.call('pttl',KEYS[1]) if ttl>0 then "
-              "redis.call('pexpire',KEYS[2],ttl) end return 'OK' end "
-              "local next=redis.call('zrange',KEYS[2],0,0,'WITHSCORES') "
-              "if next[1] and next[2]~=ARGV[4] then return ':'..next[2] end return nil"};
-
-/* KEYS name, channel, set; ARGV id, now, PUBLISH. A permit that has ended goes back, but is not
- * ours. */
-static const struct redis_script give_one = {
-    "local over=redis.call('zscore',KEYS[3],ARGV[1]) "
-    "if redis.call('zrem',KEYS[3],ARGV[1])==0 then return 0 end "
-    "redis.call(ARGV[3],KEYS[2],redis.call('incrby',KEYS[1],1)) "
-    "if tonumber(over)<=tonumber(ARGV[2]) then return 0 end return 1"};
-
-/* KEYS name, channel, set; ARGV ids, now, PUBLISH, permits. */
-static const struct redis_script give_many = {
-    MOVE_BACK(3, 2, 2, "-1", 3) "local n=0 for i=1,tonumber(ARGV[4]) do n=n+redis.call('zrem',KEYS[3]," ID(
-        1) ") end "
-           "if n>0 then redis.call('incrby',KEYS[1],n) redis.call(ARGV[3],KEYS[2],n) end return n"};
-
-/* updateLeaseTime, for all of them. KEYS name, set, channel; ARGV permits, end, now, PUBLISH,
- * ids. */
-static const struct redis_script extend = {
-    MOVE_BACK(2, 3, 3, "-1", 4) "local n=0 for i=1,tonumber(ARGV[1]) do local id=" ID(
-        5) " if redis.call('zscore',KEYS[2],id) then redis.call('zadd',KEYS[2],ARGV[2],id) n=n+1 end end "
-           "return n"};
-
-/* KEYS name, set. */
-static const struct redis_script clear = {"redis.call('del',KEYS[1],KEYS[2])"};
+REDIS_SCRIPT(permit_take);
+REDIS_SCRIPT(permit_give_one);
+REDIS_SCRIPT(permit_give_many);
+REDIS_SCRIPT(permit_extend);
+REDIS_SCRIPT(permit_clear);
 
 struct permit_names {
     char set[REDISSON_NAME_MAX], channel[REDISSON_NAME_MAX];
@@ -106,7 +67,8 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
     const struct redis_reply *reply = NULL;
     bool one = mine->permits == 1;
     enum lb_outcome outcome =
-        redisson_run(session, NULL, one ? &give_one : &give_many, 3, words, one ? 6 : 7, &reply);
+        redisson_run(session, NULL, one ? &script_permit_give_one : &script_permit_give_many, 3,
+                     words, one ? 6 : 7, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     *ret_count = reply->value.integer;
@@ -136,7 +98,7 @@ static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_reply *reply = NULL;
     bool synced = true;
     enum lb_outcome outcome =
-        redisson_run_synced(one->session, NULL, &take, 3, words, 9, &reply, &synced);
+        redisson_run_synced(one->session, NULL, &script_permit_take, 3, words, 9, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) {
         *ret_left_ns = LB_NEVER;
@@ -212,7 +174,8 @@ static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_
                                        {redisson_publish(session), 0},
                                        {ids, len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(session, NULL, &extend, 3, words, 8, &reply);
+    enum lb_outcome outcome =
+        redisson_run(session, NULL, &script_permit_extend, 3, words, 8, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     if (reply->value.integer != mine->permits) return LB_LOST;
@@ -225,7 +188,7 @@ static int permit_disarm(struct lb_session *session, const struct lb_request *re
     struct permit_names names;
     name_both(request, &names);
     const struct redis_word words[] = {{request->key, request->key_len}, {names.set, 0}};
-    return sc_set(session, &clear, 2, words, 2, err);
+    return sc_set(session, &script_permit_clear, 2, words, 2, err);
 }
 
 static int permit_residue(struct lb_session *session, const char *prefix,

@@ -4,28 +4,10 @@
 #ifdef LB_HAVE_HIREDIS
 #include <string.h>
 
-/* KEYS name; ARGV lease, holder. */
-static const struct redis_script take = {
-    "if redis.call('exists',KEYS[1])==0 or redis.call('hexists',KEYS[1],ARGV[2])==1 then "
-    "redis.call('hincrby',KEYS[1],ARGV[2],1) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "
-    "return redis.call('pttl',KEYS[1])"};
-
-/* KEYS name, channel, latch; ARGV message, lease, holder, latch time, PUBLISH. */
-#define UNLOCK(publish)                                                                            \
-    REDISSON_IF_DONE(3)                                                                            \
-    "if redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "                             \
-    "if redis.call('hincrby',KEYS[1],ARGV[3],-1)>0 then "                                          \
-    "redis.call('pexpire',KEYS[1],ARGV[2]) " REDISSON_DONE(                                        \
-        3, 0, 4) "return 0 end "                                                                   \
-                 "redis.call('del',KEYS[1]) " publish REDISSON_DONE(3, 1, 4) "return 1"
-static const struct redis_script unlock = {UNLOCK("redis.call(ARGV[5],KEYS[2],ARGV[1]) ")};
-static const struct redis_script unlock_silently = {UNLOCK("")};
-
-/* KEYS name; ARGV lease, holder. The real watchdog asks for up to 100 locks in one call; this is
- * one. */
-static const struct redis_script extend = {
-    "if redis.call('hexists',KEYS[1],ARGV[2])==0 then return 0 end "
-    "redis.call('pexpire',KEYS[1],ARGV[1]) return 1"};
+REDIS_SCRIPT(rlock_take);
+REDIS_SCRIPT(rlock_unlock);
+REDIS_SCRIPT(rlock_extend);
+REDIS_SCRIPT(spin_unlock);
 
 void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
     redisson_name(request, "redisson_lock__channel:", "", out);
@@ -45,8 +27,8 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, one->node, &take, 1, words, 3, &reply, &synced);
+    enum lb_outcome outcome = redisson_run_synced(one->session, one->node, &script_rlock_take, 1,
+                                                  words, 3, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_INTEGER) {
         *ret_left_ns = rlock_left_ns(reply->value.integer);
@@ -77,8 +59,8 @@ void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *r
                                        {REDISSON_LATCH_MS, 0},
                                        {redisson_publish(session), 0}};
     memcpy(one->words, words, sizeof words);
-    one->command =
-        (struct redis_command){.script = &unlock, .words = one->words, .count = 8, .keys = 3};
+    one->command = (struct redis_command){
+        .script = &script_rlock_unlock, .words = one->words, .count = 8, .keys = 3};
 }
 
 enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
@@ -87,8 +69,9 @@ enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *n
     struct rlock_unlocking one;
     if (!holder[0]) return LB_LOST;
     rlock_prepare_unlock(session, request, holder, &one);
-    return redisson_unlock(session, node, request, publish ? &unlock : &unlock_silently, 3,
-                           one.words, 8, ret_held);
+    return redisson_unlock(session, node, request,
+                           publish ? &script_rlock_unlock : &script_spin_unlock, 3, one.words, 8,
+                           ret_held);
 }
 
 enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
@@ -98,7 +81,8 @@ enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node
     redis_lease_ms(request->lease_ns, lease);
     const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {holder, 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(session, node, &extend, 1, words, 3, &reply);
+    enum lb_outcome outcome =
+        redisson_run(session, node, &script_rlock_extend, 1, words, 3, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;

@@ -15,72 +15,11 @@ struct rw_grant {
     char reader[REDISSON_HOLDER_MAX], writer[REDISSON_HOLDER_MAX]; /* "" = never asked */
 };
 
-/* KEYS name, the reader's timeout keys without their number; ARGV lease, reader, writer. */
-static const struct redis_script take_read = {
-    "local mode=redis.call('hget',KEYS[1],'mode') "
-    "if not mode then redis.call('hset',KEYS[1],'mode','read') redis.call('hset',KEYS[1],ARGV[2],1) "
-    "redis.call('set',KEYS[2]..':1',1,'px',ARGV[1]) redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "
-    "if mode=='read' or (mode=='write' and redis.call('hexists',KEYS[1],ARGV[3])==1) then "
-    "local n=redis.call('hincrby',KEYS[1],ARGV[2],1) redis.call('set',KEYS[2]..':'..n,1,'px',ARGV[1]) "
-    "redis.call('pexpire',KEYS[1],math.max(redis.call('pttl',KEYS[1]),tonumber(ARGV[1]))) return nil end "
-    "return redis.call('pttl',KEYS[1])"};
-
-/* KEYS name; ARGV lease, writer. A second hold's lease is added to what is left of the first's. */
-static const struct redis_script take_write = {
-    "local mode=redis.call('hget',KEYS[1],'mode') "
-    "if not mode then redis.call('hset',KEYS[1],'mode','write') redis.call('hset',KEYS[1],ARGV[2],1) "
-    "redis.call('pexpire',KEYS[1],ARGV[1]) return nil end "
-    "if mode=='write' and redis.call('hexists',KEYS[1],ARGV[2])==1 then "
-    "redis.call('hincrby',KEYS[1],ARGV[2],1) "
-    "redis.call('pexpire',KEYS[1],redis.call('pttl',KEYS[1])+tonumber(ARGV[1])) return nil end "
-    "return redis.call('pttl',KEYS[1])"};
-
-/* Both answer 2 where the real ones answer 1 for a lock that is not there, and this one 3 where
- * others hold on but this reader does not; nothing else differs. KEYS name, channel, the reader's
- * timeout keys, all timeout keys, latch; ARGV message, PUBLISH, reader, latch time. */
-static const struct redis_script unlock_read = {REDISSON_IF_DONE(
-    5) "local mode=redis.call('hget',KEYS[1],'mode') "
-       "if not mode then redis.call(ARGV[2],KEYS[2],ARGV[1]) " REDISSON_DONE(
-           5, 1,
-           4) "return 2 end "
-              "if redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "
-              "local n=redis.call('hincrby',KEYS[1],ARGV[3],-1) "
-              "if n==0 then redis.call('hdel',KEYS[1],ARGV[3]) end "
-              "redis.call('del',KEYS[3]..':'..(n+1)) "
-              "if redis.call('hlen',KEYS[1])>1 then local longest=-3 "
-              "for _,field in ipairs(redis.call('hkeys',KEYS[1])) do "
-              "for i=tonumber(redis.call('hget',KEYS[1],field)) or 0,1,-1 do "
-              "longest=math.max(longest,redis.call('pttl',KEYS[4]..':'..field..':rwlock_timeout:'..i)) "
-              "end end "
-              "if longest>0 then redis.call('pexpire',KEYS[1],longest) end "
-              "if longest>0 or mode=='write' then " REDISSON_DONE(
-                  5, 0,
-                  4) "if n>0 then return 0 end return 3 end end "
-                     "redis.call('del',KEYS[1]) redis.call(ARGV[2],KEYS[2],ARGV[1]) " REDISSON_DONE(
-                         5, 1, 4) "return 1"};
-
-/* KEYS name, channel, latch; ARGV message, PUBLISH, writer, latch time, lease. */
-static const struct redis_script unlock_write = {REDISSON_IF_DONE(
-    3) "local mode=redis.call('hget',KEYS[1],'mode') "
-       "if not mode then redis.call(ARGV[2],KEYS[2],ARGV[1]) " REDISSON_DONE(
-           3, 1,
-           4) "return 2 end "
-              "if mode~='write' or redis.call('hexists',KEYS[1],ARGV[3])==0 then return nil end "
-              "if redis.call('hincrby',KEYS[1],ARGV[3],-1)>0 then "
-              "redis.call('pexpire',KEYS[1],ARGV[5]) " REDISSON_DONE(
-                  3, 0, 4) "return 0 end "
-                           "redis.call('hdel',KEYS[1],ARGV[3]) "
-                           "if redis.call('hlen',KEYS[1])==1 then redis.call('del',KEYS[1]) "
-                           "redis.call(ARGV[2],KEYS[2],ARGV[1]) "
-                           "else redis.call('hset',KEYS[1],'mode','read') end " REDISSON_DONE(
-                               3, 1, 4) "return 1"};
-
-/* KEYS name, the reader's timeout keys; ARGV lease, reader. The real one renews the timeout keys of
- * all readers, also of the dead, and may shorten the lease of another; this one renews its own. */
-static const struct redis_script extend_read = {
-    "local n=redis.call('hget',KEYS[1],ARGV[2]) if not n then return 0 end "
-    "redis.call('pexpire',KEYS[1],math.max(redis.call('pttl',KEYS[1]),tonumber(ARGV[1]))) "
-    "for i=1,tonumber(n) do redis.call('pexpire',KEYS[2]..':'..i,ARGV[1]) end return 1"};
+REDIS_SCRIPT(read_take);
+REDIS_SCRIPT(read_unlock);
+REDIS_SCRIPT(read_extend);
+REDIS_SCRIPT(write_take);
+REDIS_SCRIPT(write_unlock);
 
 static void name_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
     redisson_name(request, "redisson_rwlock:", "", out);
@@ -117,7 +56,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                            {mine->writer, 0},
                                            {REDISSON_LATCH_MS, 0},
                                            {lease, 0}};
-        return redisson_unlock(session, NULL, request, &unlock_write, 3, words, 8, ret_held);
+        return redisson_unlock(session, NULL, request, &script_write_unlock, 3, words, 8, ret_held);
     }
     name_timeouts(request, mine, timeouts);
     redisson_name(request, "", "", all);
@@ -130,7 +69,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                        {publish, 0},
                                        {mine->reader, 0},
                                        {REDISSON_LATCH_MS, 0}};
-    return redisson_unlock(session, NULL, request, &unlock_read, 5, words, 9, ret_held);
+    return redisson_unlock(session, NULL, request, &script_read_unlock, 5, words, 9, ret_held);
 }
 
 static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -149,10 +88,11 @@ static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        request->shared
-            ? redisson_run_synced(one->session, NULL, &take_read, 2, read, 5, &reply, &synced)
-            : redisson_run_synced(one->session, NULL, &take_write, 1, write, 3, &reply, &synced);
+    enum lb_outcome outcome = request->shared
+                                  ? redisson_run_synced(one->session, NULL, &script_read_take, 2,
+                                                        read, 5, &reply, &synced)
+                                  : redisson_run_synced(one->session, NULL, &script_write_take, 1,
+                                                        write, 3, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_INTEGER) {
         *ret_left_ns = rlock_left_ns(reply->value.integer);
@@ -203,7 +143,7 @@ static enum lb_outcome rw_renew(struct lb_session *session, const struct lb_requ
         const struct redis_word words[] = {
             {request->key, request->key_len}, {timeouts, 0}, {lease, 0}, {mine->reader, 0}};
         const struct redis_reply *reply = NULL;
-        outcome = redisson_run(session, NULL, &extend_read, 2, words, 4, &reply);
+        outcome = redisson_run(session, NULL, &script_read_extend, 2, words, 4, &reply);
         if (outcome == LB_OK && reply->value.type != REDIS_INTEGER)
             return redis_refuse(session, reply);
         if (outcome == LB_OK && reply->value.integer != 1) outcome = LB_LOST;

@@ -4,10 +4,7 @@
 #ifdef LB_HAVE_HIREDIS
 #include <stdlib.h>
 
-/* KEYS name, channel; ARGV permits, PUBLISH. */
-static const struct redis_script set_permits = {
-    "if redis.call('get',KEYS[1]) then return 0 end "
-    "redis.call('set',KEYS[1],ARGV[1]) redis.call(ARGV[2],KEYS[2],ARGV[1]) return 1"};
+REDIS_SCRIPT(semaphore_set_permits);
 
 void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
     redisson_name(request, "redisson_sc:", "", out);
@@ -33,6 +30,6 @@ int sc_arm(struct lb_session *session, const struct lb_request *request, struct 
                                        {channel, 0},
                                        {bound.text, 0},
                                        {redisson_publish(session), 0}};
-    return sc_set(session, &set_permits, 2, words, 4, err);
+    return sc_set(session, &script_semaphore_set_permits, 2, words, 4, err);
 }
 #endif

@@ -13,15 +13,8 @@ struct semaphore_grant {
     uint32_t permits; /* held */
 };
 
-/* KEYS name; ARGV permits. */
-static const struct redis_script take = {
-    "local left=redis.call('get',KEYS[1]) "
-    "if left and tonumber(left)>=tonumber(ARGV[1]) then redis.call('decrby',KEYS[1],ARGV[1]) return 1 end "
-    "return 0"};
-
-/* KEYS name, channel; ARGV permits, PUBLISH. */
-static const struct redis_script give = {
-    "local left=redis.call('incrby',KEYS[1],ARGV[1]) redis.call(ARGV[2],KEYS[2],left)"};
+REDIS_SCRIPT(semaphore_take);
+REDIS_SCRIPT(semaphore_give);
 
 static enum lb_outcome give_back(struct lb_session *session, const struct lb_request *request) {
     char channel[REDISSON_NAME_MAX];
@@ -32,7 +25,7 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
                                        {permits.text, 0},
                                        {redisson_publish(session), 0}};
     const struct redis_reply *reply = NULL;
-    return redisson_run(session, NULL, &give, 2, words, 4, &reply);
+    return redisson_run(session, NULL, &script_semaphore_give, 2, words, 4, &reply);
 }
 
 static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -43,8 +36,8 @@ static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_word words[] = {{request->key, request->key_len}, {permits.text, 0}};
     const struct redis_reply *reply = NULL;
     bool synced = true;
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, NULL, &take, 1, words, 2, &reply, &synced);
+    enum lb_outcome outcome = redisson_run_synced(one->session, NULL, &script_semaphore_take, 1,
+                                                  words, 2, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
     *ret_left_ns = LB_NEVER; /* nothing but a message tells that one came back */

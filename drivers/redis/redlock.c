@@ -75,7 +75,7 @@ int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
  * did, or will do it in that order: then nothing of ours is held, nor will be. */
 static bool undo(struct lb_session *session, const struct lb_request *request,
                  const struct lb_grant *grant) {
-    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
     if (votes.yes + votes.no + votes.late < majority(votes.count)) return false;
     session->err.code = 0; /* the few that are not there do not matter */
     return true;
@@ -135,7 +135,7 @@ int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_e
 
 enum lb_outcome redlock_release(struct lb_session *session, const struct lb_request *request,
                                 struct lb_grant *grant) {
-    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
     int need = majority(votes.count);
     if (votes.yes >= need || votes.no > votes.count - need) session->err.code = 0;
     if (votes.yes >= need) return LB_OK;
@@ -150,7 +150,7 @@ static enum lb_outcome extend(struct lb_session *session, const struct lb_reques
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
-    struct votes votes = ask_owner_checked(session, request, grant, &string_renew_script, lease_ms);
+    struct votes votes = ask_owner_checked(session, request, grant, &script_string_renew, lease_ms);
     int need = majority(votes.count);
     if (votes.yes < need && votes.no <= votes.count - need)
         return no_majority(session, &votes, true);
@@ -174,7 +174,7 @@ enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_reques
 /* On new connections: what the old ones had sent, a server may do later. So only answers count. */
 enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    struct votes votes = ask_owner_checked(session, request, grant, &string_release_script, NULL);
+    struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
     if (votes.yes + votes.no < majority(votes.count)) return no_majority(session, &votes, true);
     session->err.code = 0;
     return LB_OK;

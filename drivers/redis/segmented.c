@@ -67,7 +67,7 @@ static enum lb_outcome segmented_release(struct lb_session *session,
     const struct segmented_grant *mine = grant->data;
     char key[SEGMENT_MAX];
     size_t len = segment_key(session, request, mine->slot, key);
-    return string_if_mine(session, key, len, grant, &string_release_script, NULL);
+    return string_if_mine(session, key, len, grant, &script_string_release, NULL);
 }
 
 static enum lb_outcome segmented_renew(struct lb_session *session, const struct lb_request *request,
@@ -78,7 +78,7 @@ static enum lb_outcome segmented_renew(struct lb_session *session, const struct 
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
-        string_if_mine(session, key, len, grant, &string_renew_script, lease_ms);
+        string_if_mine(session, key, len, grant, &script_string_renew, lease_ms);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }

@@ -12,13 +12,8 @@
 
 #define NAME_MAX_BYTES (LB_KEY_MAX + 16)
 
-/* KEYS hash; ARGV token, or token and value. Nil: a greater token is there. */
-static const struct redis_script install = {
-    "if tonumber(redis.call('hget',KEYS[1],'token') or 0)>tonumber(ARGV[1]) then return nil end "
-    "redis.call('hset',KEYS[1],'token',ARGV[1]) return redis.call('hget',KEYS[1],'value') or '0'"};
-static const struct redis_script put = {
-    "if tonumber(redis.call('hget',KEYS[1],'token') or 0)>tonumber(ARGV[1]) then return nil end "
-    "redis.call('hset',KEYS[1],'token',ARGV[1],'value',ARGV[2]) return ARGV[2]"};
+REDIS_SCRIPT(store_install);
+REDIS_SCRIPT(store_write);
 
 struct text {
     char text[24];
@@ -49,7 +44,7 @@ static enum lb_outcome store_install(struct lb_session *session, const struct lb
     const struct redis_reply *reply = NULL;
     name_of(request, name);
     const struct redis_word words[] = {{name, 0}, {argument.text, 0}};
-    enum lb_outcome outcome = redis_eval(session, &install, 1, words, 2, &reply);
+    enum lb_outcome outcome = redis_eval(session, &script_store_install, 1, words, 2, &reply);
     return outcome == LB_OK ? value_of(session, reply, ret_value) : outcome;
 }
 
@@ -61,7 +56,7 @@ static enum lb_outcome store_write(struct lb_session *session, const struct lb_r
     uint64_t written;
     name_of(request, name);
     const struct redis_word words[] = {{name, 0}, {arguments[0].text, 0}, {arguments[1].text, 0}};
-    enum lb_outcome outcome = redis_eval(session, &put, 1, words, 3, &reply);
+    enum lb_outcome outcome = redis_eval(session, &script_store_write, 1, words, 3, &reply);
     return outcome == LB_OK ? value_of(session, reply, &written) : outcome;
 }
 

@@ -4,11 +4,8 @@
 #ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
-const struct redis_script string_release_script = {
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end"};
-const struct redis_script string_renew_script = {
-    "if redis.call('get',KEYS[1])==ARGV[1] then "
-    "return redis.call('pexpire',KEYS[1],ARGV[2]) else return 0 end"};
+REDIS_SCRIPT(string_release);
+REDIS_SCRIPT(string_renew);
 
 enum lb_outcome string_poll(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, string_try_fn *try_once) {
@@ -70,7 +67,7 @@ enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size
 
 enum lb_outcome string_release(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    return string_if_mine(session, request->key, request->key_len, grant, &string_release_script,
+    return string_if_mine(session, request->key, request->key_len, grant, &script_string_release,
                           NULL);
 }
 
@@ -80,7 +77,7 @@ enum lb_outcome string_renew(struct lb_session *session, const struct lb_request
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = string_if_mine(session, request->key, request->key_len, grant,
-                                             &string_renew_script, lease_ms);
+                                             &script_string_renew, lease_ms);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }

@@ -18,10 +18,8 @@ struct string_grant {
     char token[2 * STRING_TOKEN_BYTES + 1];
 };
 
-/* GET == token, then DEL: 1, else 0. The text of redis.io, byte by byte. */
-extern const struct redis_script string_release_script;
-/* GET == token, then PEXPIRE: 1, else 0. */
-extern const struct redis_script string_renew_script;
+/* Delete or extend the key if it still holds the token; see the scripts. */
+extern const struct redis_script script_string_release, script_string_renew;
 
 /* One try: LB_OK with the grant filled, LB_BUSY, or what went wrong. */
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,

@@ -4,19 +4,15 @@
 #include "drivers/redis/string.h"
 
 #ifdef LB_HAVE_HIREDIS
-static const struct redis_script lock_script = {"if redis.call('setnx',KEYS[1],ARGV[1])==1 then "
-                                                "redis.call('pexpire',KEYS[1],ARGV[2]) return 1 "
-                                                "elseif redis.call('get',KEYS[1])==ARGV[1] then "
-                                                "redis.call('pexpire',KEYS[1],ARGV[2]) return 1 "
-                                                "else return 0 end"};
+REDIS_SCRIPT(unsafe_reentrant_take);
 
 static enum lb_outcome try_script(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        string_if_mine(session, request->key, request->key_len, grant, &lock_script, lease_ms);
+    enum lb_outcome outcome = string_if_mine(session, request->key, request->key_len, grant,
+                                             &script_unsafe_reentrant_take, lease_ms);
     if (outcome == LB_LOST) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
     grant->token = 0;

@@ -79,7 +79,7 @@ static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_re
     const struct redis_word words[] = {
         {request->key, request->key_len}, {mine->token, 2 * STRING_TOKEN_BYTES}, {lease_ms, 0}};
     const struct redis_command extend = {
-        .script = &string_renew_script, .words = words, .count = 3, .keys = 1};
+        .script = &script_string_renew, .words = words, .count = 3, .keys = 1};
     const struct redis_reply *reply = NULL;
     bool enough = false;
     int64_t sent_ns = lb_now();
