@@ -1,8 +1,8 @@
-/* backoff: how a polling lock waits between two tries: exponential, with jitter, by its lock's
- * options.
+/* backoff: the waits of a polling lock between two tries: exponential, with jitter, set by options
+ * of the lock.
  *
- * The delay before try n is min * factor^n, at most max; jitter 0.5 takes a uniform draw from 50 %
- * to 150 % of it. */
+ * The wait before try n is min * factor^n, at most max; jitter 0.5 draws uniformly from 50 % to 150
+ * % of that. */
 #ifndef DRIVERS_BACKOFF_H
 #define DRIVERS_BACKOFF_H
 
@@ -16,7 +16,8 @@ struct backoff_options {
     double factor, jitter;
 };
 
-/* The four rows of an option table whose struct has a `struct backoff_options member`. */
+/* The four rows of an option table, for an options struct with a `struct backoff_options
+ * member`. */
 #define BACKOFF_OPTIONS(type, member, min_default, max_default)                                    \
     {"poll_min",                                                                                   \
      LB_OPT_DURATION,                                                                              \
@@ -54,11 +55,11 @@ struct backoff {
 
 void backoff_start(struct backoff *backoff, const struct backoff_options *options);
 
-/* The next delay in ns. */
+/* Returns the next wait in ns. */
 int64_t backoff_next(struct backoff *backoff, struct lb_rng *rng);
 
-/* Sleeps for the next delay, or until the deadline. False when the deadline has passed or the run
- * was cut off: do not try again. */
+/* Sleeps for the next wait, or until the deadline. Returns false when the deadline has passed or
+ * the run was cut off: do not try again. */
 bool backoff_sleep(struct backoff *backoff, struct lb_rng *rng, int64_t deadline_ns);
 
 #endif

@@ -1,11 +1,11 @@
-/* driver.h: what a backend and a lock are, as two small tables of data and functions.
+/* driver.h: what a backend and a lock are: two small tables of data and functions.
  *
- * A backend says how to reach a server; a lock is an algorithm on a backend. A driver only talks:
- * the core owns the memory (each table states its sizes), the clock, retries, counts and checks. A
- * driver may include the headers of drivers/ and bench/base/, and nothing else of the project. It
- * never prints, never exits, and never blocks its thread (see LB_CAP_BLOCKS_THREAD).
+ * A backend says how to reach a server; a lock is an algorithm on a backend. A driver only talks to
+ * the server: the core owns the memory (each table states its sizes), the clock, retries, counts
+ * and checks. A driver may include the headers of drivers/ and bench/base/, and nothing else of the
+ * project. It never prints, never exits, and never blocks its thread (see LB_CAP_BLOCKS_THREAD).
  *
- * To add a lock: write its .c file with one `const struct lb_lock`, add its line to
+ * To add a lock: write its .c file with one `const struct lb_lock`, and add its line to
  * drivers/list.h. */
 #ifndef DRIVERS_DRIVER_H
 #define DRIVERS_DRIVER_H
@@ -20,15 +20,20 @@
 #include "drivers/option.h"
 #include "drivers/scenario.h"
 
-/* How an attempt ended. In locking the kind matters, so each has a name and is counted apart. */
+/* How a call ended. For locks the kind of failure matters, so each kind has a name and a count. */
 enum lb_outcome {
-    LB_OK,      /* granted (acquire), freed (release), answered (ping), extended (renew) */
-    LB_BUSY,    /* somebody else holds it and the caller did not want to wait */
-    LB_TIMEOUT, /* the deadline passed while waiting; nothing is held, nothing is queued any more */
-    LB_LOST,    /* the lease or session ended while we held it; somebody else may hold it now */
-    LB_UNKNOWN, /* the request was sent and its answer is lost: held or not, nobody here can say */
-    LB_REFUSED, /* the server or the driver says no for good: auth, bad name, bad option */
-    /* could not ask: the connection is down before anything was sent, or bad protocol */
+    LB_OK,   /* granted (acquire), freed (release), answered (ping), extended (renew) */
+    LB_BUSY, /* another client holds it, and the caller did not want to wait */
+    /* the deadline passed while waiting; nothing is held and nothing is queued any more */
+    LB_TIMEOUT,
+    /* the lease or session ended while the caller held it; another client may hold it now */
+    LB_LOST,
+    /* the request was sent and its answer is lost: nobody here knows whether it is held */
+    LB_UNKNOWN,
+    /* the server or the driver refuses for good: authentication, bad name, bad option */
+    LB_REFUSED,
+    /* could not ask: the connection was down before anything was sent, or the protocol was
+     * violated */
     LB_BROKEN,
     LB_OUTCOMES
 };
@@ -36,94 +41,93 @@ enum lb_outcome {
 enum lb_primitive {
     LB_MUTEX,
     LB_RWLOCK,    /* a mutex that also has a shared mode: LB_CAP_SHARED */
-    LB_SEMAPHORE, /* at most request.bound permits are out at once */
-    /* opens when it was counted down: acquire awaits that, release counts down by one */
+    LB_SEMAPHORE, /* at most request.bound permits are granted at once */
+    /* opens when its count is zero: acquire awaits that, release counts down by one */
     LB_LATCH,
-    /* holds nothing: acquire reads a version, release writes if it is still the same */
+    /* holds nothing: acquire reads a version, release writes if the version is still the same */
     LB_OPTIMISTIC,
     LB_NO_PRIMITIVE
 };
 
-/* What a lock can do; tests, help and the runner ask these bits. */
+/* What a lock can do. Tests, help and the runner look at these bits. */
 enum lb_cap {
-    /* acquire with a deadline in the past asks once and returns BUSY */
+    /* acquire with a deadline in the past tries once and returns LB_BUSY */
     LB_CAP_TRY = 1 << 0,
     LB_CAP_WAIT = 1 << 1,  /* acquire waits until its deadline */
     LB_CAP_LEASE = 1 << 2, /* a grant ends by itself after request.lease_ns */
-    LB_CAP_RENEW = 1 << 3, /* has .renew */
-    /* grants carry a token that grows from grant to grant of a key */
+    LB_CAP_RENEW = 1 << 3, /* the lock has .renew */
+    /* grants carry a fencing token that grows from grant to grant of a key */
     LB_CAP_FENCE = 1 << 4,
-    LB_CAP_FAIR = 1 << 5, /* first come first served, by the server's own queue */
-    LB_CAP_BLOCKS_THREAD =
-        1 << 6, /* its waits block the OS thread: the engine gives each client one.
-                                      Such a wait must look at lb_stopping() every 100 ms */
+    LB_CAP_FAIR = 1 << 5, /* first come, first served, by the server's own queue */
+    /* its waits block the OS thread, so the engine gives each client a thread. Such a wait must
+     * call lb_stopping() every 100 ms */
+    LB_CAP_BLOCKS_THREAD = 1 << 6,
     /* a grant lives as long as its session (connection, ZooKeeper session) */
     LB_CAP_SESSION = 1 << 7,
-    LB_CAP_CONTROL = 1 << 8, /* broken on purpose: the checker must catch it */
-    /* not a lock: measures the tool; each client is given a cell of its own */
+    LB_CAP_CONTROL = 1 << 8, /* a control: broken on purpose; the checks must catch it */
+    /* a baseline: not a lock, measures the tool; each client gets a cell of its own */
     LB_CAP_BASELINE = 1 << 9,
-    LB_CAP_SHARED = 1 << 10,    /* obeys request.shared: readers hold together */
+    LB_CAP_SHARED = 1 << 10,    /* supports request.shared: readers hold together */
     LB_CAP_REENTRANT = 1 << 11, /* the holder may acquire again: request.held */
-    LB_CAP_MULTI = 1 << 12,     /* takes all of request.keys, or none */
+    LB_CAP_MULTI = 1 << 12,     /* takes all of request.keys or none */
     LB_CAP_PERMITS = 1 << 13,   /* a semaphore that gives request.permits > 1 at once */
-    /* cuts a key in request.bound parts, each with one holder: grant.slot */
+    /* divides a key into request.bound slots, each with one holder: grant.slot */
     LB_CAP_SLOTS = 1 << 14,
-    LB_CAP_SHARE =
-        1 << 15, /* several clients (fibers) may call on one session at the same time, also
-                                      while one waits; their sessions' lock_state is then common */
-    LB_CAP_SPINS = 1 << 16, /* its waits burn the processor */
+    /* several clients (fibers) may call on one session at the same time, also while one of them
+     * waits; lock_state of the session is then common to them */
+    LB_CAP_SHARE = 1 << 15,
+    LB_CAP_SPINS = 1 << 16, /* its waits spin, so they use the processor */
 };
 
-/* What a lock promises, as its documentation or its authors state it; checked against what is
- * seen. */
+/* What a lock promises according to its documentation or its authors; checked against what is
+ * measured. */
 enum lb_claim {
     LB_CLAIM_EXCLUDES = 1 << 0, /* one holder at a time while nothing fails and leases last */
-    /* ... also when a holder is paused for longer than its lease */
+    /* ... also while a holder is paused for longer than its lease */
     LB_CLAIM_SAFE_PAUSE = 1 << 1,
-    LB_CLAIM_SAFE_FAILOVER = 1 << 2, /* ... also when a server of several is lost */
-    LB_CLAIM_CRASH_RELEASE = 1 << 3, /* a dead holder's lock is freed without help */
+    LB_CLAIM_SAFE_FAILOVER = 1 << 2, /* ... also when one of several servers is lost */
+    LB_CLAIM_CRASH_RELEASE = 1 << 3, /* the lock of a dead holder is freed without help */
 };
 
-/* Where the truth about a lock lives: what can make two parties disagree about it. */
+/* Where the truth about a lock lives, which decides what can make two parties disagree about it. */
 enum lb_guarantee {
     LB_ON_ONE_HOST,      /* memory or files of one machine */
-    LB_ON_ONE_NODE,      /* one server; as lasting as its disk */
-    LB_ON_ASYNC_REPLICA, /* a primary; what replicas have not got is lost with it */
-    LB_ON_MAJORITY,      /* most of several servers agreed */
+    LB_ON_ONE_NODE,      /* one server; as durable as its disk */
+    LB_ON_ASYNC_REPLICA, /* a primary; writes that no replica has are lost with it */
+    LB_ON_MAJORITY,      /* a majority of several servers has agreed */
     LB_NO_GUARANTEE      /* controls, baselines */
 };
 
-/* What frees the lock of a holder that vanished, and so when, at the latest. */
+/* What frees the lock of a holder that vanished, and so at which time at the latest. */
 enum lb_crash {
-    LB_CRASH_NEVER,   /* somebody must come and clean up */
+    LB_CRASH_NEVER,   /* only an operator who cleans up */
     LB_CRASH_AT_ONCE, /* the kernel, or the server when the connection ends */
-    LB_CRASH_LEASE,   /* the end of the lease that the grant asked for */
+    LB_CRASH_LEASE,   /* the end of the lease that the request asked for */
     LB_CRASH_SESSION  /* the end of the session's own lease (ZooKeeper session, etcd lease) */
 };
 
-/* How a control (LB_CAP_CONTROL) must show in the workload that is meant to expose it. */
+/* How a control (LB_CAP_CONTROL) must fail in the workload that is meant to expose it. */
 enum lb_exposed {
     /* two holders, each inside its lease; or lost updates; or tokens that do not grow */
     LB_EXPOSED_VIOLATED,
     LB_EXPOSED_EXPIRED, /* a holder outlived its lease */
-    LB_EXPOSED_STUCK    /* a key that nobody could get any more */
+    LB_EXPOSED_STUCK    /* a key that no client could get any more */
 };
 
-/* A lock in words and numbers, for people who choose one. Shown by `list NAME`, tabled in
- * drivers/README.md; the requests are checked against what the conformance suite counts. */
+/* A description of a lock for people who choose one. Shown by `list NAME` and in drivers/LOCKS.md.
+ * The conformance suite counts the requests and compares. */
 struct lb_about {
     const char *compatible; /* the real clients that it excludes and that exclude it */
-    const char *order;      /* in which order waiters get it: "first come, first served", "none" */
-    const char *token;      /* where the fencing token comes from; NULL = none */
-    const char *hazards;    /* what is known to go wrong with it, in one or two lines */
-    /* round trips, uncontended, one key; 0 = there is no server */
+    const char *order;   /* the order in which waiters get it: "first come, first served", "none" */
+    const char *token;   /* the source of the fencing token; NULL = none */
+    const char *hazards; /* what is known to go wrong with it, in one or two lines */
+    /* round trips for one uncontended key; 0 = there is no server */
     int acquire_requests, release_requests;
     enum lb_guarantee guarantee;
     enum lb_crash crash;
-    /* what may come on top of the lease or session: ticks, elections, round-ups */
+    /* time that may be added to the lease or session: ticks, elections, rounding up */
     int64_t crash_slack_ns;
-    /* Controls only: where the mistake comes from and what goes wrong; the workload that shows
-     * it. */
+    /* Controls only: the origin of the mistake and its effect; the workload that shows it. */
     const char *mistake;
     const char *exposed_by; /* a name in workloads/; NULL = any contention shows it */
     enum lb_exposed exposed_as;
@@ -133,46 +137,47 @@ struct lb_lock;
 struct lb_facts;
 struct lb_store;
 
-/* An opened backend: shared by all its sessions on all threads; worker processes inherit it by
+/* An opened backend, shared by all its sessions on all threads. Worker processes inherit it by
  * fork. */
 struct lb_server {
     const struct lb_backend *backend;
-    const char *const *urls; /* where the servers are; borrowed for the server's life */
+    const char *const *urls; /* where the servers are; borrowed for the lifetime of this struct */
     int url_count;
-    /* a private folder for embedded backends, or NULL; same path in each process */
+    /* a private folder for embedded backends, or NULL; the same path in every process */
     const char *dir;
-    const void *options; /* the backend's parsed options, laid out as its option table says */
-    /* backend->shared_bytes, zeroed, one mapping seen by all processes; or NULL */
+    const void *options; /* the backend's parsed options, laid out by its option table */
+    /* backend->shared_bytes, zeroed, in one mapping that all processes see; or NULL */
     void *shared;
-    /* backend->server_bytes, zeroed before open; a forked worker has its own copy */
+    /* backend->server_bytes, zeroed before open; each forked worker has its own copy */
     void *state;
 };
 
-/* One connection (or ZooKeeper handle, or etcd lease) of one client, or of several (LB_CAP_SHARE).
- * Used by one fiber's driver calls at a time unless the lock has LB_CAP_SHARE, always on the thread
- * that connected it; helper fibers that the driver spawns share it. */
+/* One connection (or ZooKeeper handle, or etcd lease) of one client, or of several clients
+ * (LB_CAP_SHARE). Unless the lock has LB_CAP_SHARE, only one fiber at a time makes driver calls on
+ * it. All calls are on the thread that connected it; helper fibers that the driver starts share
+ * it. */
 struct lb_session {
     struct lb_server *server;
     const struct lb_lock *lock; /* the lock that will be used through this session */
     const void *options;        /* the lock's parsed options */
-    /* 0 .. clients-1, over all processes and threads; its first, if shared */
+    /* 0 .. clients-1, over all processes and threads; of a shared session its first client */
     uint32_t client;
-    int64_t lease_ns;       /* what the plan asks for: session timeouts derive from it */
-    int64_t lasts_until_ns; /* see lb_session_renewed; 0 = not known */
-    uint64_t commands;      /* the driver adds 1 for each request sent to a server */
-    /* ... for each time that a waiter was woken, or had slept, and looked again */
+    int64_t lease_ns; /* the lease that the workload asks for; session timeouts derive from it */
+    int64_t lasts_until_ns; /* see lb_session_renewed; 0 = unknown */
+    uint64_t commands;      /* the driver adds 1 for each request that it sends */
+    /* the driver adds 1 each time a waiter was woken, or had slept, and looked again */
     uint64_t wakeups;
-    int traffic_fd;      /* the TCP socket whose bytes the core may count by TCP_INFO, or -1 */
-    uint64_t more_bytes; /* bytes sent and received that traffic_fd does not see (other sockets) */
-    struct lb_rng rng;   /* jitter, tokens; seeded by the plan, the client's own */
+    int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
+    uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
+    struct lb_rng rng;   /* for jitter and tokens; the client's own, seeded by the workload */
     struct lb_err err;   /* why the last call did not return LB_OK; the core clears it */
     void *state;         /* backend->session_bytes, zeroed before connect */
     void *lock_state;    /* lock->session_bytes, zeroed before connect */
-    void (*on_lost)(struct lb_session *session); /* the core's; see lb_session_lost */
-    void *core;                                  /* the core's own */
+    void (*on_lost)(struct lb_session *session); /* set by the core; see lb_session_lost */
+    void *core;                                  /* for the core alone */
 };
 
-/* The name of a lock. */
+/* The name of what is locked. */
 struct lb_key {
     const char *name; /* printable, at most LB_KEY_MAX bytes, NUL-terminated */
     size_t len;
@@ -180,27 +185,28 @@ struct lb_key {
     uint32_t index;  /* 0 .. keys-1 */
 };
 
-/* One attempt to acquire. Borrowed by the driver for the call; the core keeps it until the
+/* One attempt to acquire. The driver borrows it for the call; the core keeps it until the
  * release. */
 struct lb_request {
     const char *key; /* printable name of the lock, at most LB_KEY_MAX bytes, NUL-terminated */
     size_t key_len;
     uint64_t key_number; /* the same name as a stable 63-bit number, for locks that take one */
     uint32_t key_index;  /* 0 .. keys-1 */
-    /* by lb_now(); in the past = try once; LB_NEVER = until the engine cancels */
+    /* by lb_now(); in the past = try once; LB_NEVER = until the engine cancels the wait */
     int64_t deadline_ns;
     int64_t lease_ns; /* how long a grant should last; ignored without LB_CAP_LEASE */
-    uint32_t client;  /* who asks: differs from session->client where sessions are shared */
-    bool shared;      /* LB_CAP_SHARED: as a reader */
-    uint32_t
-        held; /* LB_CAP_REENTRANT: how often this client holds the key already, by the same grant: 0
-                         at the first acquire, 1 at the second; at a release, before it */
-    uint32_t permits; /* semaphores: how many are wanted, at least 1; above 1 with LB_CAP_PERMITS */
-    /* semaphores: how many there are; latches: the count; LB_CAP_SLOTS: how many slots */
+    /* the client that asks; differs from session->client where sessions are shared */
+    uint32_t client;
+    bool shared; /* LB_CAP_SHARED: as a reader */
+    /* LB_CAP_REENTRANT: how often this client already holds the key by the same grant: 0 at the
+     * first acquire, 1 at the second; at a release the number before it */
+    uint32_t held;
+    uint32_t permits; /* semaphores: permits wanted, at least 1; above 1 only with LB_CAP_PERMITS */
+    /* semaphores: the number of permits; latches: the count; LB_CAP_SLOTS: the number of slots */
     uint32_t bound;
-    const struct lb_key
-        *keys; /* LB_CAP_MULTI: all that are wanted, each once, in an order that is the same
-                                  for all clients; the first is the key above. NULL = just the key above */
+    /* LB_CAP_MULTI: all keys that are wanted, each once, in an order that is the same for all
+     * clients; the first one is the key above. NULL = only the key above */
+    const struct lb_key *keys;
     int key_count;
 };
 
@@ -208,70 +214,77 @@ struct lb_request {
 #define LB_KEYS_MAX 8   /* of one request */
 #define LB_SLOTS_MAX 64 /* request.bound of a lock with LB_CAP_SLOTS */
 
-/* What a successful acquire hands back, and release and renew are given. */
+/* What a successful acquire returns, and what release and renew are given. */
 struct lb_grant {
-    uint64_t
-        token; /* fencing token, grows with each grant of the key; 0 = the lock has none. Shared grants
-                       may repeat it. LB_OPTIMISTIC: the version read; after an OK release, the one written */
-    uint32_t slot; /* LB_CAP_SLOTS: which, 0 .. bound-1 */
-    /* our clock, counted from BEFORE the request was sent; LB_NEVER = no lease */
+    /* the fencing token, which grows with each grant of the key; 0 = the lock has none. Shared
+     * grants may repeat it. LB_OPTIMISTIC: the version read; after an LB_OK release the version
+     * written */
+    uint64_t token;
+    uint32_t slot; /* LB_CAP_SLOTS: the slot, 0 .. bound-1 */
+    /* by lb_now(), counted from BEFORE the request was sent; LB_NEVER = no lease */
     int64_t lease_end_ns;
-    void *data; /* lock->grant_bytes of the driver's own (owner token, znode name), zeroed
-                             when the client starts and left alone by the core between calls */
+    /* lock->grant_bytes for the driver (owner token, znode name), zeroed when the client starts and
+     * left alone by the core between calls */
+    void *data;
 };
 
-/* Backend: once a run, in the main process before any worker starts or forks, so that what it
- * leaves in state and shared is seen by all. Parse URLs here. 0, or -1 with err. May block. */
+/* Opens a backend: once in a run, in the main process before any worker starts or forks, so that
+ * all of them see what it leaves in state and shared. Parses the URLs. Returns 0, or -1 with err.
+ * May block. */
 typedef int lb_open_fn(struct lb_server *server, struct lb_err *err);
-/* Undoes open, also a half-done one. */
+/* Undoes open, also one that failed half-way. */
 typedef void lb_close_fn(struct lb_server *server);
-/* Opens one session by deadline_ns. 0, or -1 with err (LB_EXIT_USAGE for a wrong password or URL,
- * LB_EXIT_MACHINE for an unreachable server), leaving what disconnect can clean. */
+/* Opens one session by deadline_ns. Returns 0, or -1 with err (LB_EXIT_USAGE for a wrong password
+ * or URL, LB_EXIT_MACHINE for an unreachable server) and a state that disconnect can clean up. */
 typedef int lb_connect_fn(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
-/* Ends the session politely and releases all; takes half-connected and broken ones, and twice. The
- * core zeroes the state blocks afterwards and may connect again. */
+/* Ends the session properly and frees everything. Accepts half-connected and broken sessions, and
+ * may be called twice. The core zeroes the state blocks afterwards and may connect again. */
 typedef void lb_disconnect_fn(struct lb_session *session);
-/* Asks the server what it is: version, and the settings that matter to a lock. Never a password. */
+/* Asks the server for its version and for the settings that matter to a lock. Never a password. */
 typedef int lb_describe_fn(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
-/* One empty round trip on the session's connection: the floor that acquire is compared with. */
+/* One empty round trip on the session's connection: the lower bound that acquire is compared
+ * with. */
 typedef enum lb_outcome lb_ping_fn(struct lb_session *session, int64_t deadline_ns);
 
-/* Lock: once a stage, by one session, before the others begin: create tables, parent nodes. */
+/* Prepares the server for a lock: once in a stage, by one session, before the others begin: creates
+ * tables and parent nodes. */
 typedef int lb_setup_fn(struct lb_session *session, struct lb_err *err);
-/* arm: gives a key what it must have on the server before anybody can use it: a semaphore its
- * permits and a latch its count (request->bound), a row lock or an optimistic one its row. Called
- * once a key by one session before the others begin (latches: before each round); what is there
- * already stays as it is. disarm: takes it away again, when nobody uses it any more. 0, or -1 with
- * err. */
+/* arm: creates what a key must have on the server before any client can use it: the permits of a
+ * semaphore and the count of a latch (request->bound), the row of a row lock or an optimistic lock.
+ * Called once for each key by one session before the others begin (latches: before each round);
+ * whatever already exists stays as it is. disarm: removes it again, when no client uses it any
+ * more. Return 0, or -1 with err. */
 typedef int lb_arm_fn(struct lb_session *session, const struct lb_request *request,
                       struct lb_err *err);
-/* Takes the lock or says why not. Returns by request->deadline_ns (LB_TIMEOUT, or LB_BUSY when the
- * deadline had passed at the call) and leaves nothing held or queued then. Grant is written only
- * with LB_OK (token, lease end) or for settle's use (data). On LB_UNKNOWN the core calls settle. */
+/* Takes the lock, or returns why not. Returns by request->deadline_ns (LB_TIMEOUT, or LB_BUSY when
+ * the deadline had already passed at the call), and then leaves nothing held or queued. The grant
+ * is written only with LB_OK (token, end of the lease) or for the use of settle (data). After
+ * LB_UNKNOWN the core calls settle. */
 typedef enum lb_outcome lb_acquire_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
-/* Frees it, only if it is still ours: LB_OK, or LB_LOST if the server says that it was not. An
- * optimistic lock writes: LB_OK, or LB_BUSY if somebody else had written since (the core counts a
- * retry and reads again). */
+/* Frees the lock only if this grant still holds it: LB_OK, or LB_LOST if the server says that it
+ * does not. An optimistic lock writes: LB_OK, or LB_BUSY if another client has written since (the
+ * core counts a retry and reads again). */
 typedef enum lb_outcome lb_release_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
-/* Extends a held lease by request->lease_ns from now and updates grant->lease_end_ns. */
+/* Extends a held lease to request->lease_ns from now and updates grant->lease_end_ns. */
 typedef enum lb_outcome lb_renew_fn(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant);
-/* After LB_UNKNOWN, on a new connection: make sure that nothing of that attempt is held or queued.
- * LB_OK = sure. NULL in the table = ending the session is enough (connection-bound locks). */
+/* Called after LB_UNKNOWN, on a new connection: makes sure that nothing of that attempt is held or
+ * queued. LB_OK = it is sure. NULL in the table = ending the session is enough (locks that live by
+ * a connection). */
 typedef enum lb_outcome lb_settle_fn(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant);
 
-/* What is left on the server. */
+/* What a lock left behind on the server. */
 struct lb_residue {
     uint64_t count;
-    char example[160]; /* one of them, e.g. "znode /locks/a/_c_..." */
+    char example[160]; /* one of them, for example "znode /locks/a/_c_..." */
 };
 
-/* Counts what of this lock is left on the server under keys that begin with prefix (keys, znodes,
- * rows, leases, locks, subscriptions), but not what lock->keeps says it keeps by design. Asked by a
- * fresh session when all others have ended. 0 with *ret, or -1 with err. */
+/* Counts what this lock left on the server under keys that begin with prefix (keys, znodes, rows,
+ * leases, locks, subscriptions), without what lock->keeps says it keeps by design. Called on a
+ * fresh session when all others have ended. Returns 0 with *ret_residue, or -1 with err. */
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 

@@ -1,10 +1,10 @@
-/* expect: the words in which drivers write their tables of expectations (fault.h), and the rows
- * that are the same for every lock of one kind, whatever its server. For the expected.c of a
- * backend's folder alone.
+/* expect: the macros with which drivers write their tables of expectations (scenario.h), and the
+ * rows that are the same for all locks of one kind, whatever their server. Only for the expected.c
+ * of a backend's folder.
  *
- * Three kinds, by what a grant hangs on: a lease that the grant asked for, a session that is
- * kept alive by itself, or a connection. A reason is a phrase of at most 100 bytes without a
- * full stop. */
+ * There are three kinds, by what a grant lives by: a lease that the request asked for, a session
+ * that is kept alive on its own, or a connection. A reason is a phrase of at most 100 bytes without
+ * a full stop. */
 #ifndef DRIVERS_EXPECT_H
 #define DRIVERS_EXPECT_H
 
@@ -19,8 +19,7 @@
 #define VIOLATED(reason)                                                                           \
     { LB_EXPECT_VIOLATED, reason }
 
-/* --- a lease: it ends by time, and is the owner's by a random token, over whatever connection
- * --- */
+/* --- a lease: it ends by time; a random token identifies its owner, over any connection --- */
 
 #define EXPECT_LEASE_CLIENTS                                                                       \
     [LB_SCENARIO_NONE] =                                                                           \
@@ -30,12 +29,12 @@
     [LB_SCENARIO_WAITER_KILL] =                                                                    \
         SAFE("a waiter has nothing there, at worst a lease that ends by itself")
 
-/* Of those that can renew. */
+/* Rows of locks that can renew. */
 #define EXPECT_LEASE_STARVED                                                                       \
     [LB_SCENARIO_STARVED] =                                                                        \
         EXPIRED("the lease ends, and its holder looks only when it renews or frees it")
 
-/* Wires that delay, and that break. */
+/* Connections that are slow or break. */
 #define EXPECT_LEASE_BAD_WIRES                                                                     \
     [LB_SCENARIO_WIRE_DELAY] = SAFE("a lease is counted from before its request was sent"),        \
     [LB_SCENARIO_WIRE_JITTER] = SAFE("a lease is counted from before its request was sent"),       \
@@ -45,7 +44,7 @@
     [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
     [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
 
-/* The same, and wires that are silent. */
+/* The same, and connections that are silent. */
 #define EXPECT_LEASE_WIRES                                                                         \
     EXPECT_LEASE_BAD_WIRES,                                                                        \
         [LB_SCENARIO_WIRE_CUT] =                                                                   \
@@ -53,7 +52,7 @@
         [LB_SCENARIO_WIRE_ONE_WAY] =                                                               \
             EXPIRED("the next renewal waits for an answer, and the lease ends")
 
-/* --- a session: the driver keeps it alive by itself, and gives up by its own clock --- */
+/* --- a session: the driver keeps it alive, and gives up by its own clock --- */
 
 #define EXPECT_SESSION                                                                             \
     [LB_SCENARIO_NONE] = SAFE("the servers put all who ask in one order"),                         \
@@ -81,7 +80,7 @@
     [LB_SCENARIO_WIRE_RESET] = SAFE("a session outlives its connection"),                          \
     [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a session outlives its connection")
 
-/* --- a connection: the server frees it when that ends, and nothing ends by time --- */
+/* --- a connection: the server frees the lock when it ends, and nothing ends by time --- */
 
 #define EXPECT_CONNECTION_CLIENTS                                                                  \
     [LB_SCENARIO_NONE] = SAFE("the server lets one in at a time"),                                 \

@@ -1,4 +1,5 @@
-/* facts: what a server says of itself, name by name; made by the core, filled by lb_fact. */
+/* facts: what a server says about itself, as names and values. The core makes them; lb_fact fills
+ * them. */
 #ifndef DRIVERS_FACTS_H
 #define DRIVERS_FACTS_H
 

@@ -1,8 +1,8 @@
-/* gate: a queue for fibers of one thread: one at a time passes, first come first served. For what
- * two fibers of a session must not do at once (a command and its reply on one connection, say). It
- * costs two stores when nobody else is there.
+/* gate: a queue for the fibers of one thread: one at a time passes, first come, first served. It
+ * protects what two fibers of a session must not do at once, for example a command and its reply on
+ * one connection. It costs two stores when no other fiber is there.
  *
- * Zeroed memory is an open gate. Not for threads. */
+ * Zeroed memory is an open gate. Not for use between threads. */
 #ifndef DRIVERS_GATE_H
 #define DRIVERS_GATE_H
 
@@ -16,10 +16,11 @@ struct gate {
     struct gate_wait *first, *last;
 };
 
-/* Waits for its turn. False when the deadline passed, or the run was cut off, before it came. */
+/* Waits until the caller may pass. Returns false when the deadline passed or the run was cut off
+ * before that. */
 bool gate_enter(struct gate *gate, int64_t deadline_ns);
 
-/* Lets the next one in. */
+/* Lets the next fiber pass. */
 void gate_leave(struct gate *gate);
 
 #endif

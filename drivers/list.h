@@ -1,5 +1,5 @@
-/* list.h: every lock of the program, one line each. The list, help, the conformance suite and the
- * generated tables all read it. */
+/* list.h: every lock of the program, one line each. The command list, help, the conformance suite
+ * and the generated tables all use it. */
 LB_LOCK(lock_null)
 LB_LOCK(lock_sim)
 LB_LOCK(lock_mem_mutex)

@@ -8,7 +8,7 @@
 const struct lb_lock *const *registry_locks(void);
 /* All backends that a lock names, each once, in the locks' order; ends with NULL. */
 const struct lb_backend *const *registry_backends(void);
-/* By name; NULL if there is none. */
+/* Find a lock or backend by name; NULL if there is none. */
 const struct lb_lock *registry_lock(const char *name);
 const struct lb_backend *registry_backend(const char *name);
 

@@ -1,53 +1,53 @@
-/* store: what a lock guards, kept in the lock's own backend: a value a key, beside it the greatest
- * fencing token that was seen. Not part of any real client: it is the resource that such a client
- * would write to, if that were told of the lock's tokens.
+/* store: a guarded value in the lock's own backend: for each key one value, and beside it the
+ * greatest fencing token so far. It is no part of any real client: it is the resource that such a
+ * client would write to, if that resource checked the lock's tokens.
  *
- * A holder installs its token before it reads; who has a smaller one than is there can neither read
- * nor write any more. Each step is one atomic operation of the server, and goes through the
- * client's own session, so that what befalls its wire befalls its writes. A lock without
- * LB_CAP_FENCE passes token 0, which never refuses anything. Only for locks whose calls are no part
- * of a transaction that the lock itself has open: what that wrote would end with it. */
+ * A holder installs its token before it reads; a holder with a smaller token can neither read nor
+ * write after that. Each step is one atomic operation of the server and goes through the client's
+ * own session, so that faults of its connection affect its writes too. Only for locks with
+ * LB_CAP_FENCE whose calls are not part of a transaction that the lock itself keeps open, because
+ * the writes would end with that transaction. */
 #ifndef DRIVERS_STORE_H
 #define DRIVERS_STORE_H
 
 #include "drivers/driver.h"
 
-/* Of the request, key, key_len and key_index count. LB_OK; LB_LOST: a greater token is there, and
- * nothing was done; LB_UNKNOWN, LB_BROKEN, LB_REFUSED as elsewhere, with session->err.
- * Out-parameters only with LB_OK. */
+/* Only key, key_len and key_index of the request matter. LB_OK; LB_LOST: a greater token is there,
+ * and nothing was done; LB_UNKNOWN, LB_BROKEN, LB_REFUSED as elsewhere, with session->err.
+ * Out-parameters are written only with LB_OK. */
 typedef enum lb_outcome lb_store_install_fn(struct lb_session *session,
                                             const struct lb_request *request, uint64_t token,
                                             uint64_t *ret_value);
 typedef enum lb_outcome lb_store_write_fn(struct lb_session *session,
                                           const struct lb_request *request, uint64_t token,
                                           uint64_t value);
-/* Without a token; 0 where there is nothing. */
+/* Reads the value without a token; 0 where there is none. */
 typedef enum lb_outcome lb_store_read_fn(struct lb_session *session,
                                          const struct lb_request *request, uint64_t *ret_value);
 
 struct lb_store {
-    lb_setup_fn *setup; /* as a lock's; may be NULL */
+    lb_setup_fn *setup; /* as the setup of a lock; may be NULL */
     lb_store_install_fn *install;
     lb_store_write_fn *write;
     lb_store_read_fn *read;
-    lb_arm_fn *drop; /* takes the key's value away; nothing there is no error */
+    lb_arm_fn *drop; /* removes the key's value; it is no error if there is none */
 };
 
-/* ---- where the server has no scripts, but writes on condition that nobody has written since
+/* ---- for servers without scripts that can write on condition that nobody has written since
  * (store_cas.c) */
 
 struct store_entry {
     uint64_t token, value;
-    uint64_t version; /* of the server's; 0 = there is nothing */
+    uint64_t version; /* the server's version; 0 = there is no value */
 };
 
-/* lock->store may be the first member of one of these; its functions are then the ones below. */
+/* lock->store may be the first member of such a struct; its functions are then the ones below. */
 struct store_cas {
     struct lb_store store;
-    /* LB_OK, also where there is nothing. */
+    /* Reads the entry. LB_OK, also where there is none. */
     enum lb_outcome (*get)(struct lb_session *session, const struct lb_request *request,
                            struct store_entry *ret_entry);
-    /* Writes token and value if the version is still the entry's. LB_BUSY: it is not. */
+    /* Writes token and value if the version is still the entry's; else LB_BUSY. */
     enum lb_outcome (*put)(struct lb_session *session, const struct lb_request *request,
                            const struct store_entry *entry);
 };
@@ -57,9 +57,9 @@ lb_store_write_fn store_cas_write;
 lb_store_read_fn store_cas_read;
 
 #define STORE_TEXT_MAX 48
-/* An entry as "token value", for servers that keep text; its length. */
+/* Writes an entry as "token value", for servers that keep text. Returns its length. */
 int store_text(const struct store_entry *entry, char text[STORE_TEXT_MAX]);
-/* The other way round: token and value only. False if it is no such text. */
+/* Reads such a text: token and value only. Returns false if it is none. */
 bool store_parse(const char *text, size_t len, struct store_entry *entry);
 
 #endif

@@ -1,7 +1,8 @@
-/* url: scheme://user:password@host:port[,host:port...]/path, for the drivers that are given one.
+/* url: parses scheme://user:password@host:port[,host:port...]/path for drivers that are given a
+ * URL.
  *
- * It resolves nothing and connects to nothing. Percent-escapes in user, password and path are
- * undone. */
+ * It resolves no name and connects to nothing. Percent-escapes in user, password and path are
+ * decoded. */
 #ifndef DRIVERS_URL_H
 #define DRIVERS_URL_H
 
@@ -15,17 +16,18 @@
 struct url {
     char scheme[24];
     char user[64];
-    char password[128]; /* never print it: url_public has the form to show */
+    char password[128]; /* never print it; url_public gives the form to show */
     char host[URL_HOSTS_MAX][128];
     int port[URL_HOSTS_MAX]; /* the default port where none was given */
     int host_count;          /* at least 1 */
     char path[256];          /* without the leading slash; "" if none */
 };
 
-/* Reads text. 0, or -1 with err (LB_EXIT_USAGE), the text shown without its password. */
+/* Parses text. Returns 0, or -1 with err (LB_EXIT_USAGE), which shows the text without its
+ * password. */
 int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
 
-/* The text with any password replaced by "***", into out. Takes anything. */
+/* Writes the text with any password replaced by "***" to out. Accepts any text. */
 char *url_public(const char *text, char *out, size_t size);
 
 #endif

@@ -1,11 +1,11 @@
-/* wait.h: how a driver waits. Implemented by bench/engine; the only way for driver code to give up
- * the processor.
+/* wait.h: how a driver waits. bench/engine implements it; driver code may give up the processor in
+ * no other way.
  *
- * Each client is a fiber on a thread's event loop. These calls park the calling fiber and let
- * others run. All deadlines are absolute, by lb_now(); LB_NEVER waits until the engine cancels.
- * When a run is cut off (drain limit, second thought of Ctrl-C) every parked wait returns as if its
- * deadline had passed, and later ones return at once: lb_stopping() tells. Call from a fiber only,
- * and touch an fd or a fiber only on the thread that it belongs to. */
+ * Each client is a fiber on the event loop of a thread. These calls park the calling fiber and let
+ * others run. All deadlines are absolute, by lb_now(); LB_NEVER waits until the engine cancels the
+ * wait. When a run is cut off (drain limit, second Ctrl-C) every parked wait returns as if its
+ * deadline had passed, and later waits return at once; lb_stopping() says so. Call these functions
+ * from a fiber only, and use an fd or a fiber only on the thread to which it belongs. */
 #ifndef DRIVERS_WAIT_H
 #define DRIVERS_WAIT_H
 
@@ -17,41 +17,43 @@
 enum lb_ready {
     LB_READABLE = 1,
     LB_WRITABLE = 2,
-    LB_HANGUP = 4, /* error or hang-up: reading tells which. Reported without being asked for */
+    LB_HANGUP = 4, /* error or hang-up: reading shows which. Reported without being asked for */
     LB_WOKEN = 8   /* lb_wake was called on this fiber */
 };
 
 /* Waits until fd is ready for one of `events` (LB_READABLE | LB_WRITABLE). Returns what is ready, 0
- * when the deadline passed, LB_WOKEN when another fiber called lb_wake, negative -errno if fd can't
- * be polled. The fd stays registered (level-triggered) until lb_fd_forget, which must be called
- * before close(2). */
+ * when the deadline passed, LB_WOKEN when another fiber called lb_wake, or a negative -errno if fd
+ * can't be polled. The fd stays registered (level-triggered) until lb_fd_forget, which must be
+ * called before close(2). */
 int lb_wait_fd(int fd, int events, int64_t deadline_ns);
 
-/* The same with edge-triggered readiness, half the kernel's work: the caller promises to have read
- * until EAGAIN or a short read (and written until EAGAIN) since the last wake-up on this fd. */
+/* The same with edge-triggered readiness, for half of the kernel's work. The caller promises that
+ * it has read until EAGAIN or a short read (and written until EAGAIN) since the last wake-up on
+ * this fd. */
 int lb_wait_edge(int fd, int events, int64_t deadline_ns);
 
-/* Forgets a registered fd, before it is closed. Unknown fds are fine. */
+/* Unregisters an fd before it is closed. Unknown fds are accepted. */
 void lb_fd_forget(int fd);
 
-/* For libraries that open and close their own sockets: registers for this one wait only. */
+/* For libraries that open and close their own sockets: an fd that is registered for one wait
+ * only. */
 struct lb_poll {
     int fd;
     int events; /* LB_READABLE | LB_WRITABLE */
-    int ready;  /* filled: what is ready */
+    int ready;  /* result: what is ready */
 };
 
-/* Waits for any of count (0 .. 16) fds; fills .ready. Returns the number of ready ones, 0 when the
- * deadline passed or another fiber called lb_wake. */
+/* Waits for any of count (0 .. 16) fds and fills .ready. Returns the number of ready fds, or 0 when
+ * the deadline passed or another fiber called lb_wake. */
 int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns);
 
-/* Sleeps until a moment. Returns false if woken earlier by lb_wake or by the cut-off. */
+/* Sleeps until when_ns. Returns false if lb_wake or the cut-off ended the sleep earlier. */
 bool lb_sleep_until(int64_t when_ns);
 
 /* Lets the other ready fibers of this thread run first. */
 void lb_yield(void);
 
-/* True once the run is cut off: give up, free what is held, return. */
+/* True once the run is cut off: the driver must give up, free what it holds, and return. */
 bool lb_stopping(void);
 
 struct lb_fiber;
@@ -59,15 +61,16 @@ struct lb_fiber;
 /* The calling fiber. */
 struct lb_fiber *lb_self(void);
 
-/* Starts a helper fiber on this thread (watchdog, ping pump, reader). It must end before its
- * session's disconnect returns: tell it so, then lb_join it. NULL when out of memory. name: static
- * storage. */
+/* Starts a helper fiber on this thread (watchdog, ping, reader). It must end before the disconnect
+ * of its session returns: signal it to end, then lb_join it. Returns NULL when out of memory. name:
+ * static storage. */
 struct lb_fiber *lb_spawn(const char *name, void (*run)(void *arg), void *arg);
 
-/* Waits until a spawned fiber has returned, and frees it. */
+/* Waits until a spawned fiber has returned, then frees it. */
 void lb_join(struct lb_fiber *fiber);
 
-/* Ends the current wait of a fiber of this thread early; no effect on one that is not waiting. */
+/* Ends the current wait of a fiber of this thread early; no effect on a fiber that is not
+ * waiting. */
 void lb_wake(struct lb_fiber *fiber);
 
 #endif
