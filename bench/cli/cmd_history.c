@@ -199,9 +199,12 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
             printf("%s: %d series; OTAVA_CONFIG=%s/otava.yaml otava analyze\n", wish->otava,
                    view->count, wish->otava);
     } else if (view) {
-        failed = wish->format == OPT_MD     ? trend_write_md(view, stdout)
-                 : wish->format == OPT_JSON ? trend_write_json(view, stdout)
-                                            : trend_write_table(view, color, draws_lines(), stdout);
+        struct doc doc = {0};
+        bool md = wish->format == OPT_MD;
+        if (wish->format != OPT_JSON) trend_doc(view, md || draws_lines(), &doc);
+        failed = wish->format == OPT_JSON
+                     ? trend_write_json(view, stdout)
+                     : doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout, err);
         if (failed) err_set(err, LB_EXIT_MACHINE, "history: cannot write: is the disk full?");
     }
     trend_view_free(view);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "bench/base/err.h"
+#include "report/doc/doc.h"
 #include "results/format/run_read.h"
 
 enum compare_verdict {
@@ -128,11 +129,12 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
                   struct lb_err *err);
 
 /* Parts of it. */
-int compare_write_table(const struct compare *compare, bool color, FILE *out);
-int compare_write_md(const struct compare *compare, FILE *out);
+/* Adds the comparison to a document. */
+void compare_doc(const struct compare *compare, struct doc *doc);
+/* Adds one table with a line for each figure: for DOC_CSV. */
+void compare_csv(const struct compare *compare, struct doc *doc);
 int compare_write_json(const struct compare *compare, FILE *out);
 void compare_write_junit(const struct compare *compare, FILE *out);
 void compare_write_benchstat(const struct compare *compare, FILE *out);
-void compare_write_csv(const struct compare *compare, FILE *out);
 
 #endif

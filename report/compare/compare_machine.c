@@ -7,7 +7,6 @@
 
 #include "report/compare/compare.h"
 #include "report/doc/escape.h"
-#include "report/page/html_parts.h"
 
 static json_t *number_json(double value) {
     return isfinite(value) ? json_real(value) : json_null();
@@ -182,52 +181,16 @@ void compare_write_benchstat(const struct compare *compare, FILE *out) {
     }
 }
 
-/* One line a figure. */
-void compare_write_csv(const struct compare *compare, FILE *out) {
-    fputs("lock,new_lock,clients,load,figure,base_median,new_median,shift,low,high,p,verdict,"
-          "base_samples,new_samples,base_guarantee,new_guarantee\r\n",
-          out);
-    for (int i = 0; i < compare->row_count; i++) {
-        const struct compare_row *row = &compare->rows[i];
-        for (int m = 0; m < COMPARE_METRICS; m++) {
-            const struct compare_figure *figure = &row->figure[m];
-            if (figure->verdict == COMPARE_UNKNOWN) continue;
-            escape_csv(out, row->lock);
-            fputc(',', out);
-            escape_csv(out, row->new_lock);
-            fprintf(out, ",%.0f,", row->clients);
-            escape_csv(out, row->load);
-            fprintf(out, ",%s,", compare_metrics[m].name);
-            const double figures[] = {figure->base.median,
-                                      figure->new.median,
-                                      figure->shift,
-                                      isfinite(figure->low) ? figure->low : NAN,
-                                      isfinite(figure->high) ? figure->high : NAN,
-                                      figure->p};
-            for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
-                escape_csv_figure(out, figures[f]);
-                fputc(',', out);
-            }
-            fprintf(out, "%s,%d,%d,", compare_word(figure->verdict), figure->base.count,
-                    figure->new.count);
-            escape_csv(out, row->guarantee);
-            fputc(',', out);
-            escape_csv(out, row->new_guarantee);
-            fputs("\r\n", out);
-        }
-    }
-}
-
 int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
                   struct lb_err *err) {
+    struct doc doc = {0};
     int failed = 0;
     switch (format) {
     case COMPARE_TABLE:
-        failed = compare_write_table(compare, color, out);
-        break;
     case COMPARE_MD:
-        failed = compare_write_md(compare, out);
-        break;
+        compare_doc(compare, &doc);
+        return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color,
+                                  out, err);
     case COMPARE_JSON:
         failed = compare_write_json(compare, out);
         break;
@@ -238,8 +201,8 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
         compare_write_benchstat(compare, out);
         break;
     case COMPARE_CSV:
-        compare_write_csv(compare, out);
-        break;
+        compare_csv(compare, &doc);
+        return doc_write_and_free(&doc, DOC_CSV, false, out, err);
     }
     if (!failed && !ferror(out)) return 0;
     return err_set(err, LB_EXIT_MACHINE, "compare: cannot write: is the disk full?");

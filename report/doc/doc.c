@@ -52,11 +52,17 @@ static struct doc_node *add_block(struct doc *doc, enum doc_kind kind) {
     return node;
 }
 
+/* NULL of NULL, and where memory runs out. */
+static char *copy_of(struct doc *doc, const char *text) {
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy) doc->failed = true;
+    return copy;
+}
+
 static void copy_text(struct doc *doc, char **to, const char *text) {
     if (!text) return;
     free(*to);
-    *to = strdup(text);
-    if (!*to) doc->failed = true;
+    *to = copy_of(doc, text);
 }
 
 static void format_text(struct doc *doc, struct doc_node *node, const char *format, va_list args) {
@@ -237,7 +243,11 @@ void doc_column(struct doc *doc, const struct doc_column *column) {
         return;
     }
     table->columns = more;
-    table->columns[table->column_count++] = *column;
+    struct doc_column *own = &table->columns[table->column_count++];
+    *own = *column;
+    own->title = copy_of(doc, column->title);
+    own->brief = copy_of(doc, column->brief);
+    own->help = copy_of(doc, column->help);
 }
 
 void doc_columns(struct doc *doc, const struct doc_column *columns) {
@@ -352,6 +362,11 @@ static void free_node(struct doc_node *node) {
         free(node->title);
         free(node->link);
         free(node->mark);
+        for (int c = 0; c < node->column_count; c++) {
+            free((char *)node->columns[c].title);
+            free((char *)node->columns[c].brief);
+            free((char *)node->columns[c].help);
+        }
         free(node->columns);
         free(node);
         node = next;

@@ -3,8 +3,8 @@
  *
  * The functions below add to the end of the document. Sections, boxes, folds, lists, terms and
  * tables are opened and stay open until doc_end; everything else needs no end. The doc_set_...
- * functions change what was added last. All texts are copied, apart from what a column points to:
- * that must outlive the document. Texts may come from servers: each writer escapes them itself.
+ * functions change what was added last. All texts are copied; a column's unit must outlive the
+ * document. Texts may come from servers: each writer escapes them itself.
  *
  * When memory runs out, the document remembers it, all later calls do nothing, and doc_write
  * returns the error: a builder need not check each call. A document belongs to one thread. */

@@ -46,7 +46,7 @@ static void write_span(const struct doc_node *span, FILE *out) {
         [DOC_SOFT] = {"<span class=\"unit\">", "</span>"},
         [DOC_INLINE] = {"<code>", "</code>"},
         [DOC_LINE] = {"<br><span class=\"tie\">", "</span>"},
-        [DOC_DETAIL] = {"; ", ""},
+        [DOC_DETAIL] = {"", ""},
     };
     if (span->style == DOC_CHIP || span->style == DOC_MARK) {
         write_chip(span, out);
@@ -72,9 +72,14 @@ static void write_span(const struct doc_node *span, FILE *out) {
 }
 
 static void write_line(const struct doc_node *node, FILE *out) {
-    if (node->text) escape_html(out, node->text);
-    for (const struct doc_node *span = node->first; span; span = span->next)
-        if (span->kind == NODE_SPAN) write_span(span, out);
+    bool any = node->text && *node->text;
+    if (any) escape_html(out, node->text);
+    for (const struct doc_node *span = node->first; span; span = span->next) {
+        if (span->kind != NODE_SPAN) continue;
+        if (any && span->style == DOC_DETAIL) fputs("; ", out);
+        write_span(span, out);
+        any = true;
+    }
 }
 
 static void write_head(const struct doc_node *table, FILE *out) {

@@ -6,7 +6,8 @@
 #include "report/doc/doc_parts.h"
 #include "report/doc/escape.h"
 
-static void write_span(const struct doc_node *span, bool in_table, FILE *out) {
+/* between: what stands before a detail. */
+static void write_span(const struct doc_node *span, bool in_table, const char *between, FILE *out) {
     const char *text = span->text ? span->text : "";
     switch (span->style) {
     case DOC_STRONG:
@@ -27,7 +28,7 @@ static void write_span(const struct doc_node *span, bool in_table, FILE *out) {
         escape_md(out, text);
         return;
     case DOC_DETAIL:
-        fputs("; ", out);
+        fputs(between, out);
         if (!span->is_command) break;
         escape_md(out, span->mark);
         fputs(": ", out);
@@ -40,9 +41,13 @@ static void write_span(const struct doc_node *span, bool in_table, FILE *out) {
 }
 
 static void write_line(const struct doc_node *node, bool in_table, FILE *out) {
-    if (node->text) escape_md(out, node->text);
-    for (const struct doc_node *span = node->first; span; span = span->next)
-        if (span->kind == NODE_SPAN) write_span(span, in_table, out);
+    bool any = node->text && *node->text;
+    if (any) escape_md(out, node->text);
+    for (const struct doc_node *span = node->first; span; span = span->next) {
+        if (span->kind != NODE_SPAN) continue;
+        write_span(span, in_table, any ? "; " : "", out);
+        any = true;
+    }
 }
 
 static int write_cell(const struct doc_column *column, const struct doc_node *cell, FILE *out) {
@@ -104,7 +109,7 @@ static int write_table(const struct doc_node *table, FILE *out) {
             if (row->text) escape_md(out, row->text);
             fputs("**", out);
             for (const struct doc_node *span = row->first; span; span = span->next)
-                if (span->kind == NODE_SPAN) write_span(span, false, out);
+                if (span->kind == NODE_SPAN) write_span(span, false, "<br>", out);
             fputs("\n\n", out);
             headed = false;
         } else if (row->kind == NODE_NOTE) {

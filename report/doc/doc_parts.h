@@ -74,7 +74,7 @@ struct screen;
 /* A node's line, with the details below it. 0, or -1 when out of memory. */
 int doc_terminal_line(const struct screen *screen, const struct doc_node *node, const char *before,
                       enum tone tone);
-void doc_terminal_details(const struct screen *screen, const struct doc_node *node);
+void doc_terminal_details(const struct screen *screen, const struct doc_node *node, enum tone tone);
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table);
 
 #endif

@@ -23,7 +23,8 @@ static void begin_block(struct writer *writer, enum block block) {
     writer->before = block;
 }
 
-void doc_terminal_details(const struct screen *screen, const struct doc_node *node) {
+void doc_terminal_details(const struct screen *screen, const struct doc_node *node,
+                          enum tone tone) {
     for (const struct doc_node *span = node->first; span; span = span->next) {
         if (span->kind != NODE_SPAN || span->style != DOC_DETAIL) continue;
         if (span->is_command) {
@@ -33,7 +34,7 @@ void doc_terminal_details(const struct screen *screen, const struct doc_node *no
             screen_put(screen, span->text, 0, TONE_PLAIN);
             fputc('\n', screen->out);
         } else {
-            screen_say(screen, 6, TONE_PLAIN, "    %s", span->text);
+            screen_say(screen, 6, tone, "    %s", span->text);
         }
     }
 }
@@ -44,7 +45,7 @@ int doc_terminal_line(const struct screen *screen, const struct doc_node *node, 
     if (!text) return -1;
     screen_say(screen, 2, tone, "%s%s", before, text);
     free(text);
-    doc_terminal_details(screen, node);
+    doc_terminal_details(screen, node, TONE_PLAIN);
     return 0;
 }
 

@@ -193,6 +193,7 @@ static int write_below(const struct screen *screen, const struct doc_node *table
         if (!text) break;
         if (!*text) {
             free(text);
+            doc_terminal_details(screen, cell, cell->tone);
             continue;
         }
         if (!column->joined) say_below(screen, &line, tone);
@@ -204,7 +205,7 @@ static int write_below(const struct screen *screen, const struct doc_node *table
         if (!line) return -1;
         tone = cell->tone;
         if (cell->first) say_below(screen, &line, tone);
-        doc_terminal_details(screen, cell);
+        doc_terminal_details(screen, cell, cell->tone);
     }
     say_below(screen, &line, tone);
     return 0;

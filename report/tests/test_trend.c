@@ -426,9 +426,11 @@ static void outputs_are_as_stored(void **state) {
         char *text = NULL;
         size_t size;
         FILE *out = open_memstream(&text, &size);
-        int failed = i == 2   ? trend_write_md(view, out)
-                     : i == 3 ? trend_write_json(view, out)
-                              : trend_write_table(view, false, i == 1, out);
+        struct doc doc = {0};
+        if (i < 3) trend_doc(view, i > 0, &doc);
+        int failed = i == 3 ? trend_write_json(view, out)
+                            : doc_write_and_free(&doc, i == 2 ? DOC_MARKDOWN : DOC_TERMINAL, false,
+                                                 out, NULL);
         assert_int_equal(failed, 0);
         fclose(out);
         same_as_stored(names[i], text);

@@ -14,6 +14,7 @@
 
 #include "bench/base/err.h"
 #include "report/compare/compare.h"
+#include "report/doc/doc.h"
 #include "results/stats/change.h"
 
 /* The columns of text, in the file's order; the figures of compare_metrics follow. */
@@ -116,9 +117,9 @@ char *trend_also(const struct trend_series *series, const struct trend_figure *f
 /* Whether it is one for the worse. */
 bool trend_is_worse(int metric, double before, double after);
 
-/* Outputs. lines: draw a line of blocks (UTF-8) for each figure. 0, or -1 when out of memory. */
-int trend_write_table(const struct trend_view *view, bool color, bool lines, FILE *out);
-int trend_write_md(const struct trend_view *view, FILE *out);
+/* Adds the history to a document. lines: with a line of blocks (UTF-8) for each figure. */
+void trend_doc(const struct trend_view *view, bool lines, struct doc *doc);
+/* 0, or -1 when out of memory. */
 int trend_write_json(const struct trend_view *view, FILE *out);
 /* A CSV file a series and otava.yaml, for `otava analyze`, into a folder that it makes. 0, or -1
  * with err. */

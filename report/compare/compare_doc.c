@@ -1,0 +1,186 @@
+/* compare_doc: a comparison as a document. See compare.h. */
+#include <math.h>
+#include <string.h>
+
+#include "report/compare/compare.h"
+#include "report/doc/number.h"
+
+#define LINES_SHOWN 12 /* of differences, and of what one side lacks */
+
+static enum tone tone_of(enum compare_verdict verdict) {
+    static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD};
+    return tones[verdict];
+}
+
+/* "[-1.0 %, +9.4 %]", or what is missing. size at least 64. */
+static char *interval_text(const struct compare_figure *figure, char *text, size_t size) {
+    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+    if (isnan(figure->low)) {
+        snprintf(text, size, "%s", NUMBER_NONE);
+    } else if (isinf(figure->high) || isinf(figure->low)) {
+        snprintf(text, size, "too few runs");
+    } else {
+        snprintf(text, size, "[%s, %s]", number_change_text(figure->low, low),
+                 number_change_text(figure->high, high));
+    }
+    return text;
+}
+
+static char *value_text(double value, const struct compare_metric *metric, char *text) {
+    return metric->is_time ? number_time_text(value, text)
+                           : number_text(value, &number_plain, text);
+}
+
+/* What an inconclusive figure would need, or how sure a change is. */
+static char *note_text(const struct compare_figure *figure, char *text, size_t size) {
+    text[0] = '\0';
+    if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
+        snprintf(text, size, "too noisy for repeats to help");
+    } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
+        snprintf(text, size, "~%d repeats a side would do", figure->wanted);
+    } else if (figure->verdict != COMPARE_SAME && isnan(figure->p)) {
+        snprintf(text, size, "nothing was granted any more");
+    } else if (figure->verdict != COMPARE_SAME) {
+        snprintf(text, size, "p = %.2g", figure->p);
+    }
+    return text;
+}
+
+/* The first line: what all of it comes to. */
+static void add_headline(struct doc *doc, const struct compare *compare) {
+    const int *counts = compare->counts;
+    int exit_code = compare_exit(compare);
+    const char *word = exit_code == LB_EXIT_VIOLATED     ? "EXCLUSION VIOLATED in the new runs"
+                       : exit_code == LB_EXIT_REGRESSION ? "WORSE"
+                       : exit_code == LB_EXIT_INCONCLUSIVE
+                           ? "inconclusive: too few runs, or too noisy"
+                           : "no regression shown";
+    doc_say(
+        doc,
+        exit_code == LB_EXIT_OK             ? TONE_GOOD
+        : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
+                                            : TONE_BAD,
+        "%s. %d figure%s worse, %d better, %d without a change of %.3g %% shown, %d inconclusive",
+        word, counts[COMPARE_WORSE], counts[COMPARE_WORSE] == 1 ? "" : "s", counts[COMPARE_BETTER],
+        counts[COMPARE_SAME], 100 * compare->min_effect, counts[COMPARE_INCONCLUSIVE]);
+    doc_set_headline(doc);
+}
+
+/* What must be known before any figure is. */
+static void add_warnings(struct doc *doc, const struct compare *compare) {
+    doc_list(doc, NULL);
+    if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
+    if (compare->partial_count > 0)
+        doc_item(doc, TONE_WARN,
+                 "%d of the runs %s partial; only stages that came to their end are samples",
+                 compare->partial_count, compare->partial_count == 1 ? "is" : "are");
+    for (int i = 0; i < compare->difference_count && i < LINES_SHOWN; i++)
+        doc_item(doc, TONE_WARN, "differs: %s", compare->differences[i]);
+    if (compare->difference_count > LINES_SHOWN)
+        doc_item(doc, TONE_WARN,
+                 "... and %d more differences of plan or environment (--json has them)",
+                 compare->difference_count - LINES_SHOWN);
+    for (int i = 0; i < compare->alone_count && i < LINES_SHOWN; i++)
+        doc_item(doc, TONE_WARN, "%s", compare->alone[i].text);
+    if (compare->alone_count > LINES_SHOWN)
+        doc_item(doc, TONE_WARN, "... and %d more that only one side has (--json has them)",
+                 compare->alone_count - LINES_SHOWN);
+    doc_end(doc);
+}
+
+static const struct doc_column columns[] = {
+    {.title = "median of runs"},
+    {.title = "base", .right = true},
+    {.title = "new", .right = true},
+    {.title = "shift", .right = true},
+    {.title = "95 % interval"},
+    {.title = "verdict"},
+    {.title = "note"},
+    {.title = NULL},
+};
+
+static void add_figure(struct doc *doc, const struct compare_metric *metric,
+                       const struct compare_figure *figure) {
+    char text[NUMBER_TEXT_MAX], small[64];
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%s", metric->title);
+    doc_value(doc, figure->base.median, "%s", value_text(figure->base.median, metric, text));
+    doc_value(doc, figure->new.median, "%s", value_text(figure->new.median, metric, text));
+    doc_value(doc, figure->shift, "%s", number_change_text(figure->shift, text));
+    doc_cell(doc, "%s", interval_text(figure, small, sizeof small));
+    doc_cell(doc, "%s", compare_word(figure->verdict));
+    doc_set_tone(doc, tone_of(figure->verdict));
+    doc_cell(doc, "%s", note_text(figure, small, sizeof small));
+}
+
+/* "redis-setnx, 16 clients, one key, ..."; between two locks: "a -> b". Then its figures. */
+static void add_row(struct doc *doc, const struct compare_row *row) {
+    bool itself = strcmp(row->lock, row->new_lock) == 0;
+    doc_group(doc, row->violated ? TONE_BAD : TONE_PLAIN,
+              "%s%s%s, %.0f client%s, %s (%d and %d samples)%s", row->lock, itself ? "" : " -> ",
+              itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s", row->load,
+              row->base_count, row->new_count,
+              row->violated ? ": EXCLUSION VIOLATED"
+              : row->stuck  ? ": STUCK"
+                            : "");
+    bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
+    doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
+    if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
+    for (int m = 0; m < COMPARE_METRICS; m++) {
+        if (row->figure[m].verdict != COMPARE_UNKNOWN)
+            add_figure(doc, &compare_metrics[m], &row->figure[m]);
+    }
+}
+
+void compare_doc(const struct compare *compare, struct doc *doc) {
+    add_headline(doc, compare);
+    add_warnings(doc, compare);
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int i = 0; i < compare->row_count; i++) add_row(doc, &compare->rows[i]);
+    doc_end(doc);
+    doc_say(
+        doc, TONE_PLAIN,
+        "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by "
+        "Holm over all figures; shift and interval by Hodges and Lehmann. One run is one sample.",
+        100 * compare->min_effect, compare->alpha);
+}
+
+static const char *const csv_titles[] = {
+    "lock",           "new_lock",     "clients", "load", "figure",  "base_median",  "new_median",
+    "shift",          "low",          "high",    "p",    "verdict", "base_samples", "new_samples",
+    "base_guarantee", "new_guarantee"};
+
+static void add_csv_row(struct doc *doc, const struct compare_row *row, int metric) {
+    const struct compare_figure *figure = &row->figure[metric];
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%s", row->lock);
+    doc_cell(doc, "%s", row->new_lock);
+    doc_cell(doc, "%.0f", row->clients);
+    doc_cell(doc, "%s", row->load);
+    doc_cell(doc, "%s", compare_metrics[metric].name);
+    doc_figure(doc, figure->base.median);
+    doc_figure(doc, figure->new.median);
+    doc_figure(doc, figure->shift);
+    doc_figure(doc, figure->low);
+    doc_figure(doc, figure->high);
+    doc_figure(doc, figure->p);
+    doc_cell(doc, "%s", compare_word(figure->verdict));
+    doc_cell(doc, "%d", figure->base.count);
+    doc_cell(doc, "%d", figure->new.count);
+    doc_cell(doc, "%s", row->guarantee);
+    doc_cell(doc, "%s", row->new_guarantee);
+}
+
+void compare_csv(const struct compare *compare, struct doc *doc) {
+    doc_table(doc, NULL, NULL);
+    for (size_t c = 0; c < sizeof csv_titles / sizeof *csv_titles; c++)
+        doc_column(doc, &(struct doc_column){.title = csv_titles[c]});
+    for (int i = 0; i < compare->row_count; i++) {
+        for (int m = 0; m < COMPARE_METRICS; m++) {
+            if (compare->rows[i].figure[m].verdict != COMPARE_UNKNOWN)
+                add_csv_row(doc, &compare->rows[i], m);
+        }
+    }
+    doc_end(doc);
+}

@@ -1,0 +1,140 @@
+/* trend_doc: a history as a document. See trend.h. */
+#include <math.h>
+#include <string.h>
+
+#include "report/doc/number.h"
+#include "report/trend/trend.h"
+
+#define BLOCKS 30 /* newest values that a line of blocks shows */
+#define FEW 6     /* values: with fewer a change of level can hardly be told from scatter */
+#define WORDS 400
+
+static char *value_text(double value, int metric, char *text) {
+    return compare_metrics[metric].is_time ? number_time_text(value, text)
+                                           : number_text(value, &number_plain, text);
+}
+
+/* The newest values as blocks, the least of them lowest. text holds 3 * BLOCKS + 1 bytes. */
+static char *blocks_text(const struct trend_figure *figure, char *text) {
+    int from = figure->count > BLOCKS ? figure->count - BLOCKS : 0;
+    double low = INFINITY, high = -INFINITY;
+    char *to = text;
+    for (int i = from; i < figure->count; i++) {
+        low = fmin(low, figure->values[i]);
+        high = fmax(high, figure->values[i]);
+    }
+    for (int i = from; i < figure->count; i++) {
+        int level = high > low ? (int)lround(7 * (figure->values[i] - low) / (high - low)) : 3;
+        *to++ = '\xe2'; /* U+2581 .. U+2588 */
+        *to++ = '\x96';
+        *to++ = (char)(0x81 + level);
+    }
+    *to = '\0';
+    return text;
+}
+
+/* "worse, -8.2 % on 2026-11-10T12:00:00Z with commit abc in 20261110-contended: 23,000 -> 21,100 (p
+ * = 1e-6)". */
+static char *change_text(const struct trend_series *series, int metric,
+                         const struct change_point *change, char *text) {
+    const struct trend_figure *figure = &series->figure[metric];
+    const struct trend_line *line = series->lines[figure->lines[change->index]];
+    const char *commit = line->text[TREND_COMMIT];
+    char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX], also[100],
+        shift[NUMBER_TEXT_MAX + 1] = "";
+    trend_also(series, figure, change, also, sizeof also);
+    if (change->before > 0) {
+        shift[0] = ' ';
+        number_change_text(change->after / change->before - 1, shift + 1);
+    }
+    bool settled = figure->count - change->index >= TREND_LEVEL;
+    snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
+             trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
+             value_text(change->before, metric, before), value_text(change->after, metric, after),
+             line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN],
+             change->p, settled ? "" : "; so few runs may be outliers",
+             *also ? "; changed there, too: " : "", also);
+    return text;
+}
+
+/* What all of it comes to. */
+static void add_headline(struct doc *doc, const struct trend_view *view) {
+    int violated = 0, changes = 0;
+    for (int i = 0; i < view->count; i++) {
+        violated += view->series[i].violated;
+        for (int m = 0; m < COMPARE_METRICS; m++) changes += view->series[i].figure[m].change_count;
+    }
+    doc_say(doc, trend_exit(view) != LB_EXIT_OK || violated ? TONE_BAD : TONE_PLAIN,
+            "%s%d series, %d lines, %d change%s",
+            violated ? "EXCLUSION VIOLATED in the newest run of a series. " : "", view->count,
+            view->trend->count, changes, changes == 1 ? "" : "s");
+    if (view->ask.gate > 0)
+        doc_span(doc, DOC_PLAIN, ". %d figure%s WORSE by %.3g %% or more within the last %d runs",
+                 view->worse, view->worse == 1 ? "" : "s", 100 * view->ask.min_effect,
+                 view->ask.gate);
+    doc_set_headline(doc);
+}
+
+static void add_figure(struct doc *doc, const struct trend_view *view,
+                       const struct trend_series *series, int metric) {
+    const struct trend_figure *figure = &series->figure[metric];
+    char text[WORDS], line[3 * BLOCKS + 1];
+    bool worse = figure->worse && view->ask.gate > 0, bad = false;
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%s", compare_metrics[metric].title);
+    doc_value(doc, figure->latest, "%s", value_text(figure->latest, metric, text));
+    doc_value(doc, figure->median, "%s", value_text(figure->median, metric, text));
+    doc_figure(doc, figure->count);
+    doc_cell(doc, "%s", worse ? "WORSE" : "");
+    if (worse) doc_set_tone(doc, TONE_BAD);
+    doc_cell(doc, "%s", blocks_text(figure, line));
+    doc_cell(doc, "%s", "");
+    for (int c = 0; c < figure->change_count; c++) {
+        const struct change_point *change = &figure->changes[c];
+        bad |= trend_is_worse(metric, change->before, change->after);
+        doc_span(doc, DOC_DETAIL, "%s", change_text(series, metric, change, text));
+    }
+    if (figure->change_count > 0) doc_set_tone(doc, bad ? TONE_WARN : TONE_GOOD);
+}
+
+static void add_series(struct doc *doc, const struct trend_view *view,
+                       const struct trend_series *series) {
+    const struct trend_line *newest = series->lines[series->count - 1];
+    const char *const *text = (const char *const *)newest->text;
+    doc_group(doc, series->violated ? TONE_BAD : TONE_BEST, "%s, %s client%s, %s", text[TREND_LOCK],
+              text[TREND_CLIENTS], strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s",
+              text[TREND_LOAD]);
+    doc_span(doc, DOC_DETAIL, "%s; %s; %s; executor %s, environment %s; newest %s: %s",
+             text[TREND_TOPOLOGY], text[TREND_DURABILITY], text[TREND_SERVER], text[TREND_EXECUTOR],
+             text[TREND_ENVIRONMENT], text[TREND_TIME], text[TREND_VERDICT]);
+    if (series->count < FEW)
+        doc_span(doc, DOC_DETAIL, "%d run%s: too few to tell a change from scatter", series->count,
+                 series->count == 1 ? "" : "s");
+    for (int m = 0; m < COMPARE_METRICS; m++)
+        if (series->figure[m].count > 0) add_figure(doc, view, series, m);
+}
+
+void trend_doc(const struct trend_view *view, bool lines, struct doc *doc) {
+    char median[40];
+    const struct doc_column columns[] = {
+        {.title = "medians of runs"},
+        {.title = "latest", .right = true},
+        {.title = median, .right = true},
+        {.title = "runs", .figure = DOC_COUNT},
+        {.title = "gate", .only = view->ask.gate > 0 ? 0 : DOC_CSV},
+        {.title = "trend", .only = lines ? 0 : DOC_CSV},
+        {.title = "changes", .brief = "", .words = true, .below = true},
+        {.title = NULL},
+    };
+    add_headline(doc, view);
+    snprintf(median, sizeof median, "median of %d", view->ask.last);
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int i = 0; i < view->count; i++) add_series(doc, view, &view->series[i]);
+    doc_end(doc);
+    doc_say(
+        doc, TONE_PLAIN,
+        "Changes by Hunter's algorithm: E-divisive means, Student's t-test with p < %g, windows "
+        "of %d runs, at least %.3g %%. What ran on another kind of machine is a series of its own.",
+        CHANGE_MAX_P, CHANGE_WINDOW, 100 * view->ask.min_effect);
+}
