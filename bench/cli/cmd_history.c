@@ -202,9 +202,10 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
         struct doc doc = {0};
         bool md = wish->format == OPT_MD;
         if (wish->format != OPT_JSON) trend_doc(view, md || draws_lines(), &doc);
-        failed = wish->format == OPT_JSON
-                     ? trend_write_json(view, stdout)
-                     : doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout, err);
+        failed =
+            wish->format == OPT_JSON
+                ? trend_write_json(view, stdout)
+                : doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout, err);
         if (failed) err_set(err, LB_EXIT_MACHINE, "history: cannot write: is the disk full?");
     }
     trend_view_free(view);
