@@ -16,8 +16,8 @@ CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition
     $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
 
 # A client library that is missing leaves its locks out; `lockbench list` says so and what to install.
-LIBS := $(shell $(PKG) --libs jansson inih zlib 2>/dev/null) -lboost_context -lpthread -lm
-INCS := -I. -I$(B) $(shell $(PKG) --cflags jansson inih zlib 2>/dev/null)
+LIBS := $(shell $(PKG) --libs jansson zlib 2>/dev/null) -lboost_context -lpthread -lm
+INCS := -I. -I$(B) $(shell $(PKG) --cflags jansson zlib 2>/dev/null)
 DEFS :=
 define with # NAME, pkg-config modules
 ifeq ($$(shell $(PKG) --exists $(2) 2>/dev/null && echo yes),yes)

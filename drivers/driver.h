@@ -17,7 +17,7 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/rng.h"
-#include "drivers/option.h"
+#include "bench/option/option.h"
 #include "drivers/scenario.h"
 
 /* How a call ended. For locks the kind of failure matters, so each kind has a name and a count. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/option/text.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/text.h"
 
 #define EXAMPLE "write it as acquire_due.p99<=20ms"
 

@@ -14,7 +14,7 @@
 #include "bench/cli/interrupt.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 
 #define SETS_MAX 128
 #define LOCKS_MAX_BYTES 4000

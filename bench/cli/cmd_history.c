@@ -9,7 +9,7 @@
 #include "bench/base/nearest.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 #include "report/trend/trend.h"
 
 #define LAST_DEFAULT 10

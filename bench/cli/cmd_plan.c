@@ -14,7 +14,7 @@
 #include "bench/capacity/slo.h"
 #include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 #include "report/planner/planner.h"
 
 #define DEEP_MAX 3 /* folders below results/ */

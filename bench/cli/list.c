@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "bench/cli/list_about.h"
-#include "bench/workload/fields.h"
-#include "bench/workload/options.h"
+#include "bench/workload/sections.h"
 #include "drivers/registry.h"
 
 bool list_wants_lock(const struct list *list, const struct lb_lock *lock) {
@@ -273,15 +272,14 @@ void list_details(struct list *list, FILE *out) {
 }
 
 void list_keys(FILE *out) {
-    const char *section = "";
-    for (const struct field *field = fields(); field->section; field++) {
-        char allowed[256];
-        if (strcmp(section, field->section) != 0)
-            fprintf(out, "%s[%s]\n", *section ? "\n" : "", field->section);
-        section = field->section;
-        fprintf(out, "  %-11s %s\n  %-11s ", field->key, field->help, "");
-        if (field->def && *field->def) fprintf(out, "default %s; ", field->def);
-        fprintf(out, "%s\n", field_allowed(field, allowed, sizeof allowed));
+    for (const struct section *section = sections(); section->name; section++) {
+        fprintf(out, "%s[%s]\n", section == sections() ? "" : "\n", section->name);
+        for (const struct lb_option *key = section->keys; key->name; key++) {
+            char allowed[256];
+            fprintf(out, "  %-11s %s\n  %-11s ", key->name, key->help, "");
+            if (key->def && *key->def) fprintf(out, "default %s; ", key->def);
+            fprintf(out, "%s\n", option_allowed(key, allowed, sizeof allowed));
+        }
     }
     fprintf(
         out,

@@ -3,8 +3,7 @@
 
 #include "bench/cli/list.h"
 #include "bench/cli/list_about.h"
-#include "bench/workload/fields.h"
-#include "bench/workload/options.h"
+#include "bench/workload/sections.h"
 #include "drivers/registry.h"
 
 /* "try, wait" as ["try", "wait"]. */
@@ -86,12 +85,14 @@ json_t *list_json(struct list *list) {
 
 json_t *list_keys_json(void) {
     json_t *keys = json_array();
-    for (const struct field *field = fields(); field->section; field++) {
-        char allowed[256];
-        json_array_append_new(
-            keys, json_pack("{s:s, s:s, s:s?, s:s, s:s}", "section", field->section, "key",
-                            field->key, "default", field->def, "allowed",
-                            field_allowed(field, allowed, sizeof allowed), "help", field->help));
+    for (const struct section *section = sections(); section->name; section++) {
+        for (const struct lb_option *key = section->keys; key->name; key++) {
+            char allowed[256];
+            json_array_append_new(
+                keys, json_pack("{s:s, s:s, s:s?, s:s, s:s}", "section", section->name, "key",
+                                key->name, "default", key->def, "allowed",
+                                option_allowed(key, allowed, sizeof allowed), "help", key->help));
+        }
     }
     return json_pack("{s:o}", "keys", keys);
 }

@@ -80,7 +80,7 @@ static void a_number_out_of_range_is_told_what_is_allowed(void **state) {
         {{"run", "smoke", "--set", "load.keys=100 zipf:-1"}, 1, {"load.keys", "zipf"}},
         {{"run", "smoke", "--set", "load.arrival=poisson:0/s"}, 1, {"load.arrival", "0.001"}},
         {{"run", "smoke", "--set", "load.hold=-1ms"}, 1, {"load.hold", "-1ms"}},
-        {{"run", "smoke", "--set", "load.seed=-1"}, 1, {"load.seed", "digits"}},
+        {{"run", "smoke", "--set", "load.seed=-1"}, 1, {"load.seed", "0 to 999999999999999"}},
         {{"run", "smoke", "--set", "run.duration=0"}, 1, {"run.duration", "10ms to 24h"}},
         {{"run", "smoke", "--set", "run.duration=-5s"}, 1, {"run.duration", "10ms to 24h"}},
         {{"run", "smoke", "--set", "run.duration=5"}, 1, {"run.duration", "ms"}},

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/base/clock.h"
-#include "bench/workload/options.h"
+#include "bench/option/option.h"
 #include "drivers/registry.h"
 
 struct sample {

@@ -14,8 +14,8 @@
 
 #include "bench/base/home.h"
 #include "bench/tests/plan_help.h"
-#include "bench/workload/fields.h"
 #include "bench/workload/plan.h"
+#include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"
 #include "drivers/registry.h"
 
@@ -134,13 +134,16 @@ static void wrong_input_is_one_clear_line(void **state) {
          NULL,
          NULL,
          {".ini:2: run.repeat", "-1 is not between 1 and 1000"}},
-        {"[load]\nseed = 99999999999999999999\n", NULL, NULL, {"load.seed", "up to 15 digits"}},
+        {"[load]\nseed = 99999999999999999999\n",
+         NULL,
+         NULL,
+         {"load.seed", "0 to 999999999999999"}},
         {"[acquire]\nmode = timd\n", NULL, NULL, {".ini:2: acquire.mode", "did you mean 'timed'?"}},
         {"[acquire]\nmode = timed\n", NULL, NULL, {"acquire.timeout", "needs one"}},
         {"[acquire]\nreaders = 101\n",
          NULL,
          NULL,
-         {"acquire.readers", "not between 0 and 100", "0..100 +25"}},
+         {"acquire.readers", "not between 0 and 100", "0 to 100, a list"}},
         {"[acquire]\nreaders = 0..100 x2\n", NULL, NULL, {"acquire.readers", "0 times anything"}},
         {"[acquire]\npermits = 5\n",
          NULL,
@@ -344,15 +347,17 @@ static void every_key_is_printed_and_in_json(void **state) {
     struct plan *plan = load("", "null", NULL, &err);
     char *text = printed(plan);
     json_t *json = plan_json(plan);
-    for (const struct field *field = fields(); field->section; field++) {
-        char line[80], name[80], allowed[256];
-        snprintf(line, sizeof line, "\n%s = ", field->key);
-        assert_non_null(strstr(text, line));
-        snprintf(name, sizeof name, "%s_ns", field->key);
-        json_t *section = json_object_get(json, field->section);
-        assert_true(json_object_get(section, field->key) || json_object_get(section, name));
-        assert_string_not_equal(field->help, "");
-        assert_string_not_equal(field_allowed(field, allowed, sizeof allowed), "");
+    for (const struct section *section = sections(); section->name; section++) {
+        json_t *object = json_object_get(json, section->name);
+        for (const struct lb_option *key = section->keys; key->name; key++) {
+            char line[80], name[80], allowed[256];
+            snprintf(line, sizeof line, "\n%s = ", key->name);
+            assert_non_null(strstr(text, line));
+            snprintf(name, sizeof name, "%s_ns", key->name);
+            assert_true(json_object_get(object, key->name) || json_object_get(object, name));
+            assert_string_not_equal(key->help, "");
+            assert_string_not_equal(option_allowed(key, allowed, sizeof allowed), "");
+        }
     }
     json_decref(json);
     free(text);
@@ -377,18 +382,21 @@ static void every_key_survives_any_text(void **state) {
         struct arena arena = {0};
         struct lb_err err = {0};
         char text[200] = "", first[4096] = "", second[4096] = "";
-        const struct field *field = fields();
-        while (field[1].section && rng_below(&rng, 21) > 0) field++;
+        const struct section *section = &sections()[rng_below(&rng, 7)];
+        const struct lb_option *key = section->keys;
+        while (key[1].name && rng_below(&rng, 8) > 0) key++;
         for (uint64_t n = 1 + rng_below(&rng, 5); n > 0; n--) {
             strcat(text, parts[rng_below(&rng, sizeof parts / sizeof *parts)]);
         }
-        if (field_read(field, text, &plan, &arena, &err)) {
+        void *values = section_values(section, &plan, 0);
+        if (option_read(key, values, text, &arena, &err)) {
             assert_true(err.code == LB_EXIT_USAGE && *err.text);
         } else {
-            field_text(field, &plan, first, sizeof first);
-            if (field_read(field, first, &again, &arena, &err))
-                fail_msg("%s: '%s' gave '%s': %s", field->key, text, first, err.text);
-            assert_string_equal(first, field_text(field, &again, second, sizeof second));
+            void *read_again = section_values(section, &again, 0);
+            option_text(key, values, first, sizeof first);
+            if (option_read(key, read_again, first, &arena, &err))
+                fail_msg("%s: '%s' gave '%s': %s", key->name, text, first, err.text);
+            assert_string_equal(first, option_text(key, read_again, second, sizeof second));
             taken++;
         }
         arena_done(&arena);
@@ -409,11 +417,13 @@ static void the_readme_names_every_key_and_workload(void **state) {
     assert_non_null(in);
     while (fgets(line, sizeof line, in)) strncat(text, line, sizeof text - strlen(text) - 1);
     fclose(in);
-    for (const struct field *field = fields(); field->section; field++) {
-        bool shown = field->def && *field->def;
-        snprintf(wanted, sizeof wanted, "\n| `%s.%s` | %s%s%s", field->section, field->key,
-                 shown ? "`" : "", shown ? field->def : "", shown ? "` |" : "");
-        if (!strstr(text, wanted)) fail_msg("not in the README: %s", wanted);
+    for (const struct section *section = sections(); section->name; section++) {
+        for (const struct lb_option *key = section->keys; key->name; key++) {
+            bool shown = key->def && *key->def;
+            snprintf(wanted, sizeof wanted, "\n| `%s.%s` | %s%s%s", section->name, key->name,
+                     shown ? "`" : "", shown ? key->def : "", shown ? "` |" : "");
+            if (!strstr(text, wanted)) fail_msg("not in the README: %s", wanted);
+        }
     }
     assert_int_equal(workloads_find(folder, &list, &err), 0);
     for (int i = 0; i < list.count; i++) {

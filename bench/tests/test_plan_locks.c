@@ -237,7 +237,8 @@ static void topologies_are_chosen_by_name(void **state) {
     if (!plan && err.code == LB_EXIT_MACHINE) skip(); /* built without hiredis */
     if (!plan) fail_msg("%s", err.text);
     assert_int_equal(plan->topology_count, 2);
-    assert_string_equal(topologies_text(plan, text, sizeof text), "zookeeper, redis");
+    type_topologies.text(NULL, plan, text, sizeof text);
+    assert_string_equal(text, "zookeeper, redis");
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
     assert_null(topologies_of(plan, plan->locks[0].lock, 1));
     assert_null(topologies_of(plan, plan->locks[1].lock, 0));

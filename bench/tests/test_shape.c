@@ -12,11 +12,36 @@
 
 #include <math.h>
 
-#include "bench/workload/shape.h"
+#include "bench/workload/sections.h"
 
 struct word {
     const char *text, *back; /* back NULL: refused */
 };
+
+/* Whatever a key takes prints as expected; what it refuses leaves the plan as it was. */
+static void check_words(const char *section_name, const char *key, const struct word *words,
+                        size_t count) {
+    int number;
+    const struct section *section = section_find(section_name, &number);
+    const struct lb_option *option = options_find(section->keys, key);
+    for (size_t i = 0; i < count; i++) {
+        static struct plan plan, before;
+        struct lb_err err = {0};
+        char text[256];
+        memset(&plan, 77, sizeof plan);
+        before = plan;
+        int result = option_read(option, &plan, words[i].text, NULL, &err);
+        if ((result == 0) != (words[i].back != NULL))
+            fail_msg("%s = '%s': %d %s", key, words[i].text, result, err.text);
+        if (words[i].back) {
+            assert_string_equal(option_text(option, &plan, text, sizeof text), words[i].back);
+        } else {
+            assert_memory_equal(&plan, &before, sizeof plan);
+        }
+    }
+}
+#define CHECK_WORDS(section, key, words)                                                           \
+    check_words(section, key, words, sizeof(words) / sizeof *(words))
 
 static void dists_read_and_print(void **state) {
     static const struct word words[] = {
@@ -39,16 +64,7 @@ static void dists_read_and_print(void **state) {
         {"a:b:c:d", NULL},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct dist dist = {.mean_ns = 77};
-        struct lb_err err = {0};
-        char text[64];
-        int result = dist_parse(words[i].text, &dist, &err);
-        if ((result == 0) != (words[i].back != NULL))
-            fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back) assert_string_equal(dist_text(&dist, text, sizeof text), words[i].back);
-        if (!words[i].back) assert_int_equal(dist.mean_ns, 77);
-    }
+    CHECK_WORDS("load", "hold", words);
 }
 
 static void arrivals_read_and_print(void **state) {
@@ -67,17 +83,7 @@ static void arrivals_read_and_print(void **state) {
         {"", NULL},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct arrival arrival = {.rate_per_s = 77};
-        struct lb_err err = {0};
-        char text[64];
-        int result = arrival_parse(words[i].text, &arrival, &err);
-        if ((result == 0) != (words[i].back != NULL))
-            fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back)
-            assert_string_equal(arrival_text(&arrival, text, sizeof text), words[i].back);
-        if (!words[i].back) assert_true(arrival.rate_per_s == 77);
-    }
+    CHECK_WORDS("load", "arrival", words);
 }
 
 static void keyspaces_read_and_print(void **state) {
@@ -102,17 +108,7 @@ static void keyspaces_read_and_print(void **state) {
         {"", NULL},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct keyspace keys = {.count = 77};
-        struct lb_err err = {0};
-        char text[64];
-        int result = keyspace_parse(words[i].text, &keys, &err);
-        if ((result == 0) != (words[i].back != NULL))
-            fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back)
-            assert_string_equal(keyspace_text(&keys, text, sizeof text), words[i].back);
-        if (!words[i].back) assert_int_equal(keys.count, 77);
-    }
+    CHECK_WORDS("load", "keys", words);
 }
 
 static void ladders_read_and_print(void **state) {
@@ -148,24 +144,16 @@ static void ladders_read_and_print(void **state) {
         {"-1", NULL},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        int steps[PLAN_LADDER_MAX] = {77}, count = 77;
-        struct lb_err err = {0};
-        char text[256];
-        int result = ladder_parse(words[i].text, 1, PLAN_CLIENTS_MAX, steps, &count, &err);
-        if ((result == 0) != (words[i].back != NULL))
-            fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back)
-            assert_string_equal(ladder_text(steps, count, text, sizeof text), words[i].back);
-        if (!words[i].back) assert_true(steps[0] == 77 && count == 77);
-    }
+    CHECK_WORDS("load", "clients", words);
 }
 
 static void a_ladder_without_step_is_told_how(void **state) {
-    int steps[PLAN_LADDER_MAX], count;
+    static struct plan plan;
     struct lb_err err = {0};
+    int number;
     (void)state;
-    ladder_parse("1..64", 1, PLAN_CLIENTS_MAX, steps, &count, &err);
+    option_read(options_find(section_find("load", &number)->keys, "clients"), &plan, "1..64", NULL,
+                &err);
     assert_non_null(strstr(err.text, "1..64 x2 doubles"));
 }
 
@@ -173,16 +161,7 @@ static void gaps_read_and_print(void **state) {
     static const struct word words[] = {{"none", "none"}, {"yield", "yield"}, {"50us", "50us"},
                                         {"0", NULL},      {"5", NULL},        {"no", NULL}};
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        enum check_gap gap = GAP_NONE;
-        int64_t ns = 0;
-        struct lb_err err = {0};
-        char text[64];
-        int result = gap_parse(words[i].text, &gap, &ns, &err);
-        if ((result == 0) != (words[i].back != NULL))
-            fail_msg("'%s': %d %s", words[i].text, result, err.text);
-        if (words[i].back) assert_string_equal(gap_text(gap, ns, text, sizeof text), words[i].back);
-    }
+    CHECK_WORDS("check", "gap", words);
 }
 
 /* The share of 200000 draws that are below bound, and their mean. */

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "bench/base/clock.h"
+#include "bench/option/text.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/text.h"
 
 static void durations_are_read_exactly(void **state) {
     static const struct {

@@ -1,4 +1,4 @@
-/* test_workfile: workload files, line by line: what libinih would cut, join or overlook. */
+/* test_workfile: workload files, line by line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,6 @@ static void keys_have_values_and_lines(void **state) {
 
 static void long_lines_are_read_whole(void **state) {
     (void)state;
-    /* libinih's limit is 200 bytes, so look at all lengths around it. */
     for (int len = 1; len < 450; len++) {
         char text[600], value[500];
         int line = 0;

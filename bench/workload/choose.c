@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/option/text.h"
 #include "bench/workload/draft.h"
-#include "bench/workload/text.h"
 #include "bench/workload/topologies.h"
 #include "bench/workload/words.h"
 #include "drivers/registry.h"

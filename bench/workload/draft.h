@@ -2,19 +2,14 @@
 #ifndef BENCH_WORKLOAD_DRAFT_H
 #define BENCH_WORKLOAD_DRAFT_H
 
-#include "bench/workload/arena.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/workfile.h"
-
-#define DRAFT_FIELDS_MAX 128
 
 struct draft {
     struct plan *plan;
     struct arena *arena;
-    /* who set the fields()[i]; NULL = its default stands */
-    const struct setting *from[DRAFT_FIELDS_MAX];
-    /* the same of each fault section */
-    const struct setting *from_fault[PLAN_FAULTS_MAX][DRAFT_FIELDS_MAX];
+    struct settings
+        settings;        /* of the file, then of the command line: the last one of a key wins */
     void **lock_options; /* of each lock of the registry, in its order */
     void **backend_options;
 };
@@ -28,7 +23,7 @@ int draft_apply(struct draft *draft, const struct setting *setting, struct lb_er
 /* choose.c: plan->locks and plan->skipped, from plan->wished. 0, or -1 with err. */
 int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_err *err);
 
-/* check.c: what one value alone can't tell. 0, or -1 with err; adds to plan->warnings. */
+/* validate.c: what one value alone can't tell. 0, or -1 with err; adds to plan->warnings. */
 int draft_check(struct draft *draft, struct lb_err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 
 #define TARGETS "any,holder,waiter,all,replication,leader,primary,one,minority,majority"
 #define NODE_MAX 15
@@ -42,13 +42,6 @@ static const struct {
     [INJECT_WIRE_DROP] = {ON_WIRES, true, WIRES},
 };
 
-int fault_section(const char *name) {
-    if (strcmp(name, "fault") == 0) return 0;
-    if (strncmp(name, "fault.", 6) != 0 || strlen(name) != 7) return -1;
-    int number = name[6] - '0';
-    return number >= 2 && number <= PLAN_FAULTS_MAX ? number - 1 : -1;
-}
-
 char *fault_section_text(int number, char *text, size_t size) {
     if (number == 0) {
         snprintf(text, size, "fault");
@@ -58,11 +51,13 @@ char *fault_section_text(int number, char *text, size_t size) {
     return text;
 }
 
-int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret,
-               struct lb_err *err) {
+static int read_span(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
     static const char random[] = "random:";
-    struct span span = {0};
-    if (min_ns > 0 && (strcmp(text, "none") == 0 || strcmp(text, "0") == 0)) {
+    int64_t min_ns = (int64_t)option->min, max_ns = (int64_t)option->max;
+    struct span *ret = option_at(option, values), span = {0};
+    (void)arena;
+    if (option->choices && (option_is_zero_word(option, text) || strcmp(text, "0") == 0)) {
         *ret = span;
         return 0;
     }
@@ -105,17 +100,57 @@ int64_t span_draw(const struct span *span, struct lb_rng *rng) {
     return span->from_ns + (int64_t)rng_below(rng, (uint64_t)(span->to_ns - span->from_ns) + 1);
 }
 
-int fault_target_parse(const char *text, struct plan_fault *ret, struct lb_err *err) {
+static void format_span(const struct lb_option *option, const void *values, char *text,
+                        size_t size) {
+    if (option->choices && span_is_none(option_in(option, values))) {
+        snprintf(text, size, "%s", option->choices);
+    } else {
+        span_text(option_in(option, values), text, size);
+    }
+}
+
+static void allowed_span(const struct lb_option *option, char *text, size_t size) {
+    char low[40], high[40];
+    snprintf(text, size, "%s%sa duration, %s to %s, or random:2s..5s",
+             option->choices ? option->choices : "", option->choices ? ", " : "",
+             duration_text((int64_t)option->min, low, sizeof low),
+             duration_text((int64_t)option->max, high, sizeof high));
+}
+
+/* "first" as people write it, and "first_ns" as a number: null where it is none or drawn. */
+static int json_span(const struct lb_option *option, const void *values, json_t *object) {
+    const struct span *span = option_in(option, values);
+    bool fixed = span->from_ns == span->to_ns && !(option->choices && span_is_none(span));
+    char text[128];
+    format_span(option, values, text, sizeof text);
+    if (option_put_json(option, "_ns", fixed ? json_integer(span->from_ns) : json_null(), object))
+        return -1;
+    return option_put_json(option, "", json_string(text), object);
+}
+
+const struct lb_option_type type_span = {
+    .name = "span",
+    .bytes = sizeof(struct span),
+    .read = read_span,
+    .text = format_span,
+    .allowed = allowed_span,
+    .json = json_span,
+};
+
+static int read_target(const struct lb_option *option, const char *text, void *values,
+                       struct arena *arena, struct lb_err *err) {
+    struct plan_fault *fault = values;
     int target = 0;
     int64_t node = 0;
+    (void)option, (void)arena;
     if (*text >= '0' && *text <= '9') {
         if (text_int(text, 0, NODE_MAX, &node, err)) return -1;
         target = TARGET_NODE;
     } else if (text_choice(text, TARGETS, &target, err)) {
         return -1;
     }
-    ret->target = (enum fault_target)target;
-    ret->node = (int)node;
+    fault->target = (enum fault_target)target;
+    fault->node = (int)node;
     return 0;
 }
 
@@ -126,6 +161,21 @@ char *fault_target_text(const struct plan_fault *fault, char *text, size_t size)
     }
     return text_choice_name(TARGETS, (int)fault->target, text, size);
 }
+
+static void format_target(const struct lb_option *option, const void *values, char *text,
+                          size_t size) {
+    (void)option;
+    fault_target_text(values, text, size);
+}
+
+const struct lb_option_type type_target = {
+    .name = "target",
+    .bytes = sizeof(enum fault_target),
+    .read = read_target,
+    .text = format_target,
+    .words =
+        "any, holder, waiter, all, replication, leader, primary, one, minority, majority, or a node's number",
+};
 
 const char *injection_name(enum injection kind) {
     static const char *const names[INJECTIONS] = {

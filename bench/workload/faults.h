@@ -1,11 +1,9 @@
-/* faults: the values of fault sections that have a grammar of their own, from text, and what a
- * section's values must be to each other. plan.h has the way back to text.
- *
- * Readers: 0, or -1 with err (LB_EXIT_USAGE) and the result untouched. The error says what is wrong
- * with the value, not where it stands. */
+/* faults: the types of fault sections' keys that have a grammar of their own, and what a section's
+ * values must be to each other. */
 #ifndef BENCH_WORKLOAD_FAULTS_H
 #define BENCH_WORKLOAD_FAULTS_H
 
+#include "bench/option/option.h"
 #include "bench/workload/plan.h"
 
 /* In the order of enum injection. */
@@ -13,29 +11,14 @@
     "none,pause,kill,starve,server-pause,server-kill,server-empty,promote,terminate,evict,clock,wire-delay," \
     "wire-slow,wire-cut,wire-reset,wire-midway,wire-drop"
 
-/* Which fault section a section's name means: 0 for "fault", 1 for "fault.2", ...; -1 = none. */
-int fault_section(const char *name);
-/* The way back. Returns text. */
+/* The name of the number-th fault section, from 0: "fault", "fault.2", ... Returns text. */
 char *fault_section_text(int number, char *text, size_t size);
 
-/* "2s", "random:2s..5s"; where min_ns is above 0 also "none" and "0". */
-int span_parse(const char *text, int64_t min_ns, int64_t max_ns, struct span *ret,
-               struct lb_err *err);
+extern const struct lb_option_type type_span; /* struct span: "2s", "random:2s..5s" */
 static inline bool span_is_none(const struct span *span) {
     return span->to_ns == 0;
 }
-
-/* "holder", "minority", "2"; sets .target and .node. */
-int fault_target_parse(const char *text, struct plan_fault *ret, struct lb_err *err);
-
-/* The section that this .target is in. */
-static inline struct plan_fault *fault_with_target(void *target) {
-    return (struct plan_fault *)(void *)((char *)target - offsetof(struct plan_fault, target));
-}
-static inline const struct plan_fault *fault_with_target_const(const void *target) {
-    return (const struct plan_fault *)(const void *)((const char *)target -
-                                                     offsetof(struct plan_fault, target));
-}
+extern const struct lb_option_type type_target; /* struct plan_fault: .target and .node */
 
 /* On what a kind acts. */
 enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };

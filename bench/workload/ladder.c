@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/option/text.h"
+#include "bench/workload/plan.h"
 #include "bench/workload/shape.h"
-#include "bench/workload/text.h"
 
 struct ladder {
     int *steps;
@@ -12,7 +13,7 @@ struct ladder {
     int min, max;
 };
 
-static int add(struct ladder *ladder, int64_t step, struct lb_err *err) {
+static int add_step(struct ladder *ladder, int64_t step, struct lb_err *err) {
     for (int i = 0; i < ladder->count; i++) {
         if (ladder->steps[i] == step) {
             return err_set(err, LB_EXIT_USAGE,
@@ -53,15 +54,33 @@ static int add_range(struct ladder *ladder, const char *text, const char *dots,
     if (times && low == 0)
         return err_set(err, LB_EXIT_USAGE, "'%.60s': 0 times anything stays 0", text);
     for (int64_t at = low; at < high; at = times ? at * by : at + by) {
-        if (add(ladder, at, err)) return -1;
+        if (add_step(ladder, at, err)) return -1;
     }
-    return add(ladder, high, err);
+    return add_step(ladder, high, err);
 }
 
-int ladder_parse(const char *text, int min, int max, int steps[PLAN_LADDER_MAX], int *ret_count,
-                 struct lb_err *err) {
+/* How many steps there are stands right behind them in the struct. */
+static int *count_of(const void *steps) {
+    return (int *)(uintptr_t)steps + PLAN_LADDER_MAX;
+}
+#define COUNT_IS_BEHIND(member)                                                                    \
+    _Static_assert(offsetof(struct plan, member##_count) ==                                        \
+                       offsetof(struct plan, member) + sizeof(int[PLAN_LADDER_MAX]),               \
+                   "ladder.c looks for the count behind the steps")
+COUNT_IS_BEHIND(clients);
+COUNT_IS_BEHIND(rates);
+COUNT_IS_BEHIND(readers);
+
+static int read_ladder(const struct lb_option *option, const char *text, void *values,
+                       struct arena *arena, struct lb_err *err) {
     int built[PLAN_LADDER_MAX];
-    struct ladder ladder = {.steps = built, .min = min, .max = max};
+    struct ladder ladder = {.steps = built, .min = (int)option->min, .max = (int)option->max};
+    int *steps = option_at(option, values);
+    (void)arena;
+    if (option_is_zero_word(option, text)) {
+        *count_of(steps) = 0;
+        return 0;
+    }
     for (const char *at = text;; at++) {
         char word[64];
         size_t len = strcspn(at, ",");
@@ -74,22 +93,48 @@ int ladder_parse(const char *text, int min, int max, int steps[PLAN_LADDER_MAX],
         if (dots) {
             if (add_range(&ladder, word, dots, err)) return -1;
         } else {
-            if (text_int(word, min, max, &step, err)) return -1;
-            if (add(&ladder, step, err)) return -1;
+            if (text_int(word, ladder.min, ladder.max, &step, err)) return -1;
+            if (add_step(&ladder, step, err)) return -1;
         }
         at += len;
         if (*at == '\0') break;
     }
-    memcpy(steps, built, sizeof *steps * (size_t)ladder.count);
-    *ret_count = ladder.count;
+    memcpy(steps, built, sizeof *built * (size_t)ladder.count);
+    *count_of(steps) = ladder.count;
     return 0;
 }
 
-char *ladder_text(const int *steps, int count, char *text, size_t size) {
+/* "1, 2, 4": every step written out. */
+static void format_ladder(const struct lb_option *option, const void *values, char *text,
+                          size_t size) {
+    const int *steps = option_in(option, values);
+    int count = *count_of(steps);
     size_t used = 0;
-    text[0] = '\0';
+    snprintf(text, size, "%s", option->choices ? option->choices : "");
     for (int i = 0; i < count && used < size; i++) {
         used += (size_t)snprintf(text + used, size - used, i ? ", %d" : "%d", steps[i]);
     }
-    return text;
 }
+
+static void allowed_ladder(const struct lb_option *option, char *text, size_t size) {
+    snprintf(text, size, "%s%s%.0f to %.0f, a list 1,2,4, or a ladder 1..64 x2 or 10..50 +10",
+             option->choices ? option->choices : "", option->choices ? ", " : "", option->min,
+             option->max);
+}
+
+static int json_ladder(const struct lb_option *option, const void *values, json_t *object) {
+    const int *steps = option_in(option, values);
+    int count = *count_of(steps);
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(array, json_integer(steps[i]));
+    return option_put_json(option, "", array, object);
+}
+
+const struct lb_option_type type_ladder = {
+    .name = "ladder",
+    .bytes = sizeof(int[PLAN_LADDER_MAX]),
+    .read = read_ladder,
+    .text = format_ladder,
+    .allowed = allowed_ladder,
+    .json = json_ladder,
+};

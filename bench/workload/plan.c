@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/option/text.h"
 #include "bench/workload/draft.h"
-#include "bench/workload/fields.h"
-#include "bench/workload/text.h"
+#include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"
 
 /* The file's name without folder and ending, as far as it is fit for a name. */
@@ -38,11 +38,11 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
     if (!dot) {
         char name[64];
         text_trim(text, strcspn(text, "="), name, sizeof name);
-        for (const struct field *field = fields(); equals && field->section; field++) {
-            if (strcmp(field->key, name) != 0) continue;
+        for (const struct section *of = sections(); equals && of->name; of++) {
+            if (!options_find(of->keys, name)) continue;
             return err_set(err, LB_EXIT_USAGE,
-                           "--set %.80s: lacks the section; write --set %s.%.80s", text,
-                           field->section, text);
+                           "--set %.80s: lacks the section; write --set %s.%.80s", text, of->name,
+                           text);
         }
         return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
     }
@@ -68,21 +68,21 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
 
 static int fill(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
     struct plan *plan = draft->plan;
-    struct settings settings = {0};
+    struct settings *settings = &draft->settings;
     char path[PATH_MAX];
     if (workload_path(wish->folder, wish->workload, path, sizeof path, err)) return -1;
     plan->source = arena_text(draft->arena, path);
     plan->name = plan->source ? stem(path, draft->arena) : NULL;
     if (!plan->name) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (draft_defaults(draft, err)) return -1;
-    if (workfile_read(plan->source, draft->arena, &settings, err)) return -1;
+    if (workfile_read(plan->source, draft->arena, settings, err)) return -1;
     for (int i = 0; i < wish->set_count; i++) {
         struct setting setting;
         if (read_set(wish->sets[i], draft->arena, &setting, err)) return -1;
-        if (settings_add(&settings, draft->arena, &setting, err)) return -1;
+        if (settings_add(settings, draft->arena, &setting, err)) return -1;
     }
-    for (int i = 0; i < settings.count; i++) {
-        if (draft_apply(draft, &settings.item[i], err)) return -1;
+    for (int i = 0; i < settings->count; i++) {
+        if (draft_apply(draft, &settings->item[i], err)) return -1;
     }
     if (wish->locks) {
         plan->wished = arena_text(draft->arena, wish->locks);
@@ -90,7 +90,7 @@ static int fill(struct draft *draft, const struct plan_wish *wish, struct lb_err
     }
     if (draft_choose(draft, wish, err)) {
         const struct setting *from =
-            wish->locks ? NULL : draft->from[field_find("workload", "locks") - fields()];
+            wish->locks ? NULL : settings_find(settings, "workload", "locks");
         char place[256];
         if (from) err_prefix(err, "%s", setting_place(from, place, sizeof place));
         return -1;

@@ -1,5 +1,7 @@
-/* plan: what a run will do, read from a workload file and the command line, checked, with every
- * default filled in. Immutable once made; printable; the same plan and seed give the same schedule.
+/* plan: what a run will do. A workload is what a file and --set say; a plan is that workload with
+ * every default filled in and checked. A plan does not change once made and can be printed; the
+ * same plan and seed give the same schedule. (`lockbench plan`, the capacity planner, is another
+ * thing: report/planner.)
  *
  * It knows the tables of locks and options, but starts nothing and asks no server. */
 #ifndef BENCH_WORKLOAD_PLAN_H
@@ -13,6 +15,7 @@
 
 #include "bench/base/err.h"
 #include "bench/base/rng.h"
+#include "bench/option/text.h"
 #include "drivers/driver.h"
 
 #define PLAN_CLIENTS_MAX 100000
@@ -242,12 +245,11 @@ json_t *plan_json(const struct plan *plan);
 /* The plan as a workload file that gives it again, every key filled; for --dry-run. */
 void plan_print(const struct plan *plan, FILE *out);
 
-/* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99";
- * "5ms". Each writes at most size bytes and returns text. */
+/* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99".
+ * Each writes at most size bytes and returns text. */
 char *arrival_text(const struct arrival *arrival, char *text, size_t size);
 char *dist_text(const struct dist *dist, char *text, size_t size);
 char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
-char *duration_text(int64_t ns, char *text, size_t size);
 char *span_text(const struct span *span, char *text, size_t size);
 const char *mode_text(enum acquire_mode mode);
 

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
+#include "bench/workload/plan.h"
 
 #define DAY_NS (86400 * LB_S_NS)
+#define TIME_MAX_NS (3600 * LB_S_NS) /* of a mean hold or think: the range of the histograms */
+#define RATE_MAX 1e7                 /* arrivals a second */
 #define SIGMA_MIN 0.01
 #define SIGMA_MAX 3.0
 #define ZIPF_MIN 0.01
@@ -26,10 +29,12 @@ static int split(const char *text, char words[3][48]) {
     return -1;
 }
 
-int dist_parse(const char *text, struct dist *ret, struct lb_err *err) {
+static int read_dist(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
     static const char names[] = "constant,exponential,lognormal";
     char words[3][48];
     int count = split(text, words), kind = DIST_CONSTANT;
+    (void)arena;
     if (count < 0)
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
     if (count > 1 && text_choice(words[0], names, &kind, err)) return -1;
@@ -39,7 +44,7 @@ int dist_parse(const char *text, struct dist *ret, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE, "'%s' needs a mean: %s:5ms%s, say", words[0], words[0],
                        kind == DIST_LOGNORMAL ? ":0.7" : "");
     }
-    if (text_duration(words[count > 1], 0, SHAPE_TIME_MAX_NS, &dist.mean_ns, err)) return -1;
+    if (text_duration(words[count > 1], 0, TIME_MAX_NS, &dist.mean_ns, err)) return -1;
     if (kind == DIST_LOGNORMAL) {
         if (count < 3) {
             return err_set(err, LB_EXIT_USAGE,
@@ -52,7 +57,7 @@ int dist_parse(const char *text, struct dist *ret, struct lb_err *err) {
     } else if (count == 3) {
         return err_set(err, LB_EXIT_USAGE, "'%.60s' has more than a mean", text);
     }
-    *ret = dist;
+    *(struct dist *)option_at(option, values) = dist;
     return 0;
 }
 
@@ -94,9 +99,11 @@ int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
     return drawn < (double)DAY_NS ? (int64_t)(drawn + 0.5) : DAY_NS;
 }
 
-int arrival_parse(const char *text, struct arrival *ret, struct lb_err *err) {
+static int read_arrival(const struct lb_option *option, const char *text, void *values,
+                        struct arena *arena, struct lb_err *err) {
     char words[3][48];
     int count = split(text, words), kind;
+    (void)arena;
     if (count < 0) return err_set(err, LB_EXIT_USAGE, "'%.60s' is not an arrival process", text);
     if (text_choice(words[0], "closed,constant,poisson", &kind, err)) return -1;
     struct arrival arrival = {.kind = (enum arrival_kind)kind};
@@ -110,12 +117,12 @@ int arrival_parse(const char *text, struct arrival *ret, struct lb_err *err) {
         }
         size_t len = strlen(words[1]);
         if (len > 2 && strcmp(words[1] + len - 2, "/s") == 0) words[1][len - 2] = '\0';
-        if (text_real(words[1], RATE_MIN, SHAPE_RATE_MAX, &arrival.rate_per_s, err)) {
+        if (text_real(words[1], RATE_MIN, RATE_MAX, &arrival.rate_per_s, err)) {
             err_prefix(err, "rate a second");
             return -1;
         }
     }
-    *ret = arrival;
+    *(struct arrival *)option_at(option, values) = arrival;
     return 0;
 }
 
@@ -131,7 +138,10 @@ char *arrival_text(const struct arrival *arrival, char *text, size_t size) {
     return text;
 }
 
-int keyspace_parse(const char *text, struct keyspace *ret, struct lb_err *err) {
+static int read_keyspace(const struct lb_option *option, const char *text, void *values,
+                         struct arena *arena, struct lb_err *err) {
+    struct keyspace *ret = option_at(option, values);
+    (void)arena;
     if (strcmp(text, "own") == 0) {
         *ret = (struct keyspace){.pick = KEYS_OWN};
         return 0;
@@ -187,30 +197,85 @@ char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
     return text;
 }
 
-int gap_parse(const char *text, enum check_gap *ret_gap, int64_t *ret_ns, struct lb_err *err) {
+static int read_gap(const struct lb_option *option, const char *text, void *values,
+                    struct arena *arena, struct lb_err *err) {
+    struct plan *plan = values;
     int64_t ns = 0;
     enum check_gap gap = GAP_NONE;
+    (void)option, (void)arena;
     if (strcmp(text, "yield") == 0) {
         gap = GAP_YIELD;
     } else if (strcmp(text, "none") != 0) {
         struct lb_err why = {0};
-        if (text_duration(text, 1, SHAPE_TIME_MAX_NS, &ns, &why)) {
+        if (text_duration(text, 1, TIME_MAX_NS, &ns, &why)) {
             return err_set(err, LB_EXIT_USAGE, "neither none nor yield, and %s", why.text);
         }
         gap = GAP_TIME;
     }
-    *ret_gap = gap;
-    *ret_ns = ns;
+    plan->gap = gap;
+    plan->gap_ns = ns;
     return 0;
 }
 
-char *gap_text(enum check_gap gap, int64_t ns, char *text, size_t size) {
-    if (gap == GAP_TIME) return duration_text(ns, text, size);
-    snprintf(text, size, gap == GAP_YIELD ? "yield" : "none");
-    return text;
+static void format_gap(const struct lb_option *option, const void *values, char *text,
+                       size_t size) {
+    const struct plan *plan = values;
+    (void)option;
+    if (plan->gap == GAP_TIME) {
+        duration_text(plan->gap_ns, text, size);
+    } else {
+        snprintf(text, size, plan->gap == GAP_YIELD ? "yield" : "none");
+    }
 }
 
 const char *mode_text(enum acquire_mode mode) {
     static const char *const names[] = {"wait", "try", "timed"};
     return names[mode];
 }
+
+static void format_dist(const struct lb_option *option, const void *values, char *text,
+                        size_t size) {
+    dist_text(option_in(option, values), text, size);
+}
+
+static void format_arrival(const struct lb_option *option, const void *values, char *text,
+                           size_t size) {
+    arrival_text(option_in(option, values), text, size);
+}
+
+static void format_keyspace(const struct lb_option *option, const void *values, char *text,
+                            size_t size) {
+    keyspace_text(option_in(option, values), text, size);
+}
+
+const struct lb_option_type type_dist = {
+    .name = "dist",
+    .bytes = sizeof(struct dist),
+    .read = read_dist,
+    .text = format_dist,
+    .words = "0, 5ms, exponential:5ms, or lognormal:5ms:0.7 (mean, sigma of the logarithm)",
+};
+
+const struct lb_option_type type_arrival = {
+    .name = "arrival",
+    .bytes = sizeof(struct arrival),
+    .read = read_arrival,
+    .text = format_arrival,
+    .words = "closed, constant:500/s, or poisson:500/s",
+};
+
+const struct lb_option_type type_keyspace = {
+    .name = "keyspace",
+    .bytes = sizeof(struct keyspace),
+    .read = read_keyspace,
+    .text = format_keyspace,
+    .words = "own, 1 to 10000000, 1000 uniform, or 1000 zipf:0.99",
+};
+
+const struct lb_option_type type_gap = {
+    .name = "gap",
+    .bytes = sizeof(enum check_gap),
+    .read = read_gap,
+    .text = format_gap,
+    .words = "none, yield, or a duration above 0",
+};

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 #include "drivers/registry.h"
 
 /* The name as a lock's own table has it; NULL if no lock has it. */
-static const char *known(const char *name, struct nearest *nearest) {
+static const char *find_topology(const char *name, struct nearest *nearest) {
     for (int i = 0; registry_locks()[i]; i++) {
         const char *const *names = lb_topologies(registry_locks()[i]);
         for (; names && *names; names++) {
@@ -20,9 +20,12 @@ static const char *known(const char *name, struct nearest *nearest) {
     return NULL;
 }
 
-int topologies_read(const char *text, struct plan *plan, struct lb_err *err) {
+static int read_topologies(const struct lb_option *option, const char *text, void *values,
+                           struct arena *arena, struct lb_err *err) {
+    struct plan *plan = values;
     const char *found[PLAN_LADDER_MAX];
     int count = 0;
+    (void)option, (void)arena;
     if (strcmp(text, "default") == 0) {
         plan->topology_count = 0;
         return 0;
@@ -34,7 +37,7 @@ int topologies_read(const char *text, struct plan *plan, struct lb_err *err) {
         if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%.60s", at);
         if (!*name) return err_set(err, LB_EXIT_USAGE, "a name is missing between commas");
         nearest_init(&nearest, name);
-        const char *topology = known(name, &nearest);
+        const char *topology = find_topology(name, &nearest);
         if (!topology) {
             return err_set(err, LB_EXIT_USAGE, "no lock runs on a topology '%s'%s", name,
                            nearest_hint(&nearest, hint, sizeof hint));
@@ -54,14 +57,25 @@ int topologies_read(const char *text, struct plan *plan, struct lb_err *err) {
     return 0;
 }
 
-char *topologies_text(const struct plan *plan, char *text, size_t size) {
+static void format_topologies(const struct lb_option *option, const void *values, char *text,
+                              size_t size) {
+    const struct plan *plan = values;
     size_t used = 0;
+    (void)option;
     snprintf(text, size, "default");
     for (int i = 0; i < plan->topology_count && used < size; i++) {
         used += (size_t)snprintf(text + used, size - used, i ? ", %s" : "%s", plan->topologies[i]);
     }
-    return text;
 }
+
+const struct lb_option_type type_topologies = {
+    .name = "topologies",
+    .bytes = sizeof(char *[PLAN_LADDER_MAX]),
+    .read = read_topologies,
+    .text = format_topologies,
+    .words =
+        "default, or names of topologies with commas between ('lockbench list LOCK' shows a lock's)",
+};
 
 static bool can_run_on(const struct lb_lock *lock, const char *topology) {
     for (const char *const *names = lb_topologies(lock); names && *names; names++) {

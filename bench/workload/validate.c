@@ -1,12 +1,12 @@
-/* check: what a plan's values must be to each other. An error names the key that should change;
+/* validate: what a plan's values must be to each other. An error names the key that should change;
  * what is allowed but perhaps not meant becomes a warning. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "bench/workload/draft.h"
 #include "bench/workload/faults.h"
-#include "bench/workload/fields.h"
 #include "bench/workload/keys.h"
+#include "bench/workload/sections.h"
 
 #define STEADY_LEAST_NS (10 * LB_S_NS)
 
@@ -26,41 +26,30 @@ static int least(const struct plan *plan) {
     return few;
 }
 
-/* An error at the place where a value was set, or at its default. */
-static int wrong_at(const struct draft *draft, struct lb_err *err, const struct field *field,
-                    const struct setting *from, const char *section, const char *why) {
-    char place[256], value[200];
+/* An error at the place where a value was set, or at its default. number: of the fault section. */
+__attribute__((format(printf, 6, 7))) static int
+wrong_in(const struct draft *draft, struct lb_err *err, const char *section_name, int number,
+         const char *key, const char *format, ...) {
+    int unused;
+    const struct section *section = section_find(section_name, &unused);
+    char name[16], place[256], value[200], why[300];
+    va_list args;
+    section_text(section, number, name, sizeof name);
+    const struct setting *from = settings_find(&draft->settings, name, key);
     if (from) {
         setting_place(from, place, sizeof place);
     } else {
-        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, section, field->key);
+        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, name, key);
     }
-    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place,
-                   field_text(field, draft->plan, value, sizeof value),
-                   from ? "" : " (the default)", why);
-}
-
-__attribute__((format(printf, 5, 6))) static int wrong(const struct draft *draft,
-                                                       struct lb_err *err, const char *section,
-                                                       const char *key, const char *format, ...) {
-    const struct field *field = field_find(section, key);
-    char why[300];
-    va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    return wrong_at(draft, err, field, draft->from[field - fields()], section, why);
+    option_text(options_find(section->keys, key), section_values(section, draft->plan, number),
+                value, sizeof value);
+    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place, value, from ? "" : " (the default)",
+                   why);
 }
-
-/* The same of a key of the number-th fault section. */
-static int wrong_fault(const struct draft *draft, struct lb_err *err, int number, const char *key,
-                       const char *why) {
-    const struct field *field = field_find("fault", key);
-    struct field at = field_of_fault(field, number);
-    char section[16];
-    return wrong_at(draft, err, &at, draft->from_fault[number][field - fields()],
-                    fault_section_text(number, section, sizeof section), why);
-}
+#define wrong(draft, err, section, key, ...) wrong_in(draft, err, section, 0, key, __VA_ARGS__)
 
 __attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format,
                                                        ...) {
@@ -79,11 +68,12 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
         struct lb_err why = {0};
         const char *key = "kind";
         if (fault->kind == INJECT_NONE) continue;
-        if (fault_check(fault, &key, &why)) return wrong_fault(draft, err, i, key, why.text);
+        if (fault_check(fault, &key, &why))
+            return wrong_in(draft, err, "fault", i, key, "%s", why.text);
         if (fault_needs_processes(fault) && (plan->processes < 2 || least(plan) < 2)) {
-            return wrong_fault(draft, err, i, "kind",
-                               "it hits clients by their worker processes: set load.processes and "
-                               "load.clients to 2 or more");
+            return wrong_in(draft, err, "fault", i, "kind",
+                            "it hits clients by their worker processes: set load.processes and "
+                            "load.clients to 2 or more");
         }
     }
     return 0;
@@ -198,10 +188,10 @@ static void warn_odd(struct draft *draft) {
         warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        char section[16];
         if (plan->faults[i].kind == INJECT_NONE ||
             plan->faults[i].first.from_ns < plan->duration_ns)
             continue;
+        char section[16];
         warn(draft, "%s.first is no earlier than run.duration: nothing will happen",
              fault_section_text(i, section, sizeof section));
     }

@@ -3,39 +3,53 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <ini.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 
 #define LINE_MAX_BYTES 4096
-#define SECTION_MAX_LEN 48 /* libinih cuts longer ones without a word */
+#define NAME_MAX_BYTES 48 /* of a section or a key */
 
-struct reading {
+struct reader {
     const char *path;
     FILE *file;
-    char line[LINE_MAX_BYTES + 1]; /* the current one, cleaned */
+    char line[LINE_MAX_BYTES + 1];
     int line_number;
-    bool stopped; /* err is set, or the file has ended */
+    char section[NAME_MAX_BYTES + 1]; /* "" before the first */
     struct arena *arena;
     struct settings *settings;
-    struct lb_err *err;
 };
 
-/* Ends the reading with an error; NULL, which is how a reader tells libinih that there is no
- * more. */
-static char *stop(struct reading *reading, const char *why) {
-    err_set(reading->err, LB_EXIT_USAGE, "%s:%d: %s", reading->path, reading->line_number, why);
-    reading->stopped = true;
-    return NULL;
+static int refuse_line(const struct reader *reader, const char *why, struct lb_err *err) {
+    return err_set(err, LB_EXIT_USAGE, "%s:%d: %s", reader->path, reader->line_number, why);
 }
 
-/* Cuts the comment, the line's end and the blanks around. */
-static void clean(char *line) {
+/* Reads the next line without its end. Not getline: a device may have no line's end at all. 1; 0 at
+ * the end of the file; -1 with err. */
+static int read_line(struct reader *reader, struct lb_err *err) {
+    size_t len = 0;
+    int c;
+    errno = 0;
+    reader->line_number++;
+    while ((c = getc(reader->file)) != EOF && c != '\n') {
+        if ((c < 0x20 && !isspace(c)) || c == 0x7f)
+            return refuse_line(reader, "a control character: this is not a workload file", err);
+        if (len == LINE_MAX_BYTES)
+            return refuse_line(reader, "the line is longer than 4096 characters", err);
+        reader->line[len++] = (char)c;
+    }
+    reader->line[len] = '\0';
+    if (ferror(reader->file))
+        return err_set(err, LB_EXIT_USAGE, "%s: %s", reader->path, strerror(errno));
+    return c != EOF || len > 0;
+}
+
+/* Cuts the comment, the byte order mark and the blanks around. */
+static void clean_line(char *line) {
     char *from = line;
-    if (strncmp(from, "\xef\xbb\xbf", 3) == 0) from += 3; /* a byte order mark */
+    if (strncmp(from, "\xef\xbb\xbf", 3) == 0) from += 3;
     from += strspn(from, " \t\r\n");
     for (char *at = from; *at; at++) {
         bool starts = at == from || isblank((unsigned char)at[-1]);
@@ -47,109 +61,60 @@ static void clean(char *line) {
     text_trim(from, strlen(from), line, strlen(from) + 1);
 }
 
-/* The next line as it is, without its end. Not getline: a device may have no line's end at all. 0
- * at the end of the file, -1 when the reading was stopped. */
-static int raw_line(struct reading *reading) {
-    size_t len = 0;
-    int c = getc(reading->file);
-    if (c == EOF) return 0;
-    reading->line_number++;
-    for (; c != EOF && c != '\n'; c = getc(reading->file)) {
-        if ((c < 0x20 && !isspace(c)) || c == 0x7f) {
-            stop(reading, "a control character: this is not a workload file");
-            return -1;
-        }
-        if (len == LINE_MAX_BYTES) {
-            stop(reading, "the line is longer than 4096 characters");
-            return -1;
-        }
-        reading->line[len++] = (char)c;
-    }
-    reading->line[len] = '\0';
-    return 1;
+static int read_section(struct reader *reader, struct lb_err *err) {
+    const char *line = reader->line, *end = strchr(line, ']');
+    char name[NAME_MAX_BYTES + 1];
+    if (!end || end[1] || text_trim(line + 1, (size_t)(end - line - 1), name, sizeof name) ||
+        !*name)
+        return refuse_line(reader, "a section is written [name], alone on its line", err);
+    memcpy(reader->section, name, sizeof name);
+    return 0;
 }
 
-/* libinih's reader: one line a call, never more than it has room for. When a line is too long it is
- * given the key alone; the handler takes the value from our own copy in any case. */
-static char *next_line(char *out, int size, void *context) {
-    struct reading *reading = context;
-    if (reading->stopped) return NULL;
-    errno = 0;
-    int got = raw_line(reading);
-    if (ferror(reading->file))
-        err_set(reading->err, LB_EXIT_USAGE, "%s: %s", reading->path, strerror(errno));
-    if (got <= 0 || reading->err->code) {
-        reading->stopped = true;
-        return NULL;
+static int read_setting(struct reader *reader, struct lb_err *err) {
+    size_t len = strcspn(reader->line, "=:");
+    char key[NAME_MAX_BYTES + 1], value[LINE_MAX_BYTES + 1], why[160];
+    if (!reader->line[len] || text_trim(reader->line, len, key, sizeof key) || !*key)
+        return refuse_line(reader, "expected [section], key = value, or a comment after ; or #",
+                           err);
+    if (!reader->section[0]) return refuse_line(reader, "a key before the first [section]", err);
+    const struct setting *old = settings_find(reader->settings, reader->section, key);
+    if (old) {
+        snprintf(why, sizeof why, "%s.%s stands already in line %d; remove one", reader->section,
+                 key, old->line);
+        return refuse_line(reader, why, err);
     }
-    char *line = reading->line;
-    clean(line);
-    size_t used = strlen(line);
-    if (line[0] == '[') {
-        char *end = strchr(line, ']');
-        if (!end || end[1] || end == line + 1 || used > SECTION_MAX_LEN) {
-            return stop(reading, "a section is written [name], alone on its line");
-        }
-    }
-    if (used + 3 > (size_t)size) {
-        used = strcspn(line, "=:");
-        if (!line[used] || used + 4 > (size_t)size) {
-            return stop(reading, "expected [section], key = value, or a comment after ; or #");
-        }
-        used++;
-    }
-    memcpy(out, line, used);
-    memcpy(out + used, "\n", 2);
-    return out;
-}
-
-static int take(void *context, const char *section, const char *key, const char *value) {
-    struct reading *reading = context;
-    (void)value;
-    if (reading->stopped) return 1;
-    if (section[0] == '\0') {
-        stop(reading, "a key before the first [section]");
-        return 1;
-    }
-    for (int i = 0; i < reading->settings->count; i++) {
-        const struct setting *old = &reading->settings->item[i];
-        if (strcmp(old->section, section) != 0 || strcmp(old->key, key) != 0) continue;
-        char why[160];
-        snprintf(why, sizeof why, "%.48s.%.48s stands already in line %d; remove one", section, key,
-                 old->line);
-        stop(reading, why);
-        return 1;
-    }
-    const char *rest = strpbrk(reading->line, "=:");
-    char whole[LINE_MAX_BYTES + 1];
-    text_trim(rest + 1, strlen(rest + 1), whole, sizeof whole);
-    struct setting setting = {section, key, whole, reading->path, reading->line_number};
-    if (settings_add(reading->settings, reading->arena, &setting, reading->err))
-        reading->stopped = true;
-    return 1;
+    text_trim(reader->line + len + 1, strlen(reader->line + len + 1), value, sizeof value);
+    struct setting setting = {reader->section, key, value, reader->path, reader->line_number};
+    return settings_add(reader->settings, reader->arena, &setting, err);
 }
 
 int workfile_read(const char *path, struct arena *arena, struct settings *settings,
                   struct lb_err *err) {
-    struct reading reading = {.path = path, .arena = arena, .settings = settings, .err = err};
-    int wrong_line = 0;
-    reading.file = fopen(path, "re");
-    if (!reading.file) {
-        err_set(err, LB_EXIT_USAGE, "%s: %s", path, strerror(errno));
-        goto out;
+    struct reader reader = {.path = path, .arena = arena, .settings = settings};
+    int failed = 0, got = 1;
+    reader.file = fopen(path, "re");
+    if (!reader.file) return err_set(err, LB_EXIT_USAGE, "%s: %s", path, strerror(errno));
+    while (!failed && (got = read_line(&reader, err)) > 0) {
+        clean_line(reader.line);
+        if (reader.line[0] == '[') {
+            failed = read_section(&reader, err);
+        } else if (reader.line[0]) {
+            failed = read_setting(&reader, err);
+        }
     }
-    wrong_line = ini_parse_stream(next_line, &reading, take, &reading);
-    /* libinih goes on after a line that it can't read, so an error of ours may lie further down. */
-    if (wrong_line > 0 && (!err->code || wrong_line < reading.line_number)) {
-        err->code = 0;
-        err_set(err, LB_EXIT_USAGE,
-                "%s:%d: expected [section], key = value, or a comment after ; or #", path,
-                wrong_line);
+    fclose(reader.file);
+    return failed || got < 0 ? -1 : 0;
+}
+
+const struct setting *settings_find(const struct settings *settings, const char *section,
+                                    const char *key) {
+    for (int i = settings->count; i-- > 0;) {
+        const struct setting *setting = &settings->item[i];
+        if (strcmp(setting->section, section) == 0 && strcmp(setting->key, key) == 0)
+            return setting;
     }
-    if (wrong_line < 0) err_set(err, LB_EXIT_MACHINE, "%s: out of memory", path);
-out:
-    if (reading.file) fclose(reading.file);
-    return err->code ? -1 : 0;
+    return NULL;
 }
 
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,

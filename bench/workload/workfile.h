@@ -1,15 +1,14 @@
 /* workfile: a workload file as a list of settings, each with its line.
  *
- * The format is INI, read by libinih, whose limits are met here: its lines end at 200 characters
- * without a word, it takes an indented line for the value before it, and some builds read "#"
- * behind a value as text. Here a long line is read whole, indentation means nothing, and a comment
- * starts with ; or # at the line's start or behind a blank. A key that stands twice in a section is
- * an error. It knows no section or key: fields.h does. */
+ * The format is INI: [section], key = value or key: value, and comments. A comment starts with ; or
+ * # at the line's start or behind a blank. Indentation means nothing, a value ends with its line,
+ * and a key that stands twice in a section is an error. It knows no section and no key: sections.h
+ * does. */
 #ifndef BENCH_WORKLOAD_WORKFILE_H
 #define BENCH_WORKLOAD_WORKFILE_H
 
 #include "bench/base/err.h"
-#include "bench/workload/arena.h"
+#include "bench/option/arena.h"
 
 /* One thing that somebody wrote, in a file or on the command line. */
 struct setting {
@@ -30,6 +29,10 @@ int workfile_read(const char *path, struct arena *arena, struct settings *settin
 /* Adds one; copies the texts. 0, or -1 with err when out of memory. */
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,
                  struct lb_err *err);
+
+/* The last of a key: the one that holds. NULL if there is none. */
+const struct setting *settings_find(const struct settings *settings, const char *section,
+                                    const char *key);
 
 /* "workloads/open.ini:12: load.clients" or "--set load.clients". Returns text. */
 char *setting_place(const struct setting *setting, char *text, size_t size);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "bench/base/err.h"
-#include "bench/workload/arena.h"
+#include "bench/option/arena.h"
 
 struct workload_file {
     const char

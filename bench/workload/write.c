@@ -1,10 +1,8 @@
 /* write: a plan as text and as JSON; see plan.h. What it prints reads back as the same plan. */
 #include <string.h>
 
-#include "bench/workload/faults.h"
-#include "bench/workload/fields.h"
-#include "bench/workload/options.h"
 #include "bench/workload/plan.h"
+#include "bench/workload/sections.h"
 
 /* Locks often share a backend: its options are written with the first of them. */
 static bool first_of_backend(const struct plan *plan, int index) {
@@ -44,23 +42,18 @@ static void print_lock(const struct plan *plan, int index, FILE *out) {
     }
 }
 
-/* The fault sections behind the first that do anything. */
-static void print_faults(const struct plan *plan, FILE *out) {
-    char text[4096];
-    for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind == INJECT_NONE) continue;
-        fprintf(out, "\n[%s]\n", fault_section_text(i, text, sizeof text));
-        for (const struct field *field = fields(); field->section; field++) {
-            if (strcmp(field->section, "fault") != 0) continue;
-            struct field at = field_of_fault(field, i);
-            fprintf(out, "%s = %s\n", field->key, field_text(&at, plan, text, sizeof text));
+static void print_sections(const struct plan *plan, FILE *out) {
+    char name[16];
+    for (const struct section *section = sections(); section->name; section++) {
+        for (int i = 0; i < section_count(section); i++) {
+            if (!section_is_used(section, plan, i)) continue;
+            fprintf(out, "\n[%s]\n", section_text(section, i, name, sizeof name));
+            print_options(section->keys, section_values(section, plan, i), out);
         }
     }
 }
 
 void plan_print(const struct plan *plan, FILE *out) {
-    char text[4096];
-    const char *section = "";
     fprintf(
         out,
         "; stages: %d (locks: %d, client counts: %d, repeat: %d); warm-ups and windows take %.1f s\n",
@@ -87,13 +80,7 @@ void plan_print(const struct plan *plan, FILE *out) {
         if (lock->plan)
             fprintf(out, "; control: %s by workload %s\n", lock->lock->name, lock->plan->name);
     }
-    for (const struct field *field = fields(); field->section; field++) {
-        if (strcmp(section, field->section) != 0) fprintf(out, "\n[%s]\n", field->section);
-        section = field->section;
-        field_text(field, plan, text, sizeof text);
-        fprintf(out, "%s = %s\n", field->key, text);
-    }
-    print_faults(plan, out);
+    print_sections(plan, out);
     for (int i = 0; i < plan->lock_count; i++) {
         if (!plan->locks[i].plan) print_lock(plan, i, out); /* else its own workload has them */
     }
@@ -127,15 +114,14 @@ static int add_locks(const struct plan *plan, json_t *root) {
     return 0;
 }
 
-static int add_faults(const struct plan *plan, json_t *root) {
-    for (int i = 1; i < PLAN_FAULTS_MAX; i++) {
-        char name[16];
-        if (plan->faults[i].kind == INJECT_NONE) continue;
-        json_t *section = child(root, fault_section_text(i, name, sizeof name));
-        for (const struct field *field = fields(); field->section; field++) {
-            if (strcmp(field->section, "fault") != 0) continue;
-            struct field at = field_of_fault(field, i);
-            if (!section || field_json(&at, plan, section)) return -1;
+static int add_sections(const struct plan *plan, json_t *root) {
+    char name[16];
+    for (const struct section *section = sections(); section->name; section++) {
+        for (int i = 0; i < section_count(section); i++) {
+            if (!section_is_used(section, plan, i)) continue;
+            json_t *object = child(root, section_text(section, i, name, sizeof name));
+            if (!object || options_json(section->keys, section_values(section, plan, i), object))
+                return -1;
         }
     }
     return 0;
@@ -143,13 +129,7 @@ static int add_faults(const struct plan *plan, json_t *root) {
 
 json_t *plan_json(const struct plan *plan) {
     json_t *root = json_object();
-    for (const struct field *field = fields(); root && field->section; field++) {
-        json_t *section = child(root, field->section);
-        if (!section || field_json(field, plan, section)) goto fail;
-    }
-    if (!root || add_faults(plan, root) || add_locks(plan, root)) goto fail;
-    return root;
-fail:
+    if (root && add_sections(plan, root) == 0 && add_locks(plan, root) == 0) return root;
     json_decref(root);
     return NULL;
 }

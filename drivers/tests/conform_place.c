@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/base/home.h"
-#include "bench/workload/options.h"
+#include "bench/option/option.h"
 
 static volatile sig_atomic_t no_interrupts;
 

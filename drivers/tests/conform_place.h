@@ -3,8 +3,8 @@
 #ifndef DRIVERS_TESTS_CONFORM_PLACE_H
 #define DRIVERS_TESTS_CONFORM_PLACE_H
 
+#include "bench/option/arena.h"
 #include "bench/run/place.h"
-#include "bench/workload/arena.h"
 #include "bench/workload/plan.h"
 #include "drivers/tests/proxy.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bench/engine/loop.h"
-#include "bench/workload/options.h"
+#include "bench/option/option.h"
 #include "drivers/backoff.h"
 #include "drivers/wait.h"
 

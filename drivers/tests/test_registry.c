@@ -14,7 +14,7 @@
 #include "bench/base/home.h"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_table.c"
-#include "bench/workload/options.h"
+#include "bench/option/option.h"
 #include "drivers/registry.h"
 
 #define CAPS_ALL 0x1ffffu

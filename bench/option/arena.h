@@ -1,7 +1,7 @@
 /* arena: memory that is given piece by piece and freed at once; what a plan's texts and options
  * live in. */
-#ifndef BENCH_WORKLOAD_ARENA_H
-#define BENCH_WORKLOAD_ARENA_H
+#ifndef BENCH_OPTION_ARENA_H
+#define BENCH_OPTION_ARENA_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* arena: see arena.h. One malloc a piece: plans are small and made once, so pooling would win
  * nothing. */
-#include "bench/workload/arena.h"
+#include "bench/option/arena.h"
 
 #include <stdalign.h>
 #include <stdlib.h>

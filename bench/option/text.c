@@ -1,5 +1,5 @@
 /* text: see text.h. Locale-free where it matters: the program never calls setlocale. */
-#include "bench/workload/text.h"
+#include "bench/option/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/nearest.h"
-#include "bench/workload/plan.h"
 
 int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb_err *err) {
     const char *digits = text + (*text == '-');

@@ -5,8 +5,8 @@
  * and a number outside its range is refused with the range. Errors say what is wrong with the
  * value; the caller adds where it stands. All readers: 0, or -1 with err (LB_EXIT_USAGE) and the
  * result untouched. */
-#ifndef BENCH_WORKLOAD_TEXT_H
-#define BENCH_WORKLOAD_TEXT_H
+#ifndef BENCH_OPTION_TEXT_H
+#define BENCH_OPTION_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +35,10 @@ char *text_choice_name(const char *choices, int index, char *name, size_t size);
 
 /* "grpc,json,http" as "grpc, json or http". Writes at most size bytes, returns list. */
 char *text_choices(const char *choices, char *list, size_t size);
+
+/* "5ms", "1.5s", "2h": the largest unit that needs no more than three decimals. Writes at most size
+ * bytes, returns text. */
+char *duration_text(int64_t ns, char *text, size_t size);
 
 /* The shortest decimal form that reads back as the same number. Returns text. */
 char *real_text(double value, char *text, size_t size);

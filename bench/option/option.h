@@ -1,0 +1,136 @@
+/* option: one table of typed options; it drives reading, defaults, printing, JSON and help of
+ * workload keys, drivers' options and command-line arguments.
+ *
+ * An entry says where in a struct its value lies and which type the value has. A type is a table of
+ * functions, so a new type is one `struct lb_option_type` and needs no change here. The options
+ * know no file and no command line: whoever reads one says where the text stands. */
+#ifndef BENCH_OPTION_OPTION_H
+#define BENCH_OPTION_OPTION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/base/err.h"
+#include "bench/base/nearest.h"
+#include "bench/option/arena.h"
+
+struct lb_option_type;
+
+struct lb_option {
+    const char *name; /* NULL ends a table */
+    const struct lb_option_type *type;
+    size_t offset;   /* of the value in the struct */
+    const char *def; /* the default, as people would write it; NULL = the struct keeps its zero */
+    double min, max; /* numbers; durations in ns; texts: bytes, where max is above 0 */
+    const char
+        *choices;     /* "grpc,json"; of numbers: the word that means 0 beside min to max, "none" */
+    const char *help; /* one line, units included */
+};
+
+/* The functions get the whole struct, `values`: a type may fill several members. */
+struct lb_option_type {
+    const char *name; /* in a word: "duration" */
+    size_t bytes;     /* of the member */
+    /* 0; or -1 with err, what is wrong with the text, and the struct untouched. Texts become the
+     * arena's. */
+    int (*read)(const struct lb_option *option, const char *text, void *values, struct arena *arena,
+                struct lb_err *err);
+    /* As `read` takes it. Writes at most size bytes. */
+    void (*text)(const struct lb_option *option, const void *values, char *text, size_t size);
+    /* What may be written, in words. Where `words` is set that; else what `allowed` writes; where
+     * both are NULL the entry's choices. */
+    const char *words;
+    void (*allowed)(const struct lb_option *option, char *text, size_t size);
+    /* Puts the value into object: 0, or -1 when out of memory. NULL = its text under its name. */
+    int (*json)(const struct lb_option *option, const void *values, json_t *object);
+};
+
+/* The types that all may use. Those with a number behind have a member of so many bits. */
+extern const struct lb_option_type lb_type_int;      /* int64_t or uint64_t, min to max */
+extern const struct lb_option_type lb_type_int32;    /* int or uint32_t */
+extern const struct lb_option_type lb_type_duration; /* int64_t ns: "250us", "1.5s" */
+extern const struct lb_option_type lb_type_real;     /* double */
+extern const struct lb_option_type lb_type_percent;  /* double: "3", "0.5%" */
+extern const struct lb_option_type lb_type_bool;     /* int64_t 0 or 1: yes/no, true/false, ... */
+extern const struct lb_option_type lb_type_bool8;    /* bool */
+extern const struct lb_option_type lb_type_choice;   /* int64_t: the index in choices */
+extern const struct lb_option_type lb_type_choice32; /* an enum in the order of choices */
+extern const struct lb_option_type lb_type_choice8;  /* bool, false for the first of two choices */
+extern const struct lb_option_type lb_type_choice_word; /* const char *: one of choices */
+extern const struct lb_option_type lb_type_text;        /* const char * */
+
+#define LB_OPT_INT (&lb_type_int)
+#define LB_OPT_INT32 (&lb_type_int32)
+#define LB_OPT_DURATION (&lb_type_duration)
+#define LB_OPT_REAL (&lb_type_real)
+#define LB_OPT_PERCENT (&lb_type_percent)
+#define LB_OPT_BOOL (&lb_type_bool)
+#define LB_OPT_BOOL8 (&lb_type_bool8)
+#define LB_OPT_CHOICE (&lb_type_choice)
+#define LB_OPT_CHOICE32 (&lb_type_choice32)
+#define LB_OPT_CHOICE8 (&lb_type_choice8)
+#define LB_OPT_CHOICE_WORD (&lb_type_choice_word)
+#define LB_OPT_TEXT (&lb_type_text)
+
+/* Where the value lies. */
+static inline void *option_at(const struct lb_option *option, void *values) {
+    return (char *)values + option->offset;
+}
+static inline const void *option_in(const struct lb_option *option, const void *values) {
+    return (const char *)values + option->offset;
+}
+
+/* What other types may be made of: whether text is the word that means 0; a text. */
+bool option_is_zero_word(const struct lb_option *option, const char *text);
+int option_read_text(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err);
+void option_format_text(const struct lb_option *option, const void *values, char *text,
+                        size_t size);
+
+/* All functions take a table that ends with a NULL name; a NULL table is an empty one. */
+
+/* Fills what has a default. 0, or -1 with err: a default that its own table refuses. */
+int options_fill(const struct lb_option *table, void *values, struct arena *arena,
+                 struct lb_err *err);
+
+/* A zeroed struct of `bytes` filled with the defaults; the arena's. NULL with err. */
+void *options_new(const struct lb_option *table, size_t bytes, struct arena *arena,
+                  struct lb_err *err);
+
+/* The entry of a name; NULL if there is none. */
+const struct lb_option *options_find(const struct lb_option *table, const char *name);
+
+/* Offers all names as the nearest. */
+void options_offer(const struct lb_option *table, struct nearest *nearest);
+
+/* Reads text into the struct. 0, or -1 with err: what is wrong with the text. */
+int option_read(const struct lb_option *option, void *values, const char *text, struct arena *arena,
+                struct lb_err *err);
+
+/* The same for what somebody wrote at `place`: err begins with the place and ends with the right
+ * name, or with what is allowed. */
+int option_set(const struct lb_option *option, void *values, const char *text, const char *place,
+               struct arena *arena, struct lb_err *err);
+
+/* What may be written: "a whole number, 1 to 100". Returns text. */
+char *option_allowed(const struct lb_option *option, char *text, size_t size);
+
+/* The value as text that option_read takes. Returns text. */
+char *option_text(const struct lb_option *option, const void *values, char *text, size_t size);
+
+/* Puts a value into object, under the name and perhaps "_ns"; for types. Takes the value. 0, or -1
+ * when out of memory. */
+int option_put_json(const struct lb_option *option, const char *unit, json_t *value,
+                    json_t *object);
+
+/* Puts each value into object: numbers, durations in ns under "<name>_ns", texts. 0, or -1 when out
+ * of memory. */
+int options_json(const struct lb_option *table, const void *values, json_t *object);
+
+/* The table as an array of {name, type, default, allowed, help}: new reference, NULL when out of
+ * memory. */
+json_t *options_table_json(const struct lb_option *table);
+
+#endif

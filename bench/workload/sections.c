@@ -1,0 +1,228 @@
+/* sections: the tables; see sections.h. */
+#include "bench/workload/sections.h"
+
+#include <string.h>
+
+#include "bench/workload/faults.h"
+#include "bench/workload/shape.h"
+#include "bench/workload/topologies.h"
+
+#define HOUR_NS (3600.0 * LB_S_NS)
+#define DAY_NS (24 * HOUR_NS)
+#define NAME_MAX_BYTES 40
+#define SEED_MAX 999999999999999.0 /* exact in a double, so in JavaScript too */
+
+/* The workload's name becomes a folder's: no separators, no leading dot. */
+static int read_name(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    size_t good = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    if (*text == '\0') return err_set(err, LB_EXIT_USAGE, "the name is empty");
+    if (*text == '.' || *text == '-') return err_set(err, LB_EXIT_USAGE, "begins with '%c'", *text);
+    if (text[good])
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' has a character that a folder's name can't",
+                       text);
+    return option_read_text(option, text, values, arena, err);
+}
+
+static const struct lb_option_type type_name = {
+    .name = "name",
+    .bytes = sizeof(char *),
+    .read = read_name,
+    .text = option_format_text,
+    .words = "up to 40 letters, digits, dots, underscores and hyphens",
+};
+
+static const struct lb_option_type type_locks = {
+    .name = "locks",
+    .bytes = sizeof(char *),
+    .read = option_read_text,
+    .text = option_format_text,
+    .words = "all, one-of-each (backend), controls, or names of locks, backends or primitives",
+};
+
+static const struct lb_option workload_keys[] = {
+    {"name", &type_name, offsetof(struct plan, name), NULL, 0, NAME_MAX_BYTES, NULL,
+     "names the run's folder and report; the file's name when left out"},
+    {"summary", LB_OPT_TEXT, offsetof(struct plan, summary), "", 0, 200, NULL,
+     "the question that this workload answers"},
+    {"locks", &type_locks, offsetof(struct plan, wished), "all", 0, 4000, NULL,
+     "which locks to run when the command line names none"},
+    {0},
+};
+
+static const struct lb_option load_keys[] = {
+    {"clients", &type_ladder, offsetof(struct plan, clients), "1", 1, PLAN_CLIENTS_MAX, NULL,
+     "how many clients compete; one stage for each number"},
+    {"processes", LB_OPT_INT32, offsetof(struct plan, processes), "1", 1, 256, NULL,
+     "worker processes that the clients are spread over"},
+    {"threads", LB_OPT_INT32, offsetof(struct plan, threads), "auto", 1, 4096, "auto",
+     "OS threads of all processes; as many as clients gives each its own; auto: one for each two processors"},
+    {"keys", &type_keyspace, offsetof(struct plan, keys), "1", 0, 0, NULL,
+     "how many lock names, and how a client picks one; own: each client has its own"},
+    {"arrival", &type_arrival, offsetof(struct plan, arrival), "closed", 0, 0, NULL,
+     "closed: the next attempt when the last is done; else a schedule, rate of all clients"},
+    {"rates", &type_ladder, offsetof(struct plan, rates), "none", 1, 10000000, "none",
+     "open arrival: rates a second in place of load.arrival's; one stage for each"},
+    {"sweep", LB_OPT_CHOICE32, offsetof(struct plan, sweep), "as-listed", 0, 0,
+     "as-listed,up,down,shuffled,mirror",
+     "the order of load.rates, or of load.clients; mirror: up and down again"},
+    {"hold", &type_dist, offsetof(struct plan, hold), "0", 0, 0, NULL,
+     "how long a holder works before it releases"},
+    {"think", &type_dist, offsetof(struct plan, think), "0", 0, 0, NULL,
+     "how long a client rests after each attempt; closed arrival only"},
+    {"seed", LB_OPT_INT, offsetof(struct plan, seed), "1", 0, SEED_MAX, NULL,
+     "of all random draws; the same seed gives the same schedule"},
+    {"clients_per_session", LB_OPT_INT32, offsetof(struct plan, clients_per_session), "1", 1, 1000,
+     NULL, "how many clients share a connection (or ZooKeeper handle, etcd lease)"},
+    {"session", LB_OPT_CHOICE8, offsetof(struct plan, churn), "keep", 0, 0, "keep,each",
+     "keep: a client connects once; each: it connects for each attempt and closes behind it"},
+    {0},
+};
+
+static const struct lb_option acquire_keys[] = {
+    {"mode", LB_OPT_CHOICE32, offsetof(struct plan, mode), "wait", 0, 0, "wait,try,timed",
+     "wait until granted, ask once, or wait no longer than timeout"},
+    {"timeout", LB_OPT_DURATION, offsetof(struct plan, timeout_ns), "none", LB_US_NS, HOUR_NS,
+     "none", "the longest wait for a grant; mode = timed needs it"},
+    {"lease", LB_OPT_DURATION, offsetof(struct plan, lease_ns), "10s", LB_MS_NS, DAY_NS, NULL,
+     "how long a grant lasts unless renewed, for locks that have leases"},
+    {"renew", LB_OPT_BOOL8, offsetof(struct plan, renew), "no", 0, 0, NULL,
+     "whether a holder extends its lease while it works"},
+    {"readers", &type_ladder, offsetof(struct plan, readers), "0", 0, 100, NULL,
+     "per cent of the attempts that ask as readers (shared); one stage for each number"},
+    {"permits", LB_OPT_INT32, offsetof(struct plan, permits), "1", 1, 10000, NULL,
+     "semaphores: how many permits an attempt wants"},
+    {"bound", LB_OPT_INT32, offsetof(struct plan, bound), "4", 1, 10000, NULL,
+     "a semaphore's permits, a latch's count, a segmented lock's segments"},
+    {"depth", LB_OPT_INT32, offsetof(struct plan, depth), "1", 1, 100, NULL,
+     "how often a holder takes the key, one inside the other (re-entry)"},
+    {"keys_at_once", LB_OPT_INT32, offsetof(struct plan, keys_at_once), "1", 1, LB_KEYS_MAX, NULL,
+     "how many keys an attempt takes together: all of them or none"},
+    {0},
+};
+
+static const struct lb_option run_keys[] = {
+    {"warmup", LB_OPT_DURATION, offsetof(struct plan, warmup_ns), "1s", 0, HOUR_NS, NULL,
+     "load before the measured window, checked but not measured"},
+    {"duration", LB_OPT_DURATION, offsetof(struct plan, duration_ns), "5s", 10 * LB_MS_NS, DAY_NS,
+     NULL, "the measured window of each stage"},
+    {"drain", LB_OPT_DURATION, offsetof(struct plan, drain_ns), "10s", 10 * LB_MS_NS, HOUR_NS, NULL,
+     "how long attempts that the window's end found under way may take to finish"},
+    {"repeat", LB_OPT_INT32, offsetof(struct plan, repeat), "1", 1, 1000, NULL,
+     "how often the whole list of stages is measured"},
+    {"steady", LB_OPT_PERCENT, offsetof(struct plan, steady_percent), "no", 0.001, 100, "no",
+     "a stage ends before run.duration when it changes by less than this from second to second"},
+    {"controls", LB_OPT_CHOICE8, offsetof(struct plan, controls_exposed), "here", 0, 0,
+     "here,exposed",
+     "with locks = all, here: only unsafe-none; exposed: each broken lock in the workload that "
+     "exposes it"},
+    {0},
+};
+
+static const struct lb_option check_keys[] = {
+    {"gap", &type_gap, offsetof(struct plan, gap), "yield", 0, 0, NULL,
+     "what a holder does between reading and writing the guarded counter"},
+    {"store", LB_OPT_CHOICE32, offsetof(struct plan, store), "none", 0, 0, "none,memory,backend",
+     "a value that holders write with and without a check of their tokens; backend: kept there, of "
+     "locks that can (else in memory)"},
+    {"stock", LB_OPT_INT, offsetof(struct plan, stock), "0", 0, 1e12, NULL,
+     "goods of each key, counted down by one for each grant in the store that the backend keeps "
+     "(check.store = backend); slots share a key's stock; 0 = no sale"},
+    {"careful", LB_OPT_BOOL8, offsetof(struct plan, careful), "no", 0, 0, NULL,
+     "yes: a holder looks at its clock before it writes, and does not write if its lease or session "
+     "may be over"},
+    {"history", LB_OPT_BOOL8, offsetof(struct plan, history), "no", 0, 0, NULL,
+     "whether each operation is recorded, and all of them judged when the stage is over"},
+    {0},
+};
+
+static const struct lb_option fault_keys[] = {
+    {"kind", LB_OPT_CHOICE32, offsetof(struct plan_fault, kind), "none", 0, 0, INJECTION_CHOICES,
+     "what is done to clients, servers or wires; more sections: [fault.2] to [fault.8]"},
+    {"target", &type_target, offsetof(struct plan_fault, target), "any", 0, 0, NULL,
+     "whom it hits: which client, whose wires, which server"},
+    {"first", &type_span, offsetof(struct plan_fault, first), "500ms", 0, DAY_NS, NULL,
+     "when the first comes, from the begin of the measured window"},
+    {"every", &type_span, offsetof(struct plan_fault, every), "none", 10 * LB_MS_NS, DAY_NS, "none",
+     "from one to the next; each hits the next that it can; none: just one"},
+    {"for", LB_OPT_DURATION, offsetof(struct plan_fault, for_ns), "2s", 0, HOUR_NS, NULL,
+     "how long it lasts; 0: to the end of the load"},
+    {"times", LB_OPT_INT32, offsetof(struct plan_fault, times), "0", 0, 1000000, NULL,
+     "at most so often; 0: no limit"},
+    {"after", LB_OPT_CHOICE32, offsetof(struct plan_fault, after), "nothing", 0, 0,
+     "nothing,holder",
+     "holder: wait up to 2s until somebody holds since the section before it acted"},
+    {"by", LB_OPT_DURATION, offsetof(struct plan_fault, by_ns), "0", -DAY_NS, DAY_NS, NULL,
+     "clock: how far it jumps; wire-delay: how much later each byte comes"},
+    {"jitter", LB_OPT_DURATION, offsetof(struct plan_fault, jitter_ns), "0", 0, HOUR_NS, NULL,
+     "wire-delay: up to so much more, drawn"},
+    {"rate", LB_OPT_INT, offsetof(struct plan_fault, rate), "1000", 1, 1e10, NULL,
+     "wire-slow: bytes a second"},
+    {"way", LB_OPT_CHOICE32, offsetof(struct plan_fault, way), "both", 0, 0,
+     "both,requests,answers", "wire-cut: what is swallowed"},
+    {"bytes", LB_OPT_INT, offsetof(struct plan_fault, bytes), "1", 0, 1e12, NULL,
+     "wire-midway: so many more bytes of answers pass"},
+    {"message", LB_OPT_INT32, offsetof(struct plan_fault, message), "1", 0, 1000000, NULL,
+     "wire-drop: which of the answers from now on is swallowed; 0: each"},
+    {"holding", LB_OPT_TEXT, offsetof(struct plan_fault, holding), "", 0, 60, NULL,
+     "wire-drop: only answers that contain this count; empty: all"},
+    {"then", LB_OPT_CHOICE32, offsetof(struct plan_fault, then), "reset", 0, 0, "reset,go-on",
+     "wire-drop: what becomes of the connection"},
+    {0},
+};
+
+static const struct lb_option servers_keys[] = {
+    {"topology", &type_topologies, offsetof(struct plan, topologies), "default", 0, 0, NULL,
+     "which servers to start: locks run on each of these that they can, else on their default"},
+    {"durability", LB_OPT_CHOICE_WORD, offsetof(struct plan, durability), "default", 0, 0,
+     "default,none,sync",
+     "what servers that lockbench starts do with a write: their own default, memory only, or disk first"},
+    {0},
+};
+static const struct section table[] = {
+    {"workload", workload_keys}, {"load", load_keys},
+    {"acquire", acquire_keys},   {"run", run_keys},
+    {"check", check_keys},       {"fault", fault_keys},
+    {"servers", servers_keys},   {0},
+};
+
+const struct section *sections(void) {
+    return table;
+}
+
+/* Which fault section the name means: 0 for "fault", 1 for "fault.2", ...; -1 = none. */
+static int fault_number(const char *name) {
+    if (strcmp(name, "fault") == 0) return 0;
+    if (strncmp(name, "fault.", 6) != 0 || strlen(name) != 7) return -1;
+    int number = name[6] - '0';
+    return number >= 2 && number <= PLAN_FAULTS_MAX ? number - 1 : -1;
+}
+
+const struct section *section_find(const char *name, int *ret_number) {
+    int number = fault_number(name);
+    for (const struct section *section = table; section->name; section++) {
+        if (strcmp(section->name, number >= 0 ? "fault" : name) != 0) continue;
+        *ret_number = number >= 0 ? number : 0;
+        return section;
+    }
+    return NULL;
+}
+
+int section_count(const struct section *section) {
+    return section->keys == fault_keys ? PLAN_FAULTS_MAX : 1;
+}
+
+char *section_text(const struct section *section, int number, char *text, size_t size) {
+    if (section->keys == fault_keys) return fault_section_text(number, text, size);
+    snprintf(text, size, "%s", section->name);
+    return text;
+}
+
+void *section_values(const struct section *section, const struct plan *plan, int number) {
+    return section->keys == fault_keys ? (void *)(uintptr_t)&plan->faults[number]
+                                       : (void *)(uintptr_t)plan;
+}
+
+bool section_is_used(const struct section *section, const struct plan *plan, int number) {
+    return number == 0 || section->keys != fault_keys || plan->faults[number].kind != INJECT_NONE;
+}
