@@ -67,12 +67,12 @@ static int metric_of(const char *name, struct lb_err *err) {
     struct nearest nearest;
     char hint[64];
     nearest_init(&nearest, name);
-    for (int m = 0; m < COMPARE_METRICS; m++) {
-        if (strcmp(name, compare_metrics[m].name) == 0) return m;
-        nearest_offer(&nearest, compare_metrics[m].name);
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (strcmp(name, compare_metric(m)->compared) == 0) return m;
+        nearest_offer(&nearest, compare_metric(m)->compared);
     }
     return err_set(err, LB_EXIT_USAGE, "history: no metric '%.40s'%s; %s is one", name,
-                   nearest_hint(&nearest, hint, sizeof hint), compare_metrics[0].name);
+                   nearest_hint(&nearest, hint, sizeof hint), compare_metric(0)->compared);
 }
 
 static int read_count(const char *option, const char *text, int least, int *ret,

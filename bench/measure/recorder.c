@@ -1,13 +1,6 @@
 /* recorder: see recorder.h. */
 #include "bench/measure/recorder.h"
 
-const char *metric_name(enum metric metric) {
-    static const char *const names[METRICS] = {"acquire", "acquire_due", "release",     "hold",
-                                               "handoff", "lag",         "wait_failed", "ping",
-                                               "connect", "last_awake",  "hiccup"};
-    return names[metric];
-}
-
 static size_t one_bytes(void) {
     return (hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS) + 63) & ~(size_t)63;
 }

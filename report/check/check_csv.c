@@ -13,7 +13,7 @@ int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err
     (void)err;
     const struct check *check = view->check;
     fputs("check,started_at,backend,primitive,guarantee,crash,token,control,recovered", out);
-    for (const struct run_field *field = check_cell_fields(); field->path; field++)
+    for (const struct result_field *field = check_cell_fields(); field->path; field++)
         fprintf(out, ",%s", field->path);
     fputs("\r\n", out);
     for (int i = 0; i < check->cell_count; i++) {
@@ -28,16 +28,9 @@ int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err
         put(out, lock->token ? "true" : "false");
         put(out, lock->control ? "true" : "false");
         put(out, cell->recovered > 0 ? "true" : cell->recovered == 0 ? "false" : NULL);
-        for (const struct run_field *field = check_cell_fields(); field->path; field++) {
-            const char *at = (const char *)cell + field->offset;
-            if (field->kind == RUN_TEXT) {
-                put(out, *(const char *const *)at);
-            } else if (field->kind == RUN_FLAG) {
-                put(out, *(const bool *)at ? "true" : "false");
-            } else {
-                fputc(',', out);
-                escape_csv_figure(out, *(const double *)at);
-            }
+        for (const struct result_field *field = check_cell_fields(); field->path; field++) {
+            fputc(',', out);
+            escape_csv_field(out, field, cell);
         }
         fputs("\r\n", out);
     }

@@ -18,12 +18,8 @@ static json_t *cell_of(const struct check_cell *cell) {
                  {"timeline", cell->timeline}};
     json_t *object = json_object();
     int rc = 0;
-    for (const struct run_field *field = check_cell_fields(); field->path; field++) {
-        const char *at = (const char *)cell + field->offset;
-        json_t *value = field->kind == RUN_TEXT   ? escape_json(*(const char *const *)at)
-                        : field->kind == RUN_FLAG ? json_boolean(*(const bool *)at)
-                                                  : escape_json_figure(*(const double *)at);
-        rc |= escape_json_put(object, field->path, value);
+    for (const struct result_field *field = check_cell_fields(); field->path; field++) {
+        rc |= escape_json_put(object, field->path, escape_json_field(field, cell));
     }
     bool unknown = cell->recovered != cell->recovered;
     rc |= escape_json_put(object, "recovered",

@@ -261,8 +261,8 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
     compare->stuck |= row->stuck;
     if (!row->guarantee || !row->new_guarantee)
         failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int m = 0; m < COMPARE_METRICS && !failed; m++) {
-        failed = compare_fill_figure(&row->figure[m], &compare_metrics[m], &base, &new, err);
+    for (int m = 0; m < compare_metric_count() && !failed; m++) {
+        failed = compare_fill_figure(&row->figure[m], compare_metric(m), &base, &new, err);
     }
 out:
     free(stages);
@@ -386,7 +386,7 @@ void compare_free(struct compare *compare) {
         free(compare->rows[i].load);
         free(compare->rows[i].guarantee);
         free(compare->rows[i].new_guarantee);
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             free(compare->rows[i].figure[m].base.values);
             free(compare->rows[i].figure[m].new.values);
         }

@@ -25,15 +25,11 @@ enum compare_verdict {
     COMPARE_WORSE
 };
 
-struct compare_metric {
-    const char *name;  /* "acquire_p50": for machines */
-    const char *title; /* "acquire p50" */
-    bool more_is_better, is_time;
-    size_t offset; /* in struct run_stage */
-};
-
-#define COMPARE_METRICS 8
-extern const struct compare_metric compare_metrics[COMPARE_METRICS];
+/* The figures that are compared: the rows of results/format/stage.def with COMPARED, in the order of
+ * their places there. */
+#define COMPARE_METRICS_MAX 32
+int compare_metric_count(void);
+const struct result_field *compare_metric(int index);
 
 struct compare_side {
     double *values; /* one a stage; owned */
@@ -63,7 +59,7 @@ struct compare_row {
     int base_count, new_count; /* samples */
     bool violated, stuck;      /* in the new ones, a lock that is not broken on purpose */
     bool baseline;             /* no lock at all: the tool's own cost */
-    struct compare_figure figure[COMPARE_METRICS];
+    struct compare_figure figure[COMPARE_METRICS_MAX];
 };
 
 /* A lock under a load that one side lacks. */

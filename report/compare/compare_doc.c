@@ -26,9 +26,9 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
     return text;
 }
 
-static char *value_text(double value, const struct compare_metric *metric, char *text) {
-    return metric->is_time ? number_time_text(value, text)
-                           : number_text(value, &number_plain, text);
+static char *value_text(double value, const struct result_field *metric, char *text) {
+    return result_field_is_time(metric) ? number_time_text(value, text)
+                                        : number_text(value, &number_plain, text);
 }
 
 /* What an inconclusive figure would need, or how sure a change is. */
@@ -99,7 +99,7 @@ static const struct doc_column columns[] = {
     {.title = NULL},
 };
 
-static void add_figure(struct doc *doc, const struct compare_metric *metric,
+static void add_figure(struct doc *doc, const struct result_field *metric,
                        const struct compare_figure *figure) {
     char text[NUMBER_TEXT_MAX], small[64];
     doc_row(doc, DOC_ROW);
@@ -126,9 +126,9 @@ static void add_row(struct doc *doc, const struct compare_row *row) {
     bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
     doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
-    for (int m = 0; m < COMPARE_METRICS; m++) {
+    for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict != COMPARE_UNKNOWN)
-            add_figure(doc, &compare_metrics[m], &row->figure[m]);
+            add_figure(doc, compare_metric(m), &row->figure[m]);
     }
 }
 
@@ -158,7 +158,7 @@ static void add_csv_row(struct doc *doc, const struct compare_row *row, int metr
     doc_cell(doc, "%s", row->new_lock);
     doc_cell(doc, "%.0f", row->clients);
     doc_cell(doc, "%s", row->load);
-    doc_cell(doc, "%s", compare_metrics[metric].name);
+    doc_cell(doc, "%s", compare_metric(metric)->compared);
     doc_figure(doc, figure->base.median);
     doc_figure(doc, figure->new.median);
     doc_figure(doc, figure->shift);
@@ -177,7 +177,7 @@ void compare_csv(const struct compare *compare, struct doc *doc) {
     for (size_t c = 0; c < sizeof csv_titles / sizeof *csv_titles; c++)
         doc_column(doc, &(struct doc_column){.title = csv_titles[c]});
     for (int i = 0; i < compare->row_count; i++) {
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             if (compare->rows[i].figure[m].verdict != COMPARE_UNKNOWN)
                 add_csv_row(doc, &compare->rows[i], m);
         }

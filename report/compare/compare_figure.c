@@ -13,26 +13,27 @@
 #define SAMPLES_MAX 2000 /* a side: all pairs of them are looked at */
 #define WANTED_FEW 10    /* where there is no interval yet that could tell */
 
-#define AT(member) offsetof(struct run_stage, member)
+const struct result_field *compare_metric(int index) {
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (field->compared && field->compared_place == index + 1) return field;
+    }
+    return NULL;
+}
 
-const struct compare_metric compare_metrics[COMPARE_METRICS] = {
-    {"throughput", "grants/s", true, false, AT(throughput_per_s)},
-    {"acquire_p50", "acquire p50", false, true, AT(latency[RUN_ACQUIRE].p50)},
-    {"acquire_p99", "acquire p99", false, true, AT(latency[RUN_ACQUIRE].p99)},
-    {"handoff_p50", "handoff p50", false, true, AT(latency[RUN_HANDOFF].p50)},
-    {"release_p99", "release p99", false, true, AT(latency[RUN_RELEASE].p99)},
-    {"client_cpu", "client CPU a grant", false, true, AT(client_cpu_ns_per_grant)},
-    {"server_cpu", "server CPU a grant", false, true, AT(server_cpu_ns_per_grant)},
-    {"commands", "commands a grant", false, false, AT(commands_per_grant)},
-};
+int compare_metric_count(void) {
+    int count = 0;
+    while (count < COMPARE_METRICS_MAX && compare_metric(count)) count++;
+    return count;
+}
 
 /* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end or
  * has the figure. *at moves behind them. */
-static double next_sample(const struct compare_pick *pick, size_t offset, int *at, double *room) {
+static double next_sample(const struct compare_pick *pick, const struct result_field *metric,
+                          int *at, double *room) {
     int run = pick->runs[*at], count = 0;
     do {
         const struct run_stage *stage = pick->stages[*at];
-        double value = run_stage_figure(stage, offset);
+        double value = result_field_figure(metric, stage);
         bool complete = stage->status && strcmp(stage->status, "complete") == 0;
         if (complete && !isnan(value)) room[count++] = value;
         ++*at;
@@ -40,7 +41,7 @@ static double next_sample(const struct compare_pick *pick, size_t offset, int *a
     return rank_median(room, count);
 }
 
-static int fill_side(const struct compare_pick *pick, const struct compare_metric *metric,
+static int fill_side(const struct compare_pick *pick, const struct result_field *metric,
                      struct compare_side *side) {
     double *room = calloc((size_t)pick->count + 1, sizeof *room);
     side->values = calloc((size_t)pick->count + 1, sizeof *side->values);
@@ -49,7 +50,7 @@ static int fill_side(const struct compare_pick *pick, const struct compare_metri
         return -1;
     }
     for (int i = 0; i < pick->count;) {
-        double value = next_sample(pick, metric->offset, &i, room);
+        double value = next_sample(pick, metric, &i, room);
         if (!isnan(value)) side->values[side->count++] = value;
     }
     side->median = rank_median(side->values, side->count);
@@ -92,10 +93,10 @@ out:
     return failed;
 }
 
-int compare_fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
+int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
                         const struct compare_pick *base, const struct compare_pick *new,
                         struct lb_err *err) {
-    bool is_throughput = metric == &compare_metrics[0];
+    bool is_throughput = metric == compare_metric(0);
     figure->p = figure->shift = figure->low = figure->high = NAN;
     if (fill_side(base, metric, &figure->base) != 0 || fill_side(new, metric, &figure->new) != 0)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -136,13 +137,13 @@ static int wanted_repeats(const struct compare_figure *figure, double min_effect
     return wanted < COMPARE_WANTED_MAX ? (int)wanted : COMPARE_WANTED_MAX;
 }
 
-static void judge(struct compare_figure *figure, const struct compare_metric *metric,
+static void judge(struct compare_figure *figure, const struct result_field *metric,
                   const struct compare *compare, int family) {
     double least = compare->min_effect;
     bool changed = figure->p <= compare->alpha && fabs(figure->shift) >= least;
     if (changed) {
         figure->verdict =
-            (figure->shift > 0) == metric->more_is_better ? COMPARE_BETTER : COMPARE_WORSE;
+            (figure->shift > 0) == (metric->better > 0) ? COMPARE_BETTER : COMPARE_WORSE;
     } else if (figure->low > -2 * least && figure->high < 2 * least) {
         figure->verdict = COMPARE_SAME;
     } else {
@@ -151,11 +152,12 @@ static void judge(struct compare_figure *figure, const struct compare_metric *me
 }
 
 static struct compare_figure *figure_at(const struct compare *compare, int i) {
-    return &compare->rows[i / COMPARE_METRICS].figure[i % COMPARE_METRICS];
+    int count = compare_metric_count();
+    return &compare->rows[i / count].figure[i % count];
 }
 
 int compare_judge(struct compare *compare) {
-    int room = compare->row_count * COMPARE_METRICS, count = 0;
+    int room = compare->row_count * compare_metric_count(), count = 0;
     double *p = malloc(((size_t)room + 1) * sizeof *p);
     if (!p) return -1;
     for (int i = 0; i < room; i++) {
@@ -169,7 +171,7 @@ int compare_judge(struct compare *compare) {
             figure->wanted = WANTED_FEW;
         } else {
             figure->p = p[count++];
-            judge(figure, &compare_metrics[i % COMPARE_METRICS], compare, family);
+            judge(figure, compare_metric(i % compare_metric_count()), compare, family);
         }
         compare->counts[figure->verdict]++;
     }

@@ -39,9 +39,9 @@ int compare_write_json(const struct compare *compare, FILE *out) {
     for (int i = 0; i < compare->row_count; i++) {
         const struct compare_row *row = &compare->rows[i];
         json_t *figures = json_object();
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
-            json_object_set_new(figures, compare_metrics[m].name, figure_json(&row->figure[m]));
+            json_object_set_new(figures, compare_metric(m)->compared, figure_json(&row->figure[m]));
         }
         json_array_append_new(
             rows,
@@ -76,10 +76,10 @@ static void junit_begin(FILE *out, const char *lock, const char *what, double cl
 
 static void junit_figure(FILE *out, const struct compare_row *row, int m) {
     const struct compare_figure *figure = &row->figure[m];
-    junit_begin(out, row->new_lock, compare_metrics[m].title, row->clients, row->load);
+    junit_begin(out, row->new_lock, compare_metric(m)->title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
         char shift[NUMBER_TEXT_MAX];
-        fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metrics[m].title,
+        fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metric(m)->title,
                 figure->base.median);
         fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%s, p = %.2g)\"/>", figure->new.median,
                 number_change_text(figure->shift, shift), figure->p);
@@ -129,7 +129,7 @@ void compare_write_junit(const struct compare *compare, FILE *out) {
     for (int i = 0; i < compare->row_count; i++) {
         const struct compare_row *row = &compare->rows[i];
         junit_lock(out, row);
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             if (row->figure[m].verdict != COMPARE_UNKNOWN) junit_figure(out, row, m);
         }
     }
@@ -159,13 +159,13 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
         fprintf(out, "/clients=%.0f/load=", row->clients);
         put_word(out, row->load);
         fputs(" 1", out);
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             const struct compare_side *side = new ? &row->figure[m].new : &row->figure[m].base;
             if (i >= side->count) continue;
             fprintf(out, " %.6g %s", side->values[i], m == 0 ? "grants/s" : "");
             if (m > 0)
-                fprintf(out, "%s-%s", compare_metrics[m].is_time ? "ns" : "n",
-                        compare_metrics[m].name);
+                fprintf(out, "%s-%s", result_field_is_time(compare_metric(m)) ? "ns" : "n",
+                        compare_metric(m)->compared);
         }
         fputc('\n', out);
     }

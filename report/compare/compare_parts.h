@@ -23,7 +23,7 @@ int compare_check_runs(const struct compare *compare, struct lb_err *err);
 int compare_find_differences(struct compare *compare);
 
 /* compare_figure: a figure's samples, shift and uncorrected p. 0, or -1 with err. */
-int compare_fill_figure(struct compare_figure *figure, const struct compare_metric *metric,
+int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
                         const struct compare_pick *base, const struct compare_pick *new,
                         struct lb_err *err);
 /* Holm's correction over all figures, then their verdicts. 0, or -1 when out of memory. */

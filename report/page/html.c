@@ -17,57 +17,57 @@ void html_section(FILE *out, const char *id, const char *title) {
  * figures. */
 struct chart {
     const char *id, *title, *lead, *tables;
-    const struct column *columns;
+    unsigned columns; /* a group of them; 0 = none */
 };
 
 static const struct chart charts[] = {
     {"ratio", "How far from the best: figure by figure",
      "Each lock with its interval, and how many times worse than the best of its durability it is. What the "
      "interval stands on is said below it.",
-     NULL, NULL},
+     NULL, 0},
     {"percentiles", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
-     "Percentiles", columns_latency},
+     "Percentiles", IN_LATENCY},
     {"difference", "Difference: one lock against another",
      "Two locks' curves, one taken from the other: where the line leaves zero, and its band with it, they "
      "differ.",
-     NULL, NULL},
+     NULL, 0},
     {"series", "Over time: did it stay so?",
      "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
      "servers and wires.",
-     NULL, NULL},
+     NULL, 0},
     {"heat", "Latency over time: where the slow ones are",
      "A column an interval: the darker a cell, the more grants took that long. A percentile hides two "
      "humps, this shows them.",
-     NULL, NULL},
+     NULL, 0},
     {"scaling", "Throughput against clients",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
      "grants.",
-     NULL, NULL},
+     NULL, 0},
     {"rates", "Latency against the offered rate: where it breaks",
      "An open loop: requests come at a rate, whatever the lock does. Flat, then a wall: left of the wall is "
      "what it "
      "carries. The dashed line is the promise, the band what the search found.",
-     NULL, NULL},
+     NULL, 0},
     {"handoff", "Handoff: from one holder to the next",
      "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "
      "Dots are p50, "
      "p90 and p99.",
-     NULL, NULL},
+     NULL, 0},
     {"fairness", "Fairness: who was served",
      "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "
      "the more some "
      "starved.",
-     "Fairness", columns_fairness},
+     "Fairness", IN_FAIRNESS},
     {"cost", "Cost of a grant",
      "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
-     columns_cost},
+     IN_COST},
     {"holders", "Holders: who had the key, and when",
      "A lane a client, a bar a hold, as the history of operations has them. Two bars at once are two "
      "holders.",
-     NULL, NULL},
+     NULL, 0},
     {"recovery", "Recovery: from a fault to the next grant",
-     "Each trial against what the lock's lease or session allows.", NULL, NULL},
+     "Each trial against what the lock's lease or session allows.", NULL, 0},
 };
 
 void html_begin(FILE *out, const char *name, const char *when) {
@@ -164,11 +164,11 @@ static void write_compare(FILE *out, const struct report *report, const struct a
                 group->clients == 1 ? "" : "s");
         escape_html(out, group->load);
         fputs("</span></summary>\n", out);
-        html_table(out, report, group, columns_compare, "Comparison");
+        html_table(out, report, group, columns_of(IN_COMPARISON), "Comparison");
         fputs("</details>\n", out);
     }
-    html_folded(out, report, columns_outcome, "Outcomes");
-    html_folded(out, report, columns_open, "Open loop");
+    html_folded(out, report, columns_of(IN_OUTCOMES), "Outcomes");
+    html_folded(out, report, columns_of(IN_OPEN_LOOP), "Open loop");
     fputs("</section>\n", out);
 }
 
@@ -177,7 +177,7 @@ static void write_chart(FILE *out, const struct report *report, const struct cha
     fprintf(out, "<p>%s</p>\n", chart->lead);
     if (*asset_bundle)
         fprintf(out, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
-    if (chart->columns) html_folded(out, report, chart->columns, chart->tables);
+    if (chart->columns) html_folded(out, report, columns_of(chart->columns), chart->tables);
     fputs("</section>\n", out);
 }
 
@@ -238,7 +238,7 @@ int report_write_html(const struct report *report, FILE *out, struct lb_err *err
     fputs(
         "<p>What of the numbers is the load generator's own: read them together with the tails above.</p>\n",
         out);
-    html_folded(out, report, columns_tool, "Stalls and threads");
+    html_folded(out, report, columns_of(IN_TOOL), "Stalls and threads");
     fputs("</section>\n", out);
     html_environment(out, report);
     html_runs(out, report);

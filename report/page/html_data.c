@@ -17,11 +17,10 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
 }
 
 static json_t *figures_of(const struct report_row *row, int *rc) {
-    static const struct column *const tables[] = {columns_compare, columns_latency,
-                                                  columns_fairness, columns_cost, NULL};
+    static const unsigned groups[] = {IN_COMPARISON, IN_LATENCY, IN_FAIRNESS, IN_COST};
     json_t *object = json_object();
-    for (size_t t = 0; tables[t]; t++) {
-        for (const struct column *column = tables[t]; column->key; column++) {
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        for (const struct column *column = columns_of(groups[g]); column->key; column++) {
             double value = column_value(column, row);
             if (isfinite(value)) put(object, column->key, escape_json_figure(value), rc);
         }

@@ -19,26 +19,26 @@
 enum carried { CARRY_ALL, CARRY_TYPICAL, CARRY_CORE };
 
 static const char *const names[] = {"all", "typical", "core"};
-static const enum run_metric core[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF};
-static const enum run_metric all[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF,
-                                      RUN_RELEASE, RUN_PING,        RUN_LAG};
+static const enum metric core[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF};
+static const enum metric all[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
+                                  METRIC_RELEASE, METRIC_PING,        METRIC_LAG};
 
 bool html_is_open(const struct run_stage *stage) {
     return stage->arrival && strcmp(stage->arrival, "closed") != 0;
 }
 
-static bool is_carried(const struct run_stage *stage, enum run_metric metric) {
+static bool is_carried(const struct run_stage *stage, enum metric metric) {
     if (!stage->latency[metric].hdr) return false;
-    return html_is_open(stage) || (metric != RUN_ACQUIRE_DUE && metric != RUN_LAG);
+    return html_is_open(stage) || (metric != METRIC_ACQUIRE_DUE && metric != METRIC_LAG);
 }
 
-static size_t metrics_of(enum carried carried, const enum run_metric **ret) {
+static size_t metrics_of(enum carried carried, const enum metric **ret) {
     *ret = carried == CARRY_CORE ? core : all;
     return carried == CARRY_CORE ? sizeof core / sizeof *core : sizeof all / sizeof *all;
 }
 
 static size_t row_bytes(const struct report_row *row, enum carried carried) {
-    const enum run_metric *metrics;
+    const enum metric *metrics;
     size_t bytes = 0, count = metrics_of(carried, &metrics);
     for (int i = 0; i < row->repeats; i++) {
         if (carried != CARRY_ALL && row->stages[i] != row->typical) continue;
@@ -65,7 +65,7 @@ static enum carried choose(const struct report *report) {
 
 /* The text is decoded here for once: the page is made of sound ones only. */
 static int add_metric(json_t *object, const struct run *run, const struct run_stage *stage,
-                      enum run_metric metric, struct lb_err *err) {
+                      enum metric metric, struct lb_err *err) {
     const struct run_latency *latency = &stage->latency[metric];
     struct hist *hist = NULL;
     if (run_latency_hist(run, stage, metric, &hist, err)) return -1;
@@ -75,13 +75,13 @@ static int add_metric(json_t *object, const struct run *run, const struct run_st
     int rc = json_object_set_new(entry, "count", escape_json_figure(latency->count));
     rc |= json_object_set_new(entry, "max", escape_json_figure(latency->max));
     rc |= json_object_set_new(entry, "hdr", escape_json(latency->hdr));
-    rc |= json_object_set_new(object, run_metric_name(metric), entry);
+    rc |= json_object_set_new(object, metric_name(metric), entry);
     return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
 }
 
 static int add_repeat(json_t *repeats, const struct run *run, const struct run_stage *stage,
                       enum carried carried, struct lb_err *err) {
-    const enum run_metric *metrics;
+    const enum metric *metrics;
     size_t count = metrics_of(carried, &metrics);
     json_t *object = json_object();
     if (json_array_append_new(repeats, object))

@@ -78,7 +78,7 @@ static json_t *point_of(const struct report *report, const struct probe *probe,
     const struct run_stage *stage = probe->stage;
     const struct run *run = report->runs[report->locks[probe->lock].run];
     struct hist *hist = NULL;
-    if (run_latency_hist(run, stage, RUN_ACQUIRE_DUE, &hist, err)) return NULL;
+    if (run_latency_hist(run, stage, METRIC_ACQUIRE_DUE, &hist, err)) return NULL;
     json_t *point = json_object();
     int rc = escape_json_put(point, "leg", escape_json(stage->sweep_leg));
     rc |= escape_json_put(point, "stage", escape_json(stage->id));
@@ -109,11 +109,11 @@ static json_t *model_of(const struct probe *probes, int count) {
         equal(probes->stage->keys, "1") && !equal(probes->stage->key_distribution, "own");
     for (int i = 0; i < count; i++) {
         const struct run_stage *stage = probes[i].stage;
-        double handed = stage->latency[RUN_HANDOFF].count;
-        if (handed > 0 && (!most || handed > most->latency[RUN_HANDOFF].count)) most = stage;
+        double handed = stage->latency[METRIC_HANDOFF].count;
+        if (handed > 0 && (!most || handed > most->latency[METRIC_HANDOFF].count)) most = stage;
     }
-    if (!most || !one_key || !(most->latency[RUN_HOLD].mean >= 0)) return json_null();
-    double hold = most->latency[RUN_HOLD].mean, handoff = most->latency[RUN_HANDOFF].mean;
+    if (!most || !one_key || !(most->latency[METRIC_HOLD].mean >= 0)) return json_null();
+    double hold = most->latency[METRIC_HOLD].mean, handoff = most->latency[METRIC_HANDOFF].mean;
     double capacity = queue_capacity(hold / 1e9, handoff / 1e9);
     if (!isfinite(capacity)) return json_null();
     json_t *model = json_object(), *points = json_array();

@@ -27,7 +27,8 @@
 
 enum shown { SHOWN_ACQUIRE, SHOWN_DUE, SHOWN_HANDOFF, SHOWN_LAG, SHOWN };
 
-static const enum run_metric metrics[SHOWN] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF, RUN_LAG};
+static const enum metric metrics[SHOWN] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
+                                           METRIC_LAG};
 
 /* A stage's log on its way into lists. */
 struct timeline {
@@ -90,7 +91,7 @@ static void close_interval(struct timeline *time) {
 
 static int metric_of(const struct timeline *time, const char *tag) {
     for (int m = 0; m < SHOWN; m++) {
-        if (strcmp(tag, run_metric_name(metrics[m])) != 0) continue;
+        if (strcmp(tag, metric_name(metrics[m])) != 0) continue;
         return time->open || (m != SHOWN_DUE && m != SHOWN_LAG) ? m : -1;
     }
     return -1;
@@ -181,7 +182,7 @@ static json_t *object_of(struct timeline *time, const struct run_stage *stage, b
         rc |= json_object_set_new(metric, "p50", time->p50[m]);
         rc |= json_object_set_new(metric, "p99", time->p99[m]);
         rc |= json_object_set_new(metric, "cells", time->cells[m]);
-        if (has) rc |= json_object_set(object, run_metric_name(metrics[m]), metric);
+        if (has) rc |= json_object_set(object, metric_name(metrics[m]), metric);
         json_decref(metric);
     }
     rc |= json_object_set_new(object, "merged", json_integer(logged ? time->merge : 1));

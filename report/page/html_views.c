@@ -35,7 +35,8 @@ static json_t *row_of(const struct report *report, const struct report_group *gr
     json_t *row = json_object(), *figures = json_object();
     int rc = escape_json_put(row, "mean", escape_json_figure(column_ratio_mean(group, r)));
     rc |= json_object_set_new(row, "figures", figures);
-    for (const struct column *column = columns_compare; column->key && rc == 0; column++) {
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key && rc == 0;
+         column++) {
         if (isnan(column_value(column, &group->rows[r]))) continue;
         /* A key has dots in it: no path. */
         rc |= json_object_set_new(figures, column->key, figure_of(report, group, r, column, err));

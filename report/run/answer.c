@@ -19,7 +19,7 @@ const char *answer_title(enum question question) {
 }
 
 const struct column *answer_column(enum question question) {
-    const struct column *column = columns_compare;
+    const struct column *column = columns_of(IN_COMPARISON);
     while (strcmp(column->key, questions[question].key) != 0) column++;
     return column;
 }

@@ -1,7 +1,7 @@
-/* column: the columns of the comparison, one table for the terminal, Markdown and the page.
+/* column: the columns of a report's tables, for the terminal, Markdown and the page.
  *
- * A new figure is one line in column.c. Units are chosen once a column, so that a column can be
- * read downwards. */
+ * They are the rows of results/format/stage.def that name a group. Units are chosen once for each
+ * column, so that a column can be read downwards. */
 #ifndef REPORT_RUN_COLUMN_H
 #define REPORT_RUN_COLUMN_H
 
@@ -21,21 +21,14 @@ struct column {
     /* Shown only where some row has more than 0 of it; on a narrow screen in place of the column of
      * this key, for which it tells more. NULL = always shown. */
     const char *replaces;
+    int place; /* in the comparison, from the left */
 };
 
-/* The tables of columns; each ends with a NULL key. */
-extern const struct column columns_compare[]; /* the comparison itself */
-extern const struct column columns_latency[]; /* every percentile */
-extern const struct column columns_fairness[];
-extern const struct column columns_cost[];
-extern const struct column columns_outcome[];
-extern const struct column columns_open[]; /* open loop: arrivals, lateness */
-/* the guarded value; all three only where there is one */
-extern const struct column columns_store[];
-extern const struct column columns_history[];  /* the history's judgement */
-extern const struct column columns_recovery[]; /* after faults */
-extern const struct column columns_tool[];     /* the tool's own stalls */
+/* The columns of a group (IN_COMPARISON, ... of results/format/field.h), ended by a NULL key. The
+ * same pointer for the same group, always; any thread may ask. */
+const struct column *columns_of(unsigned group);
 
+double column_stage_value(const struct column *column, const struct run_stage *stage);
 double column_value(const struct column *column, const struct report_row *row);
 
 /* The unit that all rows of a group share. */

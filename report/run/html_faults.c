@@ -16,8 +16,8 @@ static bool any_used(const struct report *report, const struct column *columns) 
 }
 
 bool html_has_faults(const struct report *report) {
-    return any_used(report, columns_store) || any_used(report, columns_history) ||
-           any_used(report, columns_recovery);
+    return any_used(report, columns_of(IN_STORE)) || any_used(report, columns_of(IN_HISTORY)) ||
+           any_used(report, columns_of(IN_RECOVERY));
 }
 
 static void write_seconds(FILE *out, const json_t *operation, const char *member) {
@@ -95,8 +95,8 @@ void html_faults(FILE *out, const struct report *report) {
         for (int s = 0; s < report->runs[r]->stage_count; s++)
             write_history(out, &report->runs[r]->stages[s]);
     }
-    html_folded(out, report, columns_history, "Histories");
-    html_folded(out, report, columns_store, "Guarded store");
-    html_folded(out, report, columns_recovery, "Recovery");
+    html_folded(out, report, columns_of(IN_HISTORY), "Histories");
+    html_folded(out, report, columns_of(IN_STORE), "Guarded store");
+    html_folded(out, report, columns_of(IN_RECOVERY), "Recovery");
     fputs("</section>\n", out);
 }

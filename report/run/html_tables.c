@@ -26,7 +26,7 @@ static void write_head(FILE *out, const struct column *columns, const struct rep
           "disagree\">guarantee</th>"
           "<th scope=\"col\" title=\"what ran\">topology</th>",
           out);
-    if (columns == columns_compare) {
+    if (columns == columns_of(IN_COMPARISON)) {
         fputs(
             "<th scope=\"col\" class=\"num\" title=\"how many times worse than the best of its durability: "
             "the geometric mean over these figures\">&times; best</th>",
@@ -71,7 +71,7 @@ static void write_row(FILE *out, const struct report *report, const struct repor
             words_guarantee(row->typical));
     escape_html(out, row->typical->topology);
     fputs("</td>", out);
-    if (columns == columns_compare) {
+    if (columns == columns_of(IN_COMPARISON)) {
         char text[NUMBER_TEXT_MAX];
         double ratio = column_ratio_mean(group, r);
         fputs("<td class=\"num\"", out);
@@ -107,7 +107,7 @@ void html_table(FILE *out, const struct report *report, const struct report_grou
                 const struct column *columns, const char *what) {
     fprintf(out,
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures sortable\"><caption%s>",
-            columns == columns_compare ? " class=\"quiet\"" : "");
+            columns == columns_of(IN_COMPARISON) ? " class=\"quiet\"" : "");
     fprintf(out, "%s, ", what);
     write_title(out, group);
     fputs("</caption>\n", out);
@@ -120,7 +120,7 @@ void html_table(FILE *out, const struct report *report, const struct report_grou
 /* A closed loop has a schedule too, in which everybody is always due: only arrivals make a group an
  * open one. */
 static bool any_used(const struct column *columns, const struct report_group *group) {
-    if (columns == columns_open) return column_used(columns, group);
+    if (columns == columns_of(IN_OPEN_LOOP)) return column_used(columns, group);
     for (const struct column *column = columns; column->key; column++) {
         if (column_used(column, group)) return true;
     }

@@ -7,24 +7,12 @@
 #include "report/run/report.h"
 #include "report/run/words.h"
 
-static json_t *field_value(const struct run_stage *stage, const struct run_field *field) {
-    const char *at = (const char *)stage + field->offset;
-    switch (field->kind) {
-    case RUN_TEXT:
-        return escape_json(run_stage_text(stage, field->offset));
-    case RUN_FIGURE:
-        return escape_json_figure(run_stage_figure(stage, field->offset));
-    case RUN_FLAG:
-        return json_boolean(*(const bool *)at);
-    }
-    return NULL;
-}
-
 static json_t *row_of(int run, const struct run_stage *stage) {
     json_t *row = json_object();
     int rc = escape_json_put(row, "run", json_integer(run));
-    for (const struct run_field *field = run_stage_fields(); field->path; field++) {
-        rc |= escape_json_put(row, field->path, field_value(stage, field));
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (!result_field_in_reports(field)) continue;
+        rc |= escape_json_put(row, field->path, escape_json_field(field, stage));
     }
     if (rc == 0) return row;
     json_decref(row);

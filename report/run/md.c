@@ -88,7 +88,7 @@ static void write_row(FILE *out, const struct report *report, const struct repor
             words_durability_text(words_durability(row->typical)), words_guarantee(row->typical));
     put_or(out, row->typical->topology, "not stated");
     fprintf(out, " | %s |", number_text(column_ratio_mean(group, r), &number_plain, text));
-    for (const struct column *column = columns_compare; column->key; column++) {
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
         if (!column_shown(column, group, false)) continue;
         bool best = column_is_best(column, group, r);
         number_text(column_value(column, row), column_unit(column, group), text);
@@ -103,14 +103,14 @@ static void write_group(FILE *out, const struct report *report, const struct rep
             group->clients == 1 ? "" : "s");
     escape_md(out, group->load);
     fputs("\n\n| lock | verdict | durability | guarantee | topology | × best |", out);
-    for (const struct column *column = columns_compare; column->key; column++) {
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
         if (!column_shown(column, group, false)) continue;
         fprintf(out, " %s", column->title);
         put_unit(out, column_unit(column, group));
         fputs(" |", out);
     }
     fputs("\n|---|---|---|---|---|--:|", out);
-    for (const struct column *column = columns_compare; column->key; column++) {
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
         if (column_shown(column, group, false)) fputs("--:|", out);
     }
     fputc('\n', out);

@@ -116,66 +116,36 @@ static int by_place(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Every figure's median over the repeats. */
-static int fill_medians(struct report_row *row, const struct ref *refs, int count) {
-    double *values = malloc((size_t)count * sizeof *values);
-    if (!values) return -1;
-    for (const struct run_field *field = run_stage_fields(); field->path; field++) {
-        if (field->kind != RUN_FIGURE) continue;
-        for (int i = 0; i < count; i++) {
-            values[i] = run_stage_figure(refs[i].stage, field->offset);
-        }
-        run_stage_set_figure(&row->figures, field->offset, number_median(values, count));
-    }
-    free(values);
-    return 0;
+/* The median of a figure over the repeats. */
+static double median_of(const struct result_field *field, const struct ref *refs, int count,
+                        double *values) {
+    for (int i = 0; i < count; i++) values[i] = result_field_figure(field, refs[i].stage);
+    return number_median(values, count);
 }
 
-#define AT(member) offsetof(struct run_stage, member)
-
 /* What was checked adds up over the repeats; a count that no repeat has stays unknown. */
-static void fill_sums(struct report_row *row, const struct ref *refs, int count) {
-    static const size_t counts[] = {
-        AT(checked_grants),
-        AT(counter),
-        AT(lost_updates),
-        AT(double_holders),
-        AT(expired_holders),
-        AT(token_errors),
-        AT(grants),
-        AT(attempts),
-        AT(stuck),
-        AT(detected),
-        AT(stale_attempted),
-        AT(stale_accepted_unfenced),
-        AT(stale_rejected_fenced),
-        AT(stale_accepted_fenced),
-        AT(lost_updates_unfenced),
-        AT(lost_updates_fenced),
-        AT(history_ops),
-        AT(history_dropped),
-        AT(history_violations),
-        AT(history_expired),
-        AT(spurious_busy),
-        AT(history_token_errors),
-        AT(history_inversions),
-        AT(recovery_count),
-        AT(unrecovered),
-        AT(grants_lost),
-        AT(lost_wakeups),
-        AT(loss_detected),
-        AT(loss_never_detected),
-    };
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-        double sum = NAN;
-        for (int i = 0; i < count; i++) {
-            double more = run_stage_figure(refs[i].stage, counts[c]);
-            if (!isnan(more)) sum = isnan(sum) ? more : sum + more;
-        }
-        run_stage_set_figure(&row->figures, counts[c], sum);
+static double sum_of(const struct result_field *field, const struct ref *refs, int count) {
+    double sum = NAN;
+    for (int i = 0; i < count; i++) {
+        double more = result_field_figure(field, refs[i].stage);
+        if (!isnan(more)) sum = isnan(sum) ? more : sum + more;
     }
+    return sum;
+}
+
+static int fill_figures(struct report_row *row, const struct ref *refs, int count) {
+    double *values = malloc((size_t)count * sizeof *values);
+    if (!values) return -1;
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (!result_field_is_figure(field)) continue;
+        result_field_set_figure(field, &row->figures,
+                                field->sums ? sum_of(field, refs, count)
+                                            : median_of(field, refs, count, values));
+    }
+    free(values);
     double checked = row->figures.checked_grants;
     row->figures.bound95 = row->state == LOCK_CLEAN && checked > 0 ? 3 / checked : NAN;
+    return 0;
 }
 
 static int fill_row(struct report_row *row, const struct ref *refs, int count) {
@@ -190,9 +160,7 @@ static int fill_row(struct report_row *row, const struct ref *refs, int count) {
     for (int i = 0; i < count; i++) row->stages[i] = refs[i].stage;
     row->typical = refs[count / 2].stage;
     row->figures = *row->typical;
-    if (fill_medians(row, refs, count)) return -1;
-    fill_sums(row, refs, count);
-    return 0;
+    return fill_figures(row, refs, count);
 }
 
 static int fill_groups(struct report *report, const struct ref *refs, int count) {

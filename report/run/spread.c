@@ -47,7 +47,7 @@ static int of_repeats(const struct report_row *row, const struct column *column,
     int count = 0;
     if (!values) return -1;
     for (int i = 0; i < row->repeats; i++) {
-        double value = run_stage_figure(row->stages[i], column->offset);
+        double value = column_stage_value(column, row->stages[i]);
         if (!isnan(value)) values[count++] = value;
     }
     if (count >= 2) {
@@ -65,9 +65,9 @@ static int of_repeats(const struct report_row *row, const struct column *column,
 }
 
 /* Which samples a column's figure is a quantile of. */
-static bool quantile_of(const struct column *column, enum run_metric *ret_metric,
+static bool quantile_of(const struct column *column, enum metric *ret_metric,
                         double *ret_quantile) {
-    for (int m = 0; m < RUN_METRICS; m++) {
+    for (int m = 0; m < METRICS; m++) {
         const struct {
             size_t offset;
             double quantile;
@@ -80,7 +80,7 @@ static bool quantile_of(const struct column *column, enum run_metric *ret_metric
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
             if (column->offset != parts[p].offset + (size_t)m * sizeof(struct run_latency))
                 continue;
-            *ret_metric = (enum run_metric)m;
+            *ret_metric = (enum metric)m;
             *ret_quantile = parts[p].quantile;
             return true;
         }
@@ -90,7 +90,7 @@ static bool quantile_of(const struct column *column, enum run_metric *ret_metric
 
 static int of_samples(const struct run *run, const struct run_stage *stage,
                       const struct column *column, struct spread *spread, struct lb_err *err) {
-    enum run_metric metric;
+    enum metric metric;
     double quantile;
     struct hist *hist = NULL;
     if (!quantile_of(column, &metric, &quantile)) return 0;

@@ -38,7 +38,7 @@ static enum tone cell_tone(const struct column *column, const struct report_grou
     return column_is_best(column, group, row) ? TONE_BEST : TONE_PLAIN;
 }
 
-/* What a group's table has room for, by the index in columns_compare. */
+/* What a group's table has room for, by the index in columns_of(IN_COMPARISON). */
 struct layout {
     const struct column *column[COLUMNS_MAX];
     const struct number_unit *unit[COLUMNS_MAX];
@@ -58,8 +58,8 @@ static bool has_ratio(const struct report_group *group) {
 static void choose_columns(const struct report_group *group, struct layout *layout) {
     layout->count = 0;
     layout->ratio = has_ratio(group);
-    for (const struct column *column = columns_compare; column->key && layout->count < COLUMNS_MAX;
-         column++) {
+    for (const struct column *column = columns_of(IN_COMPARISON);
+         column->key && layout->count < COLUMNS_MAX; column++) {
         if (!column_shown(column, group, true)) continue;
         layout->unit[layout->count] = column_unit(column, group);
         layout->column[layout->count++] = column;
@@ -295,7 +295,7 @@ static void write_executor(const struct screen *screen, const struct run *run, c
         least = fmin(least, stage->threads);
         most = fmax(most, stage->threads);
         processes = fmax(processes, stage->processes);
-        stall = fmax(stall, stage->hiccup.p99);
+        stall = fmax(stall, stage->latency[METRIC_HICCUP].p99);
         pinned |= stage->pinned;
     }
     if (!isfinite(least)) return;

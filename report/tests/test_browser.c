@@ -37,8 +37,8 @@ static void need_all(void) {
 /* What the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns],
  * ...]. */
 static void write_percentiles(const struct report *report, FILE *out) {
-    static const enum run_metric metrics[] = {RUN_ACQUIRE, RUN_ACQUIRE_DUE, RUN_HANDOFF,
-                                              RUN_RELEASE};
+    static const enum metric metrics[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
+                                          METRIC_RELEASE};
     static const double percents[] = {12.5, 50, 73.5, 99, 99.9, 100};
     const char *separator = "";
     fputc('[', out);
@@ -50,14 +50,14 @@ static void write_percentiles(const struct report *report, FILE *out) {
                 struct lb_err err = {0};
                 struct hist *hist = NULL;
                 bool closed = strcmp(row->typical->arrival, "closed") == 0;
-                if (row->repeats > 1 || (closed && metrics[m] == RUN_ACQUIRE_DUE)) continue;
+                if (row->repeats > 1 || (closed && metrics[m] == METRIC_ACQUIRE_DUE)) continue;
                 assert_int_equal(run_latency_hist(report->runs[lock->run], row->typical, metrics[m],
                                                   &hist, &err),
                                  0);
                 for (size_t p = 0; hist && p < sizeof percents / sizeof *percents; p++) {
                     double ns = (double)hist_quantile(hist, percents[p] / 100);
                     fprintf(out, "%s[%d,\"%s\",\"%s\",%g,%.0f]", separator, g, lock->label,
-                            run_metric_name(metrics[m]), percents[p], ns);
+                            metric_name(metrics[m]), percents[p], ns);
                     separator = ",\n";
                 }
                 hist_free(hist);

@@ -227,7 +227,7 @@ static void test_repeats(void **state) {
     const struct report_row *row = &report->groups[0].rows[0];
     assert_int_equal(row->repeats, 3);
     assert_true(row->figures.throughput_per_s == 200);
-    assert_true(row->figures.latency[RUN_ACQUIRE].p50 == 8); /* of the two that have one */
+    assert_true(row->figures.latency[METRIC_ACQUIRE].p50 == 8); /* of the two that have one */
     assert_true(row->figures.grants == 30 && row->figures.checked_grants == 30);
     assert_true(row->figures.bound95 == 3.0 / 30);
     assert_true(row->typical->repeat == 2);
@@ -293,7 +293,7 @@ static void test_answers(void **state) {
     const struct report_group *group = answers.contended;
     for (int r = 0; r < group->row_count; r++) {
         bool marked = strcmp(report->locks[group->rows[r].lock].name, "fast") == 0;
-        assert_int_equal(column_is_best(&columns_compare[0], group, r), marked);
+        assert_int_equal(column_is_best(columns_of(IN_COMPARISON), group, r), marked);
     }
     report_free(report);
 }

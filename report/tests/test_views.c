@@ -24,7 +24,7 @@
         "\"p99\":" #p99 "}},\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
 
 static const struct column *column_of(const char *key) {
-    const struct column *column = columns_compare;
+    const struct column *column = columns_of(IN_COMPARISON);
     while (strcmp(column->key, key) != 0) column++;
     return column;
 }

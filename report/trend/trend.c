@@ -10,7 +10,7 @@
 #include "results/stats/rank.h"
 
 bool trend_is_worse(int metric, double before, double after) {
-    return compare_metrics[metric].more_is_better ? after < before : after > before;
+    return compare_metric(metric)->better > 0 ? after < before : after > before;
 }
 
 /* From the level before the first change among the newest runs to the level now: a change that was
@@ -70,7 +70,7 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     const char *verdict = lines[count - 1]->text[TREND_VERDICT];
     series->violated = strcmp(verdict, words_state(LOCK_VIOLATED)) == 0 ||
                        strcmp(verdict, words_state(LOCK_TOKENS)) == 0;
-    for (int m = 0; m < COMPARE_METRICS; m++) {
+    for (int m = 0; m < compare_metric_count(); m++) {
         if (view->ask.metric >= 0 && view->ask.metric != m) continue;
         if (fill_figure(series, m, &view->ask) != 0) return -1;
         view->worse += series->figure[m].worse;
@@ -115,7 +115,7 @@ out:
 void trend_view_free(struct trend_view *view) {
     if (!view) return;
     for (int i = 0; i < view->count; i++) {
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             free(view->series[i].figure[m].values);
             free(view->series[i].figure[m].lines);
             free(view->series[i].figure[m].changes);

@@ -17,7 +17,7 @@
 #include "report/doc/doc.h"
 #include "results/stats/change.h"
 
-/* The columns of text, in the file's order; the figures of compare_metrics follow. */
+/* The columns of text, in the file's order; the figures of the compared figures follow. */
 enum trend_text {
     TREND_TIME,   /* ISO 8601, when the run began */
     TREND_COMMIT, /* what was measured, as whoever ran it named it; may be empty */
@@ -39,8 +39,8 @@ enum trend_text {
 };
 
 struct trend_line {
-    const char *text[TREND_TEXTS];  /* borrowed from the trend; never NULL */
-    double figure[COMPARE_METRICS]; /* NAN: not measured */
+    const char *text[TREND_TEXTS];      /* borrowed from the trend; never NULL */
+    double figure[COMPARE_METRICS_MAX]; /* NAN: not measured */
 };
 
 struct trend {
@@ -79,13 +79,13 @@ struct trend_figure {
 struct trend_series {
     const struct trend_line **lines; /* in the order of time; owned */
     int count;
-    struct trend_figure figure[COMPARE_METRICS];
+    struct trend_figure figure[COMPARE_METRICS_MAX];
     bool violated; /* its newest run let two in */
 };
 
 struct trend_ask {
     const char *lock; /* NULL: all */
-    int metric;       /* of compare_metrics; -1: all */
+    int metric;       /* of the compared figures; -1: all */
     int last;         /* runs that the median is of */
     int gate; /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
                         * is asked for */

@@ -175,10 +175,10 @@ static int write_line(const struct fresh *fresh, int count, FILE *out) {
         fputc(',', out);
     }
     fprintf(out, "%d,%s", count, words_state(state));
-    for (int m = 0; m < COMPARE_METRICS; m++) {
+    for (int m = 0; m < compare_metric_count(); m++) {
         int known = 0;
         for (int i = 0; i < count; i++) {
-            double value = run_stage_figure(fresh[i].stage, compare_metrics[m].offset);
+            double value = result_field_figure(compare_metric(m), fresh[i].stage);
             if (!isnan(value)) values[known++] = value;
         }
         fputc(',', out);
@@ -191,8 +191,9 @@ static int write_line(const struct fresh *fresh, int count, FILE *out) {
 
 static void write_header(FILE *out) {
     for (int i = 0; i < TREND_TEXTS; i++) fprintf(out, "%s,", trend_columns[i]);
-    for (int m = 0; m < COMPARE_METRICS; m++)
-        fprintf(out, "%s%c", compare_metrics[m].name, m + 1 < COMPARE_METRICS ? ',' : '\n');
+    for (int m = 0; m < compare_metric_count(); m++)
+        fprintf(out, "%s%c", compare_metric(m)->compared,
+                m + 1 < compare_metric_count() ? ',' : '\n');
 }
 
 static int add_run(struct list *list, struct run *run, const char *commit, struct lb_err *err) {

@@ -10,8 +10,8 @@
 #define WORDS 400
 
 static char *value_text(double value, int metric, char *text) {
-    return compare_metrics[metric].is_time ? number_time_text(value, text)
-                                           : number_text(value, &number_plain, text);
+    return result_field_is_time(compare_metric(metric)) ? number_time_text(value, text)
+                                                        : number_text(value, &number_plain, text);
 }
 
 /* The newest values as blocks, the least of them lowest. text holds 3 * BLOCKS + 1 bytes. */
@@ -62,7 +62,8 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
     int violated = 0, changes = 0;
     for (int i = 0; i < view->count; i++) {
         violated += view->series[i].violated;
-        for (int m = 0; m < COMPARE_METRICS; m++) changes += view->series[i].figure[m].change_count;
+        for (int m = 0; m < compare_metric_count(); m++)
+            changes += view->series[i].figure[m].change_count;
     }
     doc_say(doc, trend_exit(view) != LB_EXIT_OK || violated ? TONE_BAD : TONE_PLAIN,
             "%s%d series, %d lines, %d change%s",
@@ -81,7 +82,7 @@ static void add_figure(struct doc *doc, const struct trend_view *view,
     char text[WORDS], line[3 * BLOCKS + 1];
     bool worse = figure->worse && view->ask.gate > 0, bad = false;
     doc_row(doc, DOC_ROW);
-    doc_cell(doc, "%s", compare_metrics[metric].title);
+    doc_cell(doc, "%s", compare_metric(metric)->title);
     doc_value(doc, figure->latest, "%s", value_text(figure->latest, metric, text));
     doc_value(doc, figure->median, "%s", value_text(figure->median, metric, text));
     doc_figure(doc, figure->count);
@@ -110,7 +111,7 @@ static void add_series(struct doc *doc, const struct trend_view *view,
     if (series->count < FEW)
         doc_span(doc, DOC_DETAIL, "%d run%s: too few to tell a change from scatter", series->count,
                  series->count == 1 ? "" : "s");
-    for (int m = 0; m < COMPARE_METRICS; m++)
+    for (int m = 0; m < compare_metric_count(); m++)
         if (series->figure[m].count > 0) add_figure(doc, view, series, m);
 }
 

@@ -89,15 +89,15 @@ static int column_of(const char *name) {
     for (int i = 0; i < TREND_TEXTS; i++) {
         if (strcmp(name, trend_columns[i]) == 0) return i;
     }
-    for (int m = 0; m < COMPARE_METRICS; m++) {
-        if (strcmp(name, compare_metrics[m].name) == 0) return TREND_TEXTS + m;
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (strcmp(name, compare_metric(m)->compared) == 0) return TREND_TEXTS + m;
     }
     return -1;
 }
 
 static int read_header(struct reader *reader) {
     char *fields[FIELDS_MAX];
-    bool seen[TREND_TEXTS + COMPARE_METRICS] = {false};
+    bool seen[TREND_TEXTS + COMPARE_METRICS_MAX] = {false};
     reader->columns = next_fields(reader, fields);
     if (reader->columns < 0) return -1;
     for (int i = 0; i < reader->columns; i++) {
@@ -115,7 +115,7 @@ static int read_header(struct reader *reader) {
 }
 
 static int read_line(struct reader *reader, char **fields, struct trend_line *line) {
-    for (int m = 0; m < COMPARE_METRICS; m++) line->figure[m] = NAN;
+    for (int m = 0; m < compare_metric_count(); m++) line->figure[m] = NAN;
     for (int i = 0; i < reader->columns; i++) {
         int column = reader->column[i];
         if (column < 0) continue;
@@ -129,7 +129,7 @@ static int read_line(struct reader *reader, char **fields, struct trend_line *li
         if (*end || !isfinite(figure) || figure < 0)
             return err_set(reader->err, LB_EXIT_USAGE,
                            "%s:%d: %s '%.40s' is no number of 0 or more", reader->path,
-                           reader->line, compare_metrics[column - TREND_TEXTS].name, fields[i]);
+                           reader->line, compare_metric(column - TREND_TEXTS)->compared, fields[i]);
         line->figure[column - TREND_TEXTS] = figure;
     }
     /* 2026-11-21T20:12:23Z: as text they order as they followed each other. */

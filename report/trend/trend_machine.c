@@ -46,9 +46,9 @@ static json_t *series_json(const struct trend_series *series) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set_new(json, trend_columns[texts[i]], json_string(newest->text[texts[i]]));
     json_object_set_new(json, "runs", json_integer(series->count));
-    for (int m = 0; m < COMPARE_METRICS; m++) {
+    for (int m = 0; m < compare_metric_count(); m++) {
         if (series->figure[m].count > 0)
-            json_object_set_new(figures, compare_metrics[m].name, figure_json(series, m));
+            json_object_set_new(figures, compare_metric(m)->compared, figure_json(series, m));
     }
     json_object_set_new(json, "figures", figures);
     return json;
@@ -93,8 +93,8 @@ static int write_series(const struct trend_series *series, const char *folder, c
     FILE *out = create(folder, file, err);
     if (!out) return -1;
     fputs("time,commit,run", out);
-    for (int m = 0; m < COMPARE_METRICS; m++) {
-        if (is_full(series, m)) fprintf(out, ",%s", compare_metrics[m].name);
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (is_full(series, m)) fprintf(out, ",%s", compare_metric(m)->compared);
     }
     for (int i = 0; i < series->count; i++) {
         const struct trend_line *line = series->lines[i];
@@ -102,7 +102,7 @@ static int write_series(const struct trend_series *series, const char *folder, c
         escape_csv(out, line->text[TREND_COMMIT]);
         fputc(',', out);
         escape_csv(out, line->text[TREND_RUN]);
-        for (int m = 0; m < COMPARE_METRICS; m++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
             if (is_full(series, m)) fprintf(out, ",%.9g", line->figure[m]);
         }
     }
@@ -130,10 +130,10 @@ static int write_test(const struct trend_series *series, const char *folder, con
         return err_set(err, LB_EXIT_USAGE, "%s: a name that is no UTF-8 cannot be in otava.yaml",
                        folder);
     fputs("\n    time_column: time\n    attributes: [commit, run]\n    metrics:\n", out);
-    for (int m = 0; m < COMPARE_METRICS; m++) {
+    for (int m = 0; m < compare_metric_count(); m++) {
         if (is_full(series, m))
-            fprintf(out, "      %s: {column: %s, direction: %d}\n", compare_metrics[m].name,
-                    compare_metrics[m].name, compare_metrics[m].more_is_better ? 1 : -1);
+            fprintf(out, "      %s: {column: %s, direction: %d}\n", compare_metric(m)->compared,
+                    compare_metric(m)->compared, compare_metric(m)->better > 0 ? 1 : -1);
     }
     return 0;
 }

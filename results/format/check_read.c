@@ -25,62 +25,62 @@ const char *check_verdict_name(enum check_verdict verdict) {
 }
 
 #define IN_CHECK(name)                                                                             \
-    { #name, RUN_TEXT, offsetof(struct check, name) }
+    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct check, name) }
 #define IN_LOCK(name)                                                                              \
-    { #name, RUN_TEXT, offsetof(struct check_lock, name) }
+    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct check_lock, name) }
 
-static const struct run_field check_fields[] = {
-    {"tool.name", RUN_TEXT, offsetof(struct check, tool_name)},
-    {"tool.version", RUN_TEXT, offsetof(struct check, tool_version)},
+static const struct result_field check_fields[] = {
+    {.path = "tool.name", .kind = RESULT_TEXT, .offset = offsetof(struct check, tool_name)},
+    {.path = "tool.version", .kind = RESULT_TEXT, .offset = offsetof(struct check, tool_version)},
     IN_CHECK(command),
     IN_CHECK(started_at),
     IN_CHECK(ended_at),
     IN_CHECK(partial_reason),
     IN_CHECK(tour),
-    {"partial", RUN_FLAG, offsetof(struct check, partial)},
-    {NULL, RUN_TEXT, 0},
+    {.path = "partial", .kind = RESULT_FLAG, .offset = offsetof(struct check, partial)},
+    {.path = NULL},
 };
 
-static const struct run_field lock_fields[] = {
+static const struct result_field lock_fields[] = {
     IN_LOCK(name),
     IN_LOCK(backend),
     IN_LOCK(primitive),
     IN_LOCK(guarantee),
     IN_LOCK(crash),
-    {"token", RUN_FLAG, offsetof(struct check_lock, token)},
-    {"control", RUN_FLAG, offsetof(struct check_lock, control)},
-    {NULL, RUN_TEXT, 0},
+    {.path = "token", .kind = RESULT_FLAG, .offset = offsetof(struct check_lock, token)},
+    {.path = "control", .kind = RESULT_FLAG, .offset = offsetof(struct check_lock, control)},
+    {.path = NULL},
 };
 
-static const struct run_field fault_fields[] = {
-    {"name", RUN_TEXT, offsetof(struct check_fault, name)},
-    {"summary", RUN_TEXT, offsetof(struct check_fault, summary)},
-    {NULL, RUN_TEXT, 0},
+static const struct result_field fault_fields[] = {
+    {.path = "name", .kind = RESULT_TEXT, .offset = offsetof(struct check_fault, name)},
+    {.path = "summary", .kind = RESULT_TEXT, .offset = offsetof(struct check_fault, summary)},
+    {.path = NULL},
 };
 
 #define IN_SKIP(name)                                                                              \
-    { #name, RUN_TEXT, offsetof(struct check_skip, name) }
+    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct check_skip, name) }
 
-static const struct run_field skip_fields[] = {
+static const struct result_field skip_fields[] = {
     IN_SKIP(lock),   IN_SKIP(backend), IN_SKIP(fault),
-    IN_SKIP(reason), IN_SKIP(install), {NULL, RUN_TEXT, 0},
+    IN_SKIP(reason), IN_SKIP(install), {.path = NULL},
 };
 
 #define AT(member) offsetof(struct check_cell, member)
 #define TEXT(name)                                                                                 \
-    { #name, RUN_TEXT, AT(name) }
+    { .path = #name, .kind = RESULT_TEXT, .offset = AT(name) }
 #define FIGURE(name)                                                                               \
-    { #name, RUN_FIGURE, AT(name) }
+    { .path = #name, .kind = RESULT_REAL, .offset = AT(name) }
 
-static const struct run_field cell_fields[] = {
-    {"lock", RUN_TEXT, AT(lock_name)},
-    {"fault", RUN_TEXT, AT(fault_name)},
-    {"verdict", RUN_TEXT, AT(verdict_word)},
+static const struct result_field cell_fields[] = {
+    {.path = "lock", .kind = RESULT_TEXT, .offset = AT(lock_name)},
+    {.path = "fault", .kind = RESULT_TEXT, .offset = AT(fault_name)},
+    {.path = "verdict", .kind = RESULT_TEXT, .offset = AT(verdict_word)},
     TEXT(expected),
-    {"compared", RUN_TEXT, AT(compared_word)},
+    {.path = "compared", .kind = RESULT_TEXT, .offset = AT(compared_word)},
     TEXT(why),
     TEXT(expected_why),
-    {"missed", RUN_FLAG, AT(missed)},
+    {.path = "missed", .kind = RESULT_FLAG, .offset = AT(missed)},
     FIGURE(failed_runs),
     TEXT(workload),
     TEXT(topology),
@@ -98,27 +98,27 @@ static const struct run_field cell_fields[] = {
     FIGURE(stale_accepted_unfenced),
     FIGURE(stale_rejected_fenced),
     FIGURE(stale_accepted_fenced),
-    {"recovery_ns.count", RUN_FIGURE, AT(recovery_count)},
-    {"recovery_ns.min", RUN_FIGURE, AT(recovery_min)},
-    {"recovery_ns.p50", RUN_FIGURE, AT(recovery_p50)},
-    {"recovery_ns.p90", RUN_FIGURE, AT(recovery_p90)},
-    {"recovery_ns.max", RUN_FIGURE, AT(recovery_max)},
-    {"recovery_ns.theory_min", RUN_FIGURE, AT(theory_min)},
-    {"recovery_ns.theory_max", RUN_FIGURE, AT(theory_max)},
-    {"recovery_ns.theory", RUN_TEXT, AT(theory)},
+    {.path = "recovery_ns.count", .kind = RESULT_REAL, .offset = AT(recovery_count)},
+    {.path = "recovery_ns.min", .kind = RESULT_REAL, .offset = AT(recovery_min)},
+    {.path = "recovery_ns.p50", .kind = RESULT_REAL, .offset = AT(recovery_p50)},
+    {.path = "recovery_ns.p90", .kind = RESULT_REAL, .offset = AT(recovery_p90)},
+    {.path = "recovery_ns.max", .kind = RESULT_REAL, .offset = AT(recovery_max)},
+    {.path = "recovery_ns.theory_min", .kind = RESULT_REAL, .offset = AT(theory_min)},
+    {.path = "recovery_ns.theory_max", .kind = RESULT_REAL, .offset = AT(theory_max)},
+    {.path = "recovery_ns.theory", .kind = RESULT_TEXT, .offset = AT(theory)},
     FIGURE(unavailable_ns),
     FIGURE(grants_lost),
     FIGURE(lost_wakeups),
     FIGURE(inversions),
-    {"residue.count", RUN_FIGURE, AT(residue)},
-    {"residue.example", RUN_TEXT, AT(residue_example)},
+    {.path = "residue.count", .kind = RESULT_REAL, .offset = AT(residue)},
+    {.path = "residue.example", .kind = RESULT_TEXT, .offset = AT(residue_example)},
     FIGURE(seed),
     TEXT(command),
     TEXT(run),
-    {NULL, RUN_TEXT, 0},
+    {.path = NULL},
 };
 
-const struct run_field *check_cell_fields(void) {
+const struct result_field *check_cell_fields(void) {
     return cell_fields;
 }
 
@@ -220,7 +220,7 @@ static int read_cells(struct tree_place *place, struct check *check) {
 /* .locks or .faults: objects with a name that no other has. Sets *ret_list also on failure, so that
  * check_free finds it. */
 static int read_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
-                     const struct run_field *fields, size_t item_bytes, void **ret_list,
+                     const struct result_field *fields, size_t item_bytes, void **ret_list,
                      int *ret_count) {
     const json_t *array;
     place->where[0] = '\0';

@@ -107,6 +107,6 @@ const char *check_verdict_name(enum check_verdict verdict); /* "safe", as in che
 
 /* The scalars of a cell, one entry a path of check.json, in the order that tables list them. Their
  * offsets are in struct check_cell. */
-const struct run_field *check_cell_fields(void);
+const struct result_field *check_cell_fields(void);
 
 #endif

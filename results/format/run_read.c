@@ -12,21 +12,15 @@
 #define STAGES_MAX                                                                                 \
     20000 /* forty locks, twenty loads and twenty repeats fit; keeps what a report does with them quick */
 #define CLIENTS_MAX 1e7
-#define OPERATIONS_MAX 10000 /* of a counter-example, a timeline, a list of faults */
 
-static int read_latency_hdr(struct tree_place *place, json_t *stage, const char *path,
-                            struct run_latency *latency) {
-    char full[96];
-    json_t *object = tree_at(stage, path);
-    if (!object) return 0;
-    if (!json_is_object(object)) return tree_bad(place, path, "is not an object");
-    snprintf(full, sizeof full, "%s.hdr", path);
-    if (tree_text(place, stage, full, &latency->hdr)) return -1;
-    if (!latency->hdr && latency->count > 0) {
-        return tree_bad(place, path,
-                        "has no histogram (hdr): the file is not lockbench's own, or was cut down");
-    }
-    return 0;
+/* A latency without its histogram would be taken for a whole one. */
+static int check_hdr(struct tree_place *place, enum metric metric,
+                     const struct run_latency *latency) {
+    char path[64];
+    if (metric == METRIC_HICCUP || latency->hdr || !(latency->count > 0)) return 0;
+    snprintf(path, sizeof path, "latency_ns.%s", metric_name(metric));
+    return tree_bad(place, path,
+                    "has no histogram (hdr): the file is not lockbench's own, or was cut down");
 }
 
 static int read_holder(struct tree_place *place, const json_t *overlap, const char *name,
@@ -45,8 +39,8 @@ static int read_holder(struct tree_place *place, const json_t *overlap, const ch
     return 0;
 }
 
-static int read_overlap(struct tree_place *place, const json_t *object, struct run_stage *stage) {
-    const json_t *overlap = tree_at(object, "exclusion.first");
+static int read_overlap(struct tree_place *place, struct run_stage *stage) {
+    const json_t *overlap = stage->overlap;
     if (!overlap) return 0;
     if (!json_is_object(overlap)) return tree_bad(place, "exclusion.first", "is not an object");
     const json_t *key = json_object_get(overlap, "key");
@@ -62,25 +56,10 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
     if (!stage->lock || !*stage->lock) return tree_bad(place, "lock", "is missing");
     if (!(stage->clients >= 1 && stage->clients <= CLIENTS_MAX))
         return tree_bad(place, "clients", "is missing or absurd");
-    char path[64];
-    for (int m = 0; m < RUN_METRICS; m++) {
-        snprintf(path, sizeof path, "latency_ns.%s", run_metric_name((enum run_metric)m));
-        if (read_latency_hdr(place, object, path, &stage->latency[m])) return -1;
+    for (int m = 0; m < METRICS; m++) {
+        if (check_hdr(place, (enum metric)m, &stage->latency[m])) return -1;
     }
-    if (read_overlap(place, object, stage)) return -1;
-    if (tree_branch(place, object, "claims", JSON_ARRAY, &stage->claims)) return -1;
-    if (tree_numbers(place, object, "fairness.grants_per_client", &stage->grants_per_client))
-        return -1;
-    if (tree_objects(place, object, "history.counterexample", OPERATIONS_MAX,
-                     &stage->counterexample))
-        return -1;
-    if (tree_objects(place, object, "history.timeline", OPERATIONS_MAX, &stage->timeline))
-        return -1;
-    if (tree_objects(place, object, "faults", OPERATIONS_MAX, &stage->faults)) return -1;
-    if (tree_numbers(place, object, "recovery.trials_ns", &stage->trials)) return -1;
-    if (tree_branch(place, object, "series", JSON_ARRAY, &stage->series)) return -1;
-    if (tree_branch(place, object, "limited_why", JSON_ARRAY, &stage->limited_why)) return -1;
-    return tree_branch(place, object, "warnings", JSON_ARRAY, &stage->warnings);
+    return read_overlap(place, stage);
 }
 
 static int read_stages(struct tree_place *place, struct run *run) {
@@ -106,36 +85,39 @@ static int read_stages(struct tree_place *place, struct run *run) {
 }
 
 #define TEXT_IN(type, name)                                                                        \
-    { #name, RUN_TEXT, offsetof(struct type, name) }
+    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct type, name) }
 
-static const struct run_field run_fields[] = {
-    {"tool.name", RUN_TEXT, offsetof(struct run, tool_name)},
-    {"tool.version", RUN_TEXT, offsetof(struct run, tool_version)},
-    {"plan.workload.name", RUN_TEXT, offsetof(struct run, workload)},
-    {"plan.workload.summary", RUN_TEXT, offsetof(struct run, summary)},
-    {"partial", RUN_FLAG, offsetof(struct run, partial)},
+static const struct result_field run_fields[] = {
+    {.path = "tool.name", .kind = RESULT_TEXT, .offset = offsetof(struct run, tool_name)},
+    {.path = "tool.version", .kind = RESULT_TEXT, .offset = offsetof(struct run, tool_version)},
+    {.path = "plan.workload.name", .kind = RESULT_TEXT, .offset = offsetof(struct run, workload)},
+    {.path = "plan.workload.summary", .kind = RESULT_TEXT, .offset = offsetof(struct run, summary)},
+    {.path = "partial", .kind = RESULT_FLAG, .offset = offsetof(struct run, partial)},
     TEXT_IN(run, command),
     TEXT_IN(run, started_at),
     TEXT_IN(run, ended_at),
     TEXT_IN(run, partial_reason),
     TEXT_IN(run, verdict),
-    {NULL, RUN_TEXT, 0},
+    {.path = NULL},
 };
 
-static const struct run_field server_fields[] = {
+static const struct result_field server_fields[] = {
     TEXT_IN(run_server, backend),    TEXT_IN(run_server, topology), TEXT_IN(run_server, durability),
-    TEXT_IN(run_server, started_by), TEXT_IN(run_server, url),      {NULL, RUN_TEXT, 0},
+    TEXT_IN(run_server, started_by), TEXT_IN(run_server, url),      {.path = NULL},
 };
 
-static const struct run_field skip_fields[] = {
-    TEXT_IN(run_skip, lock),    TEXT_IN(run_skip, backend), TEXT_IN(run_skip, reason),
-    TEXT_IN(run_skip, install), {NULL, RUN_TEXT, 0},
+static const struct result_field skip_fields[] = {
+    TEXT_IN(run_skip, lock),
+    TEXT_IN(run_skip, backend),
+    TEXT_IN(run_skip, reason),
+    TEXT_IN(run_skip, install),
+    {.path = NULL},
 };
 
 /* An array of small objects that are all texts: .servers and .skipped. Sets *ret_list also on
  * failure, so that run_free finds it. */
 static int read_list(struct tree_place *place, const json_t *root, const char *name,
-                     const struct run_field *fields, size_t item_bytes, void **ret_list,
+                     const struct result_field *fields, size_t item_bytes, void **ret_list,
                      int *ret_count) {
     const json_t *array;
     place->where[0] = '\0';
@@ -221,7 +203,7 @@ void run_free(struct run *run) {
     free(run);
 }
 
-int run_latency_hist(const struct run *run, const struct run_stage *stage, enum run_metric metric,
+int run_latency_hist(const struct run *run, const struct run_stage *stage, enum metric metric,
                      struct hist **ret_hist, struct lb_err *err) {
     const struct run_latency *latency = &stage->latency[metric];
     const char *id = stage->id ? stage->id : stage->lock;
@@ -233,7 +215,7 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
     struct hist *hist = hdr_decode(latency->hdr, &why);
     if (!hist) {
         return err_set(err, why.code, "%s: %s: the %s histogram: %s", run->path, id,
-                       run_metric_name(metric), why.text);
+                       metric_name(metric), why.text);
     }
     /* Values beyond the range are not in the text; whether count has them is the writer's
      * business. */
@@ -242,7 +224,7 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
         hist_free(hist);
         return err_set(err, LB_EXIT_USAGE,
                        "%s: %s: the %s histogram holds %.0f values, its count says %.0f", run->path,
-                       id, run_metric_name(metric), held, latency->count);
+                       id, metric_name(metric), held, latency->count);
     }
     /* The text knows the greatest value by its slot only. */
     if (over == 0 && hist->count > 0 && latency->max < (double)hist->max &&

@@ -22,17 +22,23 @@ json_t *tree_at(const json_t *object, const char *path) {
     return json_is_null(value) ? NULL : value;
 }
 
-int tree_figure(struct tree_place *place, const json_t *object, const char *path,
-                double *ret_figure) {
+static int read_number(struct tree_place *place, const json_t *object, const char *path,
+                       double least, double *ret_figure) {
     const json_t *value = tree_at(object, path);
     *ret_figure = NAN;
     if (!value) return 0;
     if (!json_is_number(value)) return tree_bad(place, path, "is not a number");
     double figure = json_number_value(value);
-    if (!isfinite(figure) || figure < 0) return tree_bad(place, path, "is negative or not finite");
+    if (!isfinite(figure) || figure < least)
+        return tree_bad(place, path, "is negative or not finite");
     if (figure > TREE_COUNT_MAX) return tree_bad(place, path, "is absurdly large");
     *ret_figure = figure;
     return 0;
+}
+
+int tree_figure(struct tree_place *place, const json_t *object, const char *path,
+                double *ret_figure) {
+    return read_number(place, object, path, 0, ret_figure);
 }
 
 int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text) {
@@ -61,18 +67,6 @@ int tree_flag(struct tree_place *place, const json_t *object, const char *path, 
     return 0;
 }
 
-int tree_fields(struct tree_place *place, json_t *object, const struct run_field *field,
-                void *into) {
-    for (; field->path; field++) {
-        void *at = (char *)into + field->offset;
-        int rc = field->kind == RUN_TEXT     ? tree_text(place, object, field->path, at)
-                 : field->kind == RUN_FIGURE ? tree_figure(place, object, field->path, at)
-                                             : tree_flag(place, object, field->path, at);
-        if (rc) return -1;
-    }
-    return 0;
-}
-
 int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,
                 const json_t **ret_branch) {
     const json_t *value = tree_at(object, path);
@@ -98,10 +92,67 @@ int tree_numbers(struct tree_place *place, const json_t *object, const char *pat
 int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
                  const json_t **ret_array) {
     if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
-    if (json_array_size(*ret_array) > most) return tree_bad(place, path, "has too many elements");
+    if (most > 0 && json_array_size(*ret_array) > most)
+        return tree_bad(place, path, "has too many elements");
     for (size_t i = 0; i < json_array_size(*ret_array); i++) {
         if (!json_is_object(json_array_get(*ret_array, i)))
             return tree_bad(place, path, "has something else than objects");
+    }
+    return 0;
+}
+
+/* true is 1 and false is 0, for a member that must also say "not known". */
+static int tree_yes_no(struct tree_place *place, const json_t *object, const char *path,
+                       double *ret_figure) {
+    bool flag;
+    *ret_figure = NAN;
+    if (!tree_at(object, path)) return 0;
+    if (tree_flag(place, object, path, &flag)) return -1;
+    *ret_figure = flag;
+    return 0;
+}
+
+static int tree_field(struct tree_place *place, json_t *object, const struct result_field *field,
+                      void *at) {
+    switch (field->kind) {
+    case RESULT_TEXT:
+    case RESULT_TEXT_OR_COUNT:
+    case RESULT_HDR:
+        return tree_text(place, object, field->path, at);
+    case RESULT_FLAG:
+        return tree_flag(place, object, field->path, at);
+    case RESULT_COUNT:
+    case RESULT_NS:
+    case RESULT_REAL:
+    case RESULT_REAL_NS:
+        return tree_figure(place, object, field->path, at);
+    case RESULT_SIGNED:
+        return read_number(place, object, field->path, -TREE_COUNT_MAX, at);
+    case RESULT_YES_NO:
+        return tree_yes_no(place, object, field->path, at);
+    case RESULT_OBJECT:
+    case RESULT_OPTIONAL:
+    case RESULT_LATENCY: {
+        const json_t *ignored;
+        return tree_branch(place, object, field->path, JSON_OBJECT, &ignored);
+    }
+    case RESULT_TEXTS:
+        return tree_branch(place, object, field->path, JSON_ARRAY, at);
+    case RESULT_NUMBERS:
+        return tree_numbers(place, object, field->path, at);
+    case RESULT_OBJECTS:
+        return tree_objects(place, object, field->path, field->most, at);
+    case RESULT_ANY:
+        *(const json_t **)at = tree_at(object, field->path);
+        return 0;
+    }
+    return 0;
+}
+
+int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
+                void *into) {
+    for (; field->path; field++) {
+        if (tree_field(place, object, field, (char *)into + field->offset)) return -1;
     }
     return 0;
 }

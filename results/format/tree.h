@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "bench/base/err.h"
-#include "results/format/run_read.h"
+#include "results/format/field.h"
 
 #define TREE_COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
 /* A thousand stages of forty minutes fit, with their seconds; their tree takes a gigabyte at
@@ -39,7 +39,7 @@ int tree_figure(struct tree_place *place, const json_t *object, const char *path
 int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text);
 int tree_flag(struct tree_place *place, const json_t *object, const char *path, bool *ret_flag);
 /* Every field of a table, each at its offset in the struct at into. */
-int tree_fields(struct tree_place *place, json_t *object, const struct run_field *field,
+int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
                 void *into);
 /* An array or object. Its elements are checked by who uses them. */
 int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,

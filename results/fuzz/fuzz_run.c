@@ -10,20 +10,20 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use_stage(const struct run *run, const struct run_stage *stage) {
-    for (const struct run_field *field = run_stage_fields(); field->path; field++) {
-        if (field->kind == RUN_TEXT) {
-            const char *text = run_stage_text(stage, field->offset);
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (field->kind == RESULT_TEXT) {
+            const char *text = result_field_text(field, stage);
             if (text && strlen(text) > 1u << 30) abort();
-        } else if (field->kind == RUN_FIGURE) {
-            double figure = run_stage_figure(stage, field->offset);
-            if (!isnan(figure) && !(figure >= 0 && isfinite(figure))) abort();
+        } else if (result_field_is_figure(field)) {
+            double figure = result_field_figure(field, stage);
+            bool sound = isfinite(figure) && (figure >= 0 || field->kind == RESULT_SIGNED);
+            if (!isnan(figure) && !sound) abort();
         }
     }
-    for (int m = 0; m < RUN_METRICS; m++) {
+    for (int m = 0; m < METRICS; m++) {
         struct lb_err err = {0};
         struct hist *hist = NULL;
-        if (run_latency_hist(run, stage, (enum run_metric)m, &hist, &err) != 0 &&
-            err.text[0] == '\0')
+        if (run_latency_hist(run, stage, (enum metric)m, &hist, &err) != 0 && err.text[0] == '\0')
             abort();
         hist_free(hist);
     }

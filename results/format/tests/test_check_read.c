@@ -192,8 +192,8 @@ static void test_a_check_is_told_from_a_run(void **state) {
 /* Two fields at one place, or with one path, would show one figure under two names. */
 static void test_fields_do_not_collide(void **state) {
     (void)state;
-    for (const struct run_field *a = check_cell_fields(); a->path; a++) {
-        for (const struct run_field *b = a + 1; b->path; b++) {
+    for (const struct result_field *a = check_cell_fields(); a->path; a++) {
+        for (const struct result_field *b = a + 1; b->path; b++) {
             assert_string_not_equal(a->path, b->path);
             assert_int_not_equal(a->offset, b->offset);
         }

@@ -1,0 +1,81 @@
+/* field: see field.h. */
+#include "results/format/field.h"
+
+#include <math.h>
+#include <string.h>
+
+bool result_field_is_figure(const struct result_field *field) {
+    switch (field->kind) {
+    case RESULT_COUNT:
+    case RESULT_NS:
+    case RESULT_REAL:
+    case RESULT_REAL_NS:
+    case RESULT_SIGNED:
+    case RESULT_YES_NO:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool result_field_has_member(const struct result_field *field) {
+    return field->kind != RESULT_OBJECT && field->kind != RESULT_OPTIONAL &&
+           field->kind != RESULT_LATENCY;
+}
+
+bool result_field_is_scalar(const struct result_field *field) {
+    return result_field_is_figure(field) || field->kind == RESULT_TEXT ||
+           field->kind == RESULT_TEXT_OR_COUNT || field->kind == RESULT_FLAG;
+}
+
+bool result_field_in_reports(const struct result_field *field) {
+    return result_field_is_scalar(field) && !field->hidden;
+}
+
+bool result_field_is_time(const struct result_field *field) {
+    return field->kind == RESULT_NS || field->kind == RESULT_REAL_NS;
+}
+
+double result_field_figure(const struct result_field *field, const void *of) {
+    double figure;
+    memcpy(&figure, (const char *)of + field->offset, sizeof figure);
+    return figure;
+}
+
+void result_field_set_figure(const struct result_field *field, void *of, double figure) {
+    memcpy((char *)of + field->offset, &figure, sizeof figure);
+}
+
+const char *result_field_text(const struct result_field *field, const void *of) {
+    const char *text;
+    memcpy(&text, (const char *)of + field->offset, sizeof text);
+    return text;
+}
+
+bool result_field_flag(const struct result_field *field, const void *of) {
+    bool flag;
+    memcpy(&flag, (const char *)of + field->offset, sizeof flag);
+    return flag;
+}
+
+const json_t *result_field_branch(const struct result_field *field, const void *of) {
+    const json_t *branch;
+    memcpy(&branch, (const char *)of + field->offset, sizeof branch);
+    return branch;
+}
+
+static void result_field_clear(const struct result_field *field, void *of) {
+    const void *none = NULL;
+    bool no = false;
+    if (result_field_is_figure(field)) {
+        result_field_set_figure(field, of, NAN);
+    } else if (field->kind == RESULT_FLAG) {
+        memcpy((char *)of + field->offset, &no, sizeof no);
+    } else if (result_field_has_member(field)) {
+        memcpy((char *)of + field->offset, &none, sizeof none);
+    }
+}
+
+void result_field_clear_all(const struct result_field *fields, void *of) {
+    for (; fields->path; fields++) result_field_clear(fields, of);
+}

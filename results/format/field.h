@@ -1,0 +1,107 @@
+/* field: one row of a table that says where a value of a result lies: in the JSON document, in the
+ * C struct that a reader fills and a writer is given, and in the reports.
+ *
+ * The readers, the writers, the generated reference (results/FIELDS.md), the JSON Schemas and the
+ * reports' columns all walk the same tables, so a value that has a row is in all of them. A table
+ * holds no values and opens no files. */
+#ifndef RESULTS_FORMAT_FIELD_H
+#define RESULTS_FORMAT_FIELD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What the value is, and with it the type of its member. */
+enum field_kind {
+    /* Scalars. A number's member is a double, NAN = null; a text's is const char *, NULL = null. */
+    RESULT_TEXT,
+    RESULT_TEXT_OR_COUNT, /* a text; one that is a whole number stands as a number in the document */
+    RESULT_FLAG,          /* bool; null reads as false */
+    RESULT_COUNT,         /* a whole number */
+    RESULT_NS,            /* whole nanoseconds */
+    RESULT_REAL,
+    RESULT_REAL_NS, /* nanoseconds with a fraction: a mean, a quotient */
+    RESULT_SIGNED,  /* as RESULT_REAL, and may be negative */
+    RESULT_YES_NO,  /* a double: 1 = true, 0 = false, NAN = null */
+    /* Containers. An object has no member: its own rows follow it. */
+    RESULT_OBJECT,
+    RESULT_OPTIONAL, /* an object that is null when all of its members are absent */
+    RESULT_LATENCY,  /* the same: a struct run_latency, whose parts follow */
+    RESULT_HDR,      /* a text: a histogram in the V2 format, base64 */
+    /* const json_t *, borrowed; NULL = null. Their elements are described by `items`. */
+    RESULT_TEXTS,
+    RESULT_NUMBERS,
+    RESULT_OBJECTS,
+    RESULT_ANY /* an object or array that is carried as it is */
+};
+
+/* The groups of columns that a figure of a stage is a column of. */
+enum {
+    IN_COMPARISON = 1 << 0, /* the comparison itself */
+    IN_LATENCY = 1 << 1,    /* every percentile */
+    IN_FAIRNESS = 1 << 2,
+    IN_COST = 1 << 3,
+    IN_OUTCOMES = 1 << 4,
+    IN_OPEN_LOOP = 1 << 5, /* arrivals, lateness */
+    IN_STORE = 1 << 6,     /* the guarded store */
+    IN_HISTORY = 1 << 7,   /* the judgement of the recorded operations */
+    IN_RECOVERY = 1 << 8,
+    IN_TOOL = 1 << 9 /* the load generator's own stalls */
+};
+
+/* How the values of several runs become one. */
+enum field_merge {
+    MERGE_WORST, /* the value of the run with the worst verdict */
+    MERGE_SUM,
+    MERGE_MAX
+};
+
+struct result_field {
+    const char *path; /* "fairness.jain"; NULL ends a table */
+    enum field_kind kind;
+    size_t offset;     /* of the member in its struct */
+    const char *help;  /* what it is, one sentence without a full stop */
+    const char *more;  /* further sentences for the reference; NULL = none */
+    const char *unit;  /* where the kind does not say it: "s", "1/s", "bytes" */
+    const char *words; /* the words that a text may be, with blanks between; NULL = any text */
+    const struct result_field
+        *items;  /* the members of an element of RESULT_OBJECTS, or of RESULT_ANY */
+    size_t most; /* elements of RESULT_OBJECTS; 0 = any number */
+
+    /* In the reports. */
+    bool hidden;       /* it is in the document alone: in no CSV and no JSON of a report */
+    const char *title; /* "acquire p50" */
+    const char *head;  /* for 100 columns of terminal: at most 9 characters */
+    int better;        /* 1: more is better, -1: less, 0: neither */
+    unsigned groups;   /* IN_...; 0 = no column */
+    int place; /* in the comparison, from the left; the other groups keep the table's order */
+    const char *replaces; /* path of a column that gives way to this one where both do not fit; this
+                             one is shown only where some row has more than 0 of it */
+    const char *compared; /* its name in `compare` and `history`; NULL = it is in neither */
+    int compared_place;   /* ... and its place there */
+    bool sums;            /* over the repeats of a stage it is added up; else the median is taken */
+    enum field_merge merge; /* over the runs of a check's cell */
+};
+
+/* Text, flag or number. */
+bool result_field_is_scalar(const struct result_field *field);
+/* A scalar that CSV and the JSON of a report have. */
+bool result_field_in_reports(const struct result_field *field);
+/* One with a member in the struct: no object, whose own rows have the members. */
+bool result_field_has_member(const struct result_field *field);
+/* One whose member is a double. */
+bool result_field_is_figure(const struct result_field *field);
+/* A figure in nanoseconds. */
+bool result_field_is_time(const struct result_field *field);
+
+/* The member of a struct that a field is about. The field must be of that kind of member. */
+double result_field_figure(const struct result_field *field, const void *of);
+void result_field_set_figure(const struct result_field *field, void *of, double figure);
+const char *result_field_text(const struct result_field *field, const void *of);
+bool result_field_flag(const struct result_field *field, const void *of);
+const json_t *result_field_branch(const struct result_field *field, const void *of);
+
+/* Sets each member that the table names to absent: NAN, NULL or false. */
+void result_field_clear_all(const struct result_field *fields, void *of);
+
+#endif

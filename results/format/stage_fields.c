@@ -1,0 +1,123 @@
+/* stage_fields: stage.def as a table. See run_read.h. */
+#include "results/format/run_read.h"
+
+#define OPERATIONS_MAX 10000 /* elements of a counter-example, a timeline, a list of faults */
+
+#define ITEM(kind_, path_, ...)                                                                    \
+    { .path = path_, .kind = RESULT_##kind_, .help = __VA_ARGS__ }
+
+static const struct result_field overlap_items[] = {
+    ITEM(COUNT, "key", "number of the key"),
+    ITEM(OBJECT, "holder", "who held it"),
+    ITEM(COUNT, "holder.client", "number of the client"),
+    ITEM(NS, "holder.acquired_ns", "when it was granted; the clock's zero is unknown"),
+    ITEM(NS, "holder.lease_end_ns", "when its lease ends; null = it has none"),
+    ITEM(COUNT, "holder.token", "its fencing token, up to 64 bits; 0 = none"),
+    ITEM(OBJECT, "intruder", "who came in too"),
+    ITEM(COUNT, "intruder.client", "as of the holder"),
+    ITEM(NS, "intruder.acquired_ns", "as of the holder"),
+    ITEM(NS, "intruder.lease_end_ns", "as of the holder"),
+    ITEM(COUNT, "intruder.token", "as of the holder"),
+    {.path = NULL},
+};
+
+static const struct result_field operation_items[] = {
+    ITEM(COUNT, "client", "number of the client"),
+    ITEM(COUNT, "key", "number of the key"),
+    ITEM(TEXT, "op", "acquire, renew, release, or told (it learned of its loss)"),
+    ITEM(REAL, "begin_s", "when it was called, from the window's begin", .unit = "s"),
+    ITEM(REAL, "end_s", "when it returned; null = never", .unit = "s"),
+    ITEM(TEXT, "outcome", "how it ended"),
+    ITEM(COUNT, "token", "fencing token; 0 = none"),
+    ITEM(REAL, "lease_end_s", "when its lease ends; null = it has none", .unit = "s"),
+    ITEM(FLAG, "shared", "as a reader"),
+    ITEM(TEXT, "note", "what is wrong with it"),
+    {.path = NULL},
+};
+
+static const struct result_field hold_items[] = {
+    ITEM(COUNT, "client", "number of the client"),
+    ITEM(COUNT, "key", "number of the key"),
+    ITEM(REAL, "acquired_s", "from the window's begin", .unit = "s"),
+    ITEM(REAL, "released_s", "null = never", .unit = "s"),
+    ITEM(REAL, "lease_end_s", "null = it has none", .unit = "s"),
+    ITEM(TEXT, "outcome", "of the release: ok, lost, unknown, killed, ..."),
+    ITEM(FLAG, "shared", "as a reader"),
+    {.path = NULL},
+};
+
+static const struct result_field fault_items[] = {
+    ITEM(TEXT, "kind", "what was done"),
+    ITEM(TEXT, "section", "the workload's section that asked for it"),
+    ITEM(TEXT, "target", "as the workload has it"),
+    ITEM(COUNT, "process", "process that it hit; null = none, or all"),
+    ITEM(COUNT, "client", "client that it hit; null = none, or all"),
+    ITEM(COUNT, "node", "node that it hit, from 0; null = none, or all"),
+    ITEM(COUNT, "key", "what a `holder` held, or a `waiter` waited for"),
+    ITEM(REAL, "from_s", "from the window's begin", .unit = "s"),
+    ITEM(REAL, "to_s",
+         "when it was undone (a killed server: when it listened again); null = it was not",
+         .unit = "s"),
+    ITEM(FLAG, "acted", "it is known to have acted"),
+    ITEM(TEXT, "sign", "by what that is known, or why it did not"),
+    {.path = NULL},
+};
+
+static const struct result_field series_items[] = {
+    ITEM(REAL, "t_s", "begin of the second, from the window's begin", .unit = "s"),
+    ITEM(COUNT, "ok", "grants in it"),
+    ITEM(NS, "acquire_p50_ns", "from asking to holding, median"),
+    ITEM(NS, "acquire_p99_ns", "the same, p99"),
+    {.path = NULL},
+};
+
+#define AT(member) offsetof(struct run_stage, member)
+#define UNWRAP(...) __VA_ARGS__
+/* clang-format off */
+#define PART(metric_, path_, part_, kind_, ...)                                                    \
+    {.path = path_ "." #part_, .kind = RESULT_##kind_, .offset = AT(latency[metric_].part_), __VA_ARGS__},
+
+#define FIELD(kind_, member_, path_, ...)                                                          \
+    {.path = path_, .kind = RESULT_##kind_, .offset = AT(member_), __VA_ARGS__},
+#define OBJECT(kind_, path_, help_) {.path = path_, .kind = RESULT_##kind_, .help = help_},
+#define LATENCY(metric_, path_, help_, p50_, p90_, p99_, p999_, max_)                              \
+    {.path = path_, .kind = RESULT_LATENCY, .offset = AT(latency[metric_]), .help = help_},        \
+    PART(metric_, path_, count, COUNT, )                                                           \
+    PART(metric_, path_, min, NS, )                                                                \
+    PART(metric_, path_, mean, REAL_NS, )                                                          \
+    PART(metric_, path_, p50, NS, UNWRAP p50_)                                                     \
+    PART(metric_, path_, p90, NS, UNWRAP p90_)                                                     \
+    PART(metric_, path_, p99, NS, UNWRAP p99_)                                                     \
+    PART(metric_, path_, p999, NS, UNWRAP p999_)                                                   \
+    PART(metric_, path_, max, NS, UNWRAP max_)                                                     \
+    PART(metric_, path_, over, COUNT, )                                                            \
+    PART(metric_, path_, hdr, HDR, )
+/* clang-format on */
+
+static const struct result_field fields[] = {
+#include "results/format/stage.def"
+    {.path = NULL},
+};
+
+const struct result_field *run_stage_fields(void) {
+    return fields;
+}
+
+/* The parts of a latency object, for the reference. */
+static const struct result_field latency_items[] = {
+    ITEM(COUNT, "count", "values that were recorded"),
+    ITEM(NS, "min", "the smallest"),
+    ITEM(REAL_NS, "mean", "arithmetic mean"),
+    ITEM(NS, "p50", "half of them are not above it"),
+    ITEM(NS, "p90", "9 of 10 are not above it"),
+    ITEM(NS, "p99", "99 of 100 are not above it"),
+    ITEM(NS, "p999", "999 of 1,000 are not above it"),
+    ITEM(NS, "max", "the greatest"),
+    ITEM(COUNT, "over", "values beyond an hour, which are in none of the others"),
+    ITEM(HDR, "hdr", "all of them: a histogram, HdrHistogram V2, compressed, base64"),
+    {.path = NULL},
+};
+
+const struct result_field *run_latency_fields(void) {
+    return latency_items;
+}
