@@ -12,9 +12,11 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/progress.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
+#include "report/capacity/capacity_doc.h"
 
 #define SETS_MAX 128
 #define LOCKS_MAX_BYTES 4000
@@ -223,10 +225,12 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
     if (wish->json) {
         failed = json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) != 0;
         putchar('\n');
-    } else if (wish->md) {
-        capacity_show_md(capacity, stdout);
     } else {
-        capacity_show_table(capacity, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+        struct doc doc = {0};
+        bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+        capacity_doc(capacity, &doc);
+        failed = doc_write_and_free(&doc, wish->md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout,
+                                    NULL) != 0;
     }
     capacity_free(capacity);
     if (failed || fflush(stdout) != 0 || ferror(stdout))

@@ -1,0 +1,11 @@
+/* capacity_doc: what a search for capacity found, as a document: each lock's greatest load beside
+ * its guarantee, durability and topology. It computes nothing: all of it is in capacity.json. */
+#ifndef REPORT_CAPACITY_CAPACITY_DOC_H
+#define REPORT_CAPACITY_CAPACITY_DOC_H
+
+#include "report/doc/doc.h"
+#include "results/format/capacity_read.h"
+
+void capacity_doc(const struct capacity *capacity, struct doc *doc);
+
+#endif
