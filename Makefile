@@ -148,9 +148,8 @@ lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, 
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
 	@bench/lint $(B) '$(DEFS) $(INCS)'
-table: $(B)/lockbench ## write the table of locks into drivers/README.md
-	@$< list --table > $(B)/table.md
-	@sed -i -e '/^<!-- locks:/,/^<!-- end of locks/{//!d}' -e '/^<!-- locks:/r $(B)/table.md' drivers/README.md
+table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
+	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 install: lockbench ## copy the program and its folders to $(DESTDIR)$(PREFIX)
 	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 clean: ## remove what was built, not the results

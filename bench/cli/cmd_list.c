@@ -18,7 +18,7 @@ enum { OPT_KEYS, OPT_TABLE, OPT_JSON, OPT_HELP };
 static const struct args_option options[] = {
     [OPT_KEYS] = {"keys", NULL,
                   "every key of a workload file: default, what is allowed, what it does"},
-    [OPT_TABLE] = {"table", NULL, "every lock as a row of Markdown, as drivers/README.md has it"},
+    [OPT_TABLE] = {"table", NULL, "every lock as Markdown: drivers/LOCKS.md"},
     [OPT_JSON] = {"json", NULL, "the same for machines"},
     [OPT_HELP] = {"help", NULL, "show this"},
     {0},
@@ -130,7 +130,7 @@ int cmd_list(int argc, char **argv) {
         return args_fail(&err);
     }
     if (table) {
-        about_table(stdout);
+        about_page(stdout);
     } else if (keys && json) {
         print_json(list_keys_json(), &err);
     } else if (keys) {

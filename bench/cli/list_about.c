@@ -1,4 +1,4 @@
-/* list_about: see list_about.h. The Markdown is in list_table.c. */
+/* list_about: see list_about.h. The Markdown is in list_page.c. */
 #include "bench/cli/list_about.h"
 
 #include "bench/workload/plan.h"

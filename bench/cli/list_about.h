@@ -32,8 +32,8 @@ void about_print_expected(const struct lb_lock *lock, FILE *out);
 /* The same for machines: {"pause": {"worst", "why"}}; new reference, NULL when out of memory. */
 json_t *about_expected_json(const struct lb_lock *lock);
 
-/* Every lock, a row each, as the Markdown tables of drivers/README.md: what it is, and what it is
- * expected to do under faults. */
-void about_table(FILE *out);
+/* Writes drivers/LOCKS.md: every lock, one block each: what it is, and what it is expected to do
+ * under faults. */
+void about_page(FILE *out);
 
 #endif
