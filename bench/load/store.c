@@ -64,8 +64,7 @@ static struct lb_request value_request(const struct shared *shared, uint32_t cel
     return shared_request(shared, cell, name);
 }
 
-/* A cell's share of its key's stock: equal shares, and the first cell gets the remainder. */
-static uint64_t stock_of_cell(const struct shared *shared, uint32_t cell) {
+uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell) {
     uint64_t stock = shared->plan->stock;
     return stock / shared->slots + (cell % shared->slots == 0 ? stock % shared->slots : 0);
 }
@@ -117,7 +116,7 @@ int store_prepare(const struct shared *shared, struct lb_session *session, struc
         struct lb_request request = value_request(shared, i, name);
         uint64_t value;
         if (store->install(session, &request, 0, &value) != LB_OK ||
-            store->write(session, &request, 0, stock_of_cell(shared, i)) != LB_OK) {
+            store->write(session, &request, 0, store_stock_of_cell(shared, i)) != LB_OK) {
             return err_set(err, LB_EXIT_MACHINE, "the stock: %s", session->err.text);
         }
     }
@@ -133,34 +132,9 @@ int store_collect(struct shared *shared, struct lb_session *session, struct lb_e
         if (store->read(session, &request, value) != LB_OK) {
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         }
-        if (shared->plan->stock > 0) *value = stock_of_cell(shared, i) - *value;
+        if (shared->plan->stock > 0) *value = store_stock_of_cell(shared, i) - *value;
         if (store->drop(session, &request, err) != 0) return -1;
     }
     shared->store_collected = true;
     return 0;
-}
-
-static struct stage_sale sum_sale(const struct shared *shared) {
-    struct stage_sale sale = {.known = shared->store_collected};
-    for (uint32_t i = 0; i < shared->cell_count; i++) {
-        uint64_t stock = stock_of_cell(shared, i);
-        uint64_t sold = atomic_load(&shared->store[i].fenced_writes);
-        uint64_t missing = sale.known ? shared->store_values[i] : 0;
-        sale.stock += stock;
-        sale.sold += sold;
-        sale.left += stock - missing;
-        if (sale.known && sold > missing) sale.oversold += sold - missing;
-    }
-    return sale;
-}
-
-void store_sum(struct stage *stage, const struct shared *shared) {
-    if (!shared->store) return;
-    stage->store = (struct stage_store){
-        .where = shared->store_backend ? "backend" : "memory",
-        .fenced = shared->store_fenced,
-        .fenced_known = shared->store_fenced && (!shared->store_backend || shared->store_collected),
-        .sum = store_judge(shared->store, shared->cell_count, &shared->store_counts,
-                           shared->store_values)};
-    if (shared->store_backend && shared->plan->stock > 0) stage->store.sale = sum_sale(shared);
 }

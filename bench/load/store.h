@@ -11,10 +11,7 @@
 #ifndef BENCH_LOAD_STORE_H
 #define BENCH_LOAD_STORE_H
 
-#include <jansson.h>
-
 #include "bench/load/client.h"
-#include "bench/run/stage.h"
 #include "drivers/store.h"
 
 /* What a stage of this plan and lock has, once its guard and cell_count are known. Only exclusive
@@ -38,12 +35,7 @@ int store_prepare(const struct shared *shared, struct lb_session *session, struc
  * number of writes that they show, and deletes them from the server. 0, or -1 with err. */
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
 
-void store_sum(struct stage *stage, const struct shared *shared);
-
-/* .stages[].store: null without one. */
-json_t *store_json(const struct stage *stage);
-
-/* What is to be read beside the figures: false if there is nothing. */
-bool store_warning(const struct stage *stage, char *text, size_t size);
+/* A cell's share of its key's stock: equal shares, and the first cell gets the remainder. */
+uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell);
 
 #endif

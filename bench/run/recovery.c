@@ -34,7 +34,7 @@ static int note_trial(struct sum *sum, int64_t ns) {
     return note_ns(sum, &r->trials_ns, &r->trial_count, &r->trial_room, ns);
 }
 
-bool fault_victims(const struct stage_fault *fault, const struct shared *shared,
+bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end) {
     if (fault->process < 0 || fault->process >= shared->processes) return false;
     int first = shared->threads * fault->process / shared->processes;
@@ -47,7 +47,7 @@ bool fault_victims(const struct stage_fault *fault, const struct shared *shared,
 }
 
 /* Takes service away from everybody for a time. */
-static bool stops_all(const struct sum *sum, const struct stage_fault *fault) {
+static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     uint32_t first, end;
     if (fault_victims(fault, sum->shared, &first, &end)) return false;
     if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
@@ -90,8 +90,8 @@ static size_t key_end(const struct sum *sum, size_t begin) {
  * tell which one the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
     const struct hold *hold = at(sum, place);
-    for (int i = 0; i < sum->stage->fault_count; i++) {
-        const struct stage_fault *fault = &sum->stage->faults[i];
+    for (int i = 0; i < sum->stage->faults.count; i++) {
+        const struct fault_event *fault = &sum->stage->faults.events[i];
         if (!fault->acted) continue;
         uint32_t first, last;
         bool held = hold->from_ns <= fault->begin_ns &&
@@ -164,12 +164,12 @@ static int common_trials(struct sum *sum) {
     size_t count;
     int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
     int failed = times ? 0 : -1;
-    for (int i = 0; !failed && i < sum->stage->fault_count; i++) {
-        const struct stage_fault *fault = &sum->stage->faults[i];
+    for (int i = 0; !failed && i < sum->stage->faults.count; i++) {
+        const struct fault_event *fault = &sum->stage->faults.events[i];
         if (fault->begin_ns >= end_ns) continue;
         int64_t next_ns = end_ns;
-        for (int k = 0; k < sum->stage->fault_count; k++) {
-            int64_t begin_ns = sum->stage->faults[k].begin_ns;
+        for (int k = 0; k < sum->stage->faults.count; k++) {
+            int64_t begin_ns = sum->stage->faults.events[k].begin_ns;
             if (begin_ns > fault->begin_ns && begin_ns < next_ns) next_ns = begin_ns;
         }
         int64_t gap_ns = longest_gap(times, count, fault->begin_ns, next_ns);
@@ -217,8 +217,8 @@ static int key_losses(struct sum *sum, size_t place, size_t end) {
 
 /* Something was wrong with servers, wires or this client in that time. */
 static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
-    for (int i = 0; i < sum->stage->fault_count; i++) {
-        const struct stage_fault *fault = &sum->stage->faults[i];
+    for (int i = 0; i < sum->stage->faults.count; i++) {
+        const struct fault_event *fault = &sum->stage->faults.events[i];
         uint32_t first, end;
         bool others = (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
                       fault_victims(fault, sum->shared, &first, &end) &&
@@ -262,7 +262,7 @@ static int per_key(struct sum *sum) {
         bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
         for (size_t i = begin; i < end; i++) {
             if (at(sum, i)->flags & HOLD_GHOST) continue;
-            if (one_each && sum->stage->fault_count > 0 && key_trials(sum, i, end) != 0) return -1;
+            if (one_each && sum->stage->faults.count > 0 && key_trials(sum, i, end) != 0) return -1;
             if (one_each && key_losses(sum, i, end) != 0) return -1;
         }
         if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
@@ -278,8 +278,8 @@ static void put_theory(struct sum *sum) {
     const char *until = NULL; /* what a connection outlives */
     bool client = false;
     int64_t longest_ns = 0;
-    for (int i = 0; i < sum->stage->fault_count; i++) {
-        const struct stage_fault *fault = &sum->stage->faults[i];
+    for (int i = 0; i < sum->stage->faults.count; i++) {
+        const struct fault_event *fault = &sum->stage->faults.events[i];
         uint32_t first, end;
         client |= fault_victims(fault, sum->shared, &first, &end);
         if (fault->kind == INJECT_PAUSE) until = "the pause ends";
@@ -324,7 +324,7 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
                      const struct stage *stage, const struct shared *shared, struct lb_err *err) {
     *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
     struct sum sum = {recovery, book, order, stage, shared, err};
-    if (stage->fault_count > 0) {
+    if (stage->faults.count > 0) {
         put_theory(&sum);
         if (common_trials(&sum) != 0) return -1;
     }

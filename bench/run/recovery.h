@@ -32,7 +32,7 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
 void recovery_done(struct recovery *recovery);
 
 /* The clients that a fault hit: first to *ret_end - 1. False where it hit nobody in particular. */
-bool fault_victims(const struct stage_fault *fault, const struct shared *shared,
+bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end);
 
 #endif

@@ -126,8 +126,8 @@ static void say_stage(struct run *run, const struct stage *stage, const struct s
 }
 
 static bool has_killed(const struct stage *stage) {
-    for (int i = 0; i < stage->fault_count; i++) {
-        if (stage->faults[i].kind == INJECT_KILL) return true;
+    for (int i = 0; i < stage->faults.count; i++) {
+        if (stage->faults.events[i].kind == INJECT_KILL) return true;
     }
     return false;
 }
@@ -137,7 +137,7 @@ static bool has_killed(const struct stage *stage) {
  * ever. */
 static bool is_spent(const struct place *place, const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;
-    if (place->topo && stage->servers_touched) return true;
+    if (place->topo && stage->faults.servers_touched) return true;
     if (place->topo) return !whole && topo_check(place->topo, NULL) != 0;
     return place->dir[0] && (!whole || has_killed(stage));
 }

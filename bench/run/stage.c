@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/faults/fault.h"
+#include "bench/faults/faults.h"
 #include "bench/load/shared.h"
 #include "bench/load/worker.h"
 #include "bench/run/promise.h"
@@ -315,7 +315,11 @@ static void supervise_load(struct supervisor *sup) {
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
 
-    faults_begin(&sup->faults, sup->ask, sup->stage, shared, sup->workers, begin_ns);
+    struct fault_reach reach = {.topo = sup->ask->topo,
+                                .wire = sup->ask->wire,
+                                .client_ends = sup->ask->client_ends,
+                                .peer_ends = sup->ask->peer_ends};
+    faults_begin(&sup->faults, &reach, &sup->stage->faults, shared, sup->workers, begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns))
         pass_time(sup, begin_ns);
     struct topo *topo = sup->ask->topo;
@@ -370,7 +374,7 @@ static void supervise_load(struct supervisor *sup) {
     }
     faults_done(&sup->faults);
     int adrift = atomic_load(&shared->adrift);
-    if (adrift > 0 && !sup->stage->servers_lost) { /* a server that is not ours to watch */
+    if (adrift > 0 && !sup->stage->faults.servers_lost) { /* a server that is not ours to watch */
         char text[600];
         const struct lb_err *err = first_err(shared);
         snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s",
@@ -408,7 +412,7 @@ static void part(struct supervisor *sup) {
 /* After the last session: the server is left as it was found, and asked whether it is. */
 static void put_away(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
-    if (sup->stage->status != STAGE_COMPLETE || sup->stage->servers_lost) return;
+    if (sup->stage->status != STAGE_COMPLETE || sup->stage->faults.servers_lost) return;
     bool sure = !sup->cut && atomic_load(&shared->lost) == 0;
     for (int i = 0; i < shared->threads; i++) sure &= !shared->worker[i].unsure;
     tidy(shared, sup->stage, sure);
@@ -509,7 +513,7 @@ void stage_free(struct stage *stage) {
     free(stage->grants_per_client);
     free(stage->seconds);
     free(stage->batches);
-    free(stage->faults);
+    fault_log_done(&stage->faults);
     stage_history_free(stage->history);
     free(stage);
 }

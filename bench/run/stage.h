@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <signal.h>
 
+#include "bench/faults/log.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
@@ -76,20 +77,6 @@ struct stage_steady {
                        can't be told */
 };
 
-/* Something that was done to clients, servers or wires. */
-struct stage_fault {
-    enum injection kind;
-    int section;       /* of the plan's */
-    char target[24];   /* as the plan has it */
-    int process, node; /* that it hit; -1 = none, or all */
-    /* the same; the client that was looked for, and what it held or waited for */
-    int64_t client, key;
-    /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
-    int64_t begin_ns, end_ns;
-    bool acted;
-    char sign[160]; /* by what that is known, or why it did not */
-};
-
 /* The goods that holders counted down in the backend's store, over all keys. */
 struct stage_sale {
     uint64_t stock;    /* at the start; 0 = there was no sale */
@@ -145,10 +132,7 @@ struct stage {
     double server_cpu_ns;          /* -1 = not known */
     /* in window and drain, of all processors, by the machine's host; -1 = not known */
     int64_t stolen_ns;
-    struct stage_fault *faults;
-    int fault_count;
-    bool servers_touched;    /* by a fault: they are not as they were started */
-    bool servers_lost;       /* one of them for good */
+    struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;
     struct lb_residue residue; /* what was left on the server when all had gone */

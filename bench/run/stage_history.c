@@ -93,8 +93,8 @@ static bool *keys_of_interest(const struct book *book, const struct stage *stage
     bool *wanted = calloc(key_count, sizeof *wanted), any = false;
     for (size_t i = 0; wanted && i < book->hold_count; i++) {
         const struct hold *hold = &book->holds[i];
-        for (int k = 0; k < stage->fault_count; k++) {
-            const struct stage_fault *fault = &stage->faults[k];
+        for (int k = 0; k < stage->faults.count; k++) {
+            const struct fault_event *fault = &stage->faults.events[k];
             uint32_t first, end;
             if (!fault_victims(fault, shared, &first, &end)) continue;
             if (hold->client < first || hold->client >= end) continue;
@@ -116,9 +116,9 @@ static void draw_timeline(struct stage_history *history, const struct book *book
     int64_t centers[CENTERS_MAX];
     int count = 0;
     if (history->judgement.clash != CLASH_NONE) centers[count++] = history->judgement.clash_ns;
-    for (int i = 0; i < stage->fault_count && count + 2 <= CENTERS_MAX; i++) {
-        centers[count++] = stage->faults[i].begin_ns;
-        if (stage->faults[i].end_ns > 0) centers[count++] = stage->faults[i].end_ns;
+    for (int i = 0; i < stage->faults.count && count + 2 <= CENTERS_MAX; i++) {
+        centers[count++] = stage->faults.events[i].begin_ns;
+        if (stage->faults.events[i].end_ns > 0) centers[count++] = stage->faults.events[i].end_ns;
     }
     if (count == 0 || book->hold_count == 0) return;
     uint32_t key_count = 0;

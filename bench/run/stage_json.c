@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/faults/fault.h"
-#include "bench/load/store.h"
+#include "bench/faults/faults.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
+#include "bench/run/stage_store.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/workload/keys.h"
@@ -491,7 +491,7 @@ json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const
     json_object_set_new(json, "limited_by", limit ? json_string(limit) : json_null());
     json_object_set_new(json, "limited_why", limits_json(stage, ask));
     json_object_set_new(json, "store", store_json(stage));
-    json_object_set_new(json, "faults", faults_json(stage));
+    json_object_set_new(json, "faults", fault_log_json(&stage->faults, stage->window_begin_ns));
     json_object_set_new(json, "history", history_json(stage));
     json_object_set_new(json, "recovery", recovery_json(stage));
     json_object_set_new(json, "residue", residue_json(stage));

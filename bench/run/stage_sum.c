@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "bench/load/store.h"
 #include "bench/run/stage_history.h"
+#include "bench/run/stage_store.h"
 
 double jain_index(const uint64_t *amounts, int count) {
     double sum = 0, squares = 0;
@@ -111,7 +111,7 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     sum_turns(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stuck;
-    store_sum(stage, shared);
+    stage_store_sum(stage, shared);
     judge_others(stage, shared);
     excuse_the_dead(stage, shared);
     stage_history_weigh(stage);

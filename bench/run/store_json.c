@@ -1,7 +1,7 @@
-/* store_json: what a stage's guarded store has seen, for run.json and for people; see store.h. */
+/* store_json: what a stage's guarded store has seen, for run.json and for people; see stage_store.h. */
 #include <stdio.h>
 
-#include "bench/load/store.h"
+#include "bench/run/stage_store.h"
 
 static json_t *count_if(bool known, uint64_t count) {
     return known ? json_integer((json_int_t)count) : json_null();

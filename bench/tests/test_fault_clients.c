@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/faults/fault.h"
+#include "bench/faults/faults.h"
 #include "bench/tests/toy_help.h"
 
 #define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4"
 
-static void assert_sign(const struct stage_fault *fault, bool acted, const char *part) {
+static void assert_sign(const struct fault_event *fault, bool acted, const char *part) {
     if (fault->acted != acted || !strstr(fault->sign, part)) {
         fail_msg("%s: acted %d: %s", injection_name(fault->kind), fault->acted, fault->sign);
     }
@@ -33,9 +33,9 @@ static void test_a_holder_is_paused(void **state) {
                     SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                          "fault.every=200ms", "fault.for=100ms", "fault.times=3", "load.hold=2ms",
                          "load.keys=2", "acquire.lease=20ms", "run.duration=1s")));
-        assert_int_equal(stage->fault_count, 3);
+        assert_int_equal(stage->faults.count, 3);
         for (int f = 0; f < 3; f++) {
-            const struct stage_fault *fault = &stage->faults[f];
+            const struct fault_event *fault = &stage->faults.events[f];
             assert_sign(fault, true, "its pulse stood still for 0.");
             assert_string_equal(fault->target, "holder");
             assert_in_range(fault->client, 0, 3);
@@ -54,11 +54,11 @@ static void test_the_paused_does_not_run(void **state) {
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                 SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
                      "load.keys=own", "acquire.lease=10s", "run.warmup=0", "run.duration=600ms")));
-    assert_int_equal(stage->fault_count, 1);
-    assert_sign(&stage->faults[0], true, "stood still");
-    uint64_t of_paused = stage->grants_per_client[stage->faults[0].process], of_others = 0;
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], true, "stood still");
+    uint64_t of_paused = stage->grants_per_client[stage->faults.events[0].process], of_others = 0;
     for (int i = 0; i < 4; i++) {
-        if (i != stage->faults[0].process) of_others += stage->grants_per_client[i];
+        if (i != stage->faults.events[0].process) of_others += stage->grants_per_client[i];
     }
     assert_true(of_others / 3 > 5 * (of_paused + 1));
     stage_free(stage);
@@ -100,8 +100,8 @@ static void test_a_pause_that_did_not_last_says_so(void **state) {
                            "acquire.lease=10s", "run.duration=1s")));
     kill(meddler, SIGKILL);
     waitpid(meddler, NULL, 0);
-    assert_int_equal(stage->fault_count, 1);
-    assert_sign(&stage->faults[0], false, "its pulse went on");
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], false, "its pulse went on");
     stage_free(stage);
 }
 
@@ -112,15 +112,15 @@ static void test_a_waiter_is_killed(void **state) {
         SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
              "fault.every=100ms", "load.hold=20ms", "acquire.lease=10s", "run.duration=1s")));
     /* Three of four: the last one is spared, though it is asked for. */
-    assert_true(stage->fault_count >= 3);
+    assert_true(stage->faults.count >= 3);
     for (int i = 0; i < 3; i++) {
-        assert_sign(&stage->faults[i], true, "ended by signal 9");
-        assert_in_range(stage->faults[i].client, 0, 3);
-        assert_int_equal(stage->faults[i].key, 0);
-        for (int j = 0; j < i; j++) assert_true(stage->faults[i].client != stage->faults[j].client);
+        assert_sign(&stage->faults.events[i], true, "ended by signal 9");
+        assert_in_range(stage->faults.events[i].client, 0, 3);
+        assert_int_equal(stage->faults.events[i].key, 0);
+        for (int j = 0; j < i; j++) assert_true(stage->faults.events[i].client != stage->faults.events[j].client);
     }
-    for (int i = 3; i < stage->fault_count; i++)
-        assert_sign(&stage->faults[i], false, "no waiter was found");
+    for (int i = 3; i < stage->faults.count; i++)
+        assert_sign(&stage->faults.events[i], false, "no waiter was found");
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     stage_free(stage);
 }
@@ -131,9 +131,9 @@ static void test_a_killed_holder_leaves_its_lease(void **state) {
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                            "load.hold=5ms", "acquire.lease=400ms", "run.duration=900ms")));
-    assert_int_equal(stage->fault_count, 1);
-    assert_sign(&stage->faults[0], true, "ended by signal 9");
-    assert_int_equal(stage->faults[0].key, 0);
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], true, "ended by signal 9");
+    assert_int_equal(stage->faults.events[0].key, 0);
     /* The others had to wait for the lease to end: so it was held. */
     assert_true(stage->max_wait_ns > 200 * LB_MS_NS);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -146,8 +146,8 @@ static void test_nobody_to_be_found(void **state) {
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=10ms",
                            "load.think=1h", "run.warmup=200ms", "run.duration=2500ms")));
-    assert_int_equal(stage->fault_count, 1);
-    assert_sign(&stage->faults[0], false, "no holder was found in 2 s");
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], false, "no holder was found in 2 s");
     stage_free(stage);
 }
 
@@ -158,9 +158,9 @@ static void test_the_last_one_is_spared(void **state) {
         &toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
         SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
              "fault.first=50ms", "fault.every=100ms", "fault.times=2", "run.duration=600ms")));
-    assert_int_equal(stage->fault_count, 2);
-    assert_sign(&stage->faults[0], true, "ended by signal 9");
-    assert_sign(&stage->faults[1], false, "no client is left");
+    assert_int_equal(stage->faults.count, 2);
+    assert_sign(&stage->faults.events[0], true, "ended by signal 9");
+    assert_sign(&stage->faults.events[1], false, "no client is left");
     stage_free(stage);
 }
 
@@ -179,17 +179,17 @@ static void test_renewals_are_held_back(void **state) {
     static const char *const targets[] = {"holder", "all"};
     for (int i = 0; i < 2; i++) {
         struct stage *stage = starve("yes", targets[i]);
-        assert_int_equal(stage->fault_count, 1);
-        assert_sign(&stage->faults[0], true, " held back");
-        if (i == 0) assert_in_range(stage->faults[0].client, 0, 2);
+        assert_int_equal(stage->faults.count, 1);
+        assert_sign(&stage->faults.events[0], true, " held back");
+        if (i == 0) assert_in_range(stage->faults.events[0].client, 0, 2);
         assert_true(stage->exclusion.expired_holders + stage->exclusion.detected > 0 ||
                     stage->outcomes[LB_LOST] > 0);
         assert_int_equal(stage->exclusion.double_holders, 0);
         stage_free(stage);
     }
     struct stage *stage = starve(NULL, "holder");
-    assert_int_equal(stage->fault_count, 1);
-    assert_sign(&stage->faults[0], false, "nothing renews here");
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], false, "nothing renews here");
     stage_free(stage);
 }
 
@@ -200,11 +200,11 @@ static void test_what_is_not_there_is_said(void **state) {
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS("fault.kind=server-kill", "fault.first=10ms", "fault.2.kind=wire-reset",
                            "fault.2.target=all", "fault.2.first=20ms", "run.duration=300ms")));
-    assert_int_equal(stage->fault_count, 2);
-    assert_sign(&stage->faults[0], false, "no server that lockbench started");
-    assert_sign(&stage->faults[1], false, "no such wire");
-    assert_int_equal(stage->faults[1].section, 1);
-    json_t *json = faults_json(stage);
+    assert_int_equal(stage->faults.count, 2);
+    assert_sign(&stage->faults.events[0], false, "no server that lockbench started");
+    assert_sign(&stage->faults.events[1], false, "no such wire");
+    assert_int_equal(stage->faults.events[1].section, 1);
+    json_t *json = fault_log_json(&stage->faults, stage->window_begin_ns);
     assert_true(json_is_null(json_object_get(json_array_get(json, 0), "process")));
     assert_string_equal(json_string_value(json_object_get(json_array_get(json, 1), "section")),
                         "fault.2");
@@ -223,8 +223,8 @@ static void test_the_order_of_sections_stays(void **state) {
                            "fault.2.for=30ms", "fault.3.kind=pause", "fault.3.first=250ms",
                            "fault.3.for=30ms", "load.keys=own", "load.hold=600ms",
                            "acquire.lease=10s", "run.warmup=0", "run.duration=2s")));
-    assert_int_equal(stage->fault_count, 3);
-    const struct stage_fault *f = stage->faults;
+    assert_int_equal(stage->faults.count, 3);
+    const struct fault_event *f = stage->faults.events;
     for (int i = 0; i < 3; i++) assert_int_equal(f[i].section, i);
     /* The first grants began with the load, before the first fault: the next ones come after 600
      * ms. */

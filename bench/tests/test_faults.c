@@ -16,14 +16,14 @@ static void test_a_killed_process_is_nobodys_fault(void **state) {
                          "acquire.mode=timed", "acquire.timeout=50ms"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         /* Two of three: one is left alive, which is said once, however often it is tried. */
-        assert_int_equal(stage->fault_count, 3);
-        assert_false(stage->faults[2].acted);
+        assert_int_equal(stage->faults.count, 3);
+        assert_false(stage->faults.events[2].acted);
         for (int f = 0; f < 2; f++) {
-            assert_int_equal(stage->faults[f].kind, INJECT_KILL);
-            assert_true(stage->faults[f].begin_ns >= stage->window_begin_ns + 50 * LB_MS_NS);
-            assert_true(stage->faults[f].end_ns >= stage->faults[f].begin_ns);
+            assert_int_equal(stage->faults.events[f].kind, INJECT_KILL);
+            assert_true(stage->faults.events[f].begin_ns >= stage->window_begin_ns + 50 * LB_MS_NS);
+            assert_true(stage->faults.events[f].end_ns >= stage->faults.events[f].begin_ns);
         }
-        assert_int_not_equal(stage->faults[0].process, stage->faults[1].process);
+        assert_int_not_equal(stage->faults.events[0].process, stage->faults.events[1].process);
         assert_int_equal(sum_outcomes(stage), stage->attempts);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_false(stage->residue_known); /* the dead may have left something with reason */
@@ -38,11 +38,11 @@ static void test_a_paused_holder_outlives_its_lease(void **state) {
                                        "fault.every=150ms", "fault.for=120ms", "load.hold=5ms",
                                        "acquire.lease=20ms", "run.duration=900ms"));
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_true(stage->fault_count >= 5);
-    for (int i = 0; i < stage->fault_count; i++) {
-        assert_int_equal(stage->faults[i].kind, INJECT_PAUSE);
-        int64_t lasted_ns = stage->faults[i].end_ns - stage->faults[i].begin_ns;
-        assert_true(lasted_ns >= 100 * LB_MS_NS || i == stage->fault_count - 1);
+    assert_true(stage->faults.count >= 5);
+    for (int i = 0; i < stage->faults.count; i++) {
+        assert_int_equal(stage->faults.events[i].kind, INJECT_PAUSE);
+        int64_t lasted_ns = stage->faults.events[i].end_ns - stage->faults.events[i].begin_ns;
+        assert_true(lasted_ns >= 100 * LB_MS_NS || i == stage->faults.count - 1);
     }
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.verdict == VERDICT_EXPIRED ||
@@ -78,8 +78,8 @@ static void test_a_pause_ends_with_the_window(void **state) {
                                   SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
                                        "fault.for=1h", "acquire.lease=20ms", "run.duration=300ms"));
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_int_equal(stage->fault_count, 1);
-    assert_true(stage->faults[0].end_ns - stage->faults[0].begin_ns < 10 * LB_S_NS);
+    assert_int_equal(stage->faults.count, 1);
+    assert_true(stage->faults.events[0].end_ns - stage->faults.events[0].begin_ns < 10 * LB_S_NS);
     stage_free(stage);
 }
 
@@ -91,8 +91,8 @@ static void test_the_victim_is_drawn_from_the_seed(void **state) {
         struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                       SETS(PROCESSES, "fault.kind=pause", "fault.first=20ms",
                                            "fault.for=20ms", "load.seed=7", "acquire.lease=20ms"));
-        assert_int_equal(stage->fault_count, 1);
-        victim[i] = stage->faults[0].process;
+        assert_int_equal(stage->faults.count, 1);
+        victim[i] = stage->faults.events[0].process;
         stage_free(stage);
     }
     assert_int_equal(victim[0], victim[1]);

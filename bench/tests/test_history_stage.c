@@ -145,7 +145,7 @@ static void test_a_killed_holder(void **state) {
                      "fault.every=300ms", "fault.times=3", "load.hold=20ms", "acquire.lease=100ms",
                      "run.duration=1500ms"));
     const struct stage_history *history = judged(stage);
-    assert_int_equal(stage->fault_count, 3);
+    assert_int_equal(stage->faults.count, 3);
     assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
     assert_int_equal(history->recovery.trial_count, 3);
     assert_int_equal(history->recovery.unrecovered, 0);
@@ -171,7 +171,7 @@ static void test_a_paused_holder(void **state) {
                                        "fault.first=50ms", "fault.for=600ms", "load.hold=20ms",
                                        "acquire.lease=100ms", "run.duration=1s"));
     const struct stage_history *history = judged(stage);
-    assert_int_equal(stage->fault_count, 1);
+    assert_int_equal(stage->faults.count, 1);
     assert_int_equal(history->judgement.verdict, OPLOG_EXPIRED);
     assert_int_equal(history->judgement.violations, 0);
     assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
@@ -188,8 +188,8 @@ static void test_a_paused_holder_of_a_permit(void **state) {
                      "fault.first=50ms", "fault.for=300ms", "load.hold=20ms", "acquire.lease=100ms",
                      "run.duration=1s"));
     const struct stage_history *history = judged(stage);
-    assert_int_equal(stage->fault_count, 1);
-    assert_true(stage->faults[0].acted);
+    assert_int_equal(stage->faults.count, 1);
+    assert_true(stage->faults.events[0].acted);
     assert_int_equal(history->recovery.trial_count, 0);
     assert_int_equal(history->recovery.unrecovered, 0);
     stage_free(stage);

@@ -3,7 +3,7 @@
  * write. */
 #include <pthread.h>
 
-#include "bench/load/store.h"
+#include "bench/run/stage_store.h"
 #include "bench/tests/toy_help.h"
 
 static struct guarded key;
@@ -309,7 +309,7 @@ static void test_a_paused_holder(void **state) {
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         const struct store_sum *sum = &stage->store.sum;
         uint64_t acted = 0;
-        for (int i = 0; i < stage->fault_count; i++) acted += stage->faults[i].acted;
+        for (int i = 0; i < stage->faults.count; i++) acted += stage->faults.events[i].acted;
         assert_true(acted > 0);
         assert_true(sum->stale_attempted > 0);
         assert_int_equal(sum->stale_accepted_unfenced, sum->stale_attempted);

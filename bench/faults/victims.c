@@ -1,11 +1,12 @@
-/* fault_find: whom a fault hits: any client, one that holds, one that waits; see fault_inside.h.
+/* victims: see victims.h.
  *
- * What a client does is read from the memory that it shares while it runs, so it may be over at
- * once: whoever must be hit in the act is stopped first, looked at again, and let go if it has left
- * meanwhile. */
+ * What a client does is read from the memory that the client shares while it runs, so the answer may
+ * be out of date at once. A client that must be hit while it holds is therefore stopped first and
+ * looked at again, and resumed if it has left meanwhile. */
+#include "bench/faults/victims.h"
+
 #include <time.h>
 
-#include "bench/faults/fault_inside.h"
 #include "bench/servers/proc.h"
 
 #define STAND_NS (200 * LB_MS_NS) /* for a process to stand still */
@@ -75,7 +76,7 @@ static void stand(pid_t pid) {
 }
 
 /* The next process that can be stopped, which is what `any` means. */
-static bool catch_any(struct faults *faults, struct victim *ret) {
+static bool catch_any(struct faults *faults, struct fault_victim *ret) {
     int processes = faults->shared->processes;
     for (int i = 0; i < processes; i++) {
         int process = (faults->next_process + i) % processes;
@@ -83,7 +84,7 @@ static bool catch_any(struct faults *faults, struct victim *ret) {
         if (workers_pause(faults->workers, process, true) != 0) continue; /* it ended by itself */
         stand(workers_pid(faults->workers, process));
         faults->next_process = (process + 1) % processes;
-        *ret = (struct victim){.process = process};
+        *ret = (struct fault_victim){.process = process};
         ret->first = ret->client = workers_clients(faults->shared, process, &ret->end);
         return true;
     }
@@ -92,12 +93,12 @@ static bool catch_any(struct faults *faults, struct victim *ret) {
 
 /* Tries clients in turn, from the next one on. */
 static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process,
-                         uint32_t *skip, struct victim *ret) {
+                         uint32_t *skip, struct fault_victim *ret) {
     const struct shared *shared = faults->shared;
     uint32_t clients = (uint32_t)shared->clients;
     for (; *skip < clients; ++*skip) {
         uint32_t client = (faults->next_client + *skip) % clients;
-        *ret = (struct victim){.client = client, .found = true, .process = -1};
+        *ret = (struct fault_victim){.client = client, .found = true, .process = -1};
         if (shared->client[client].dead || !is_since(shared, target, client, &ret->key)) continue;
         ret->process = workers_process_of(shared, client);
         if (by_process && !can_be_hit(faults, ret->process)) continue;
@@ -108,13 +109,14 @@ static bool next_that_is(struct faults *faults, enum fault_target target, bool b
     return false;
 }
 
-bool fault_still(const struct faults *faults, enum fault_target target,
-                 const struct victim *victim) {
+bool fault_is_still(const struct faults *faults, enum fault_target target,
+                    const struct fault_victim *victim) {
     uint32_t key;
     return is_since(faults->shared, target, victim->client, &key) != 0 && key == victim->key;
 }
 
-bool fault_catch(struct faults *faults, enum fault_target target, bool spare, struct victim *ret) {
+bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
+                 struct fault_victim *ret) {
     int alive = 0;
     for (int i = 0; i < faults->shared->processes; i++) alive += workers_alive(faults->workers, i);
     if (alive == 0 || (spare && alive < 2)) return false;
@@ -124,7 +126,7 @@ bool fault_catch(struct faults *faults, enum fault_target target, bool spare, st
          tries++) {
         if (workers_pause(faults->workers, ret->process, true) != 0) continue;
         stand(workers_pid(faults->workers, ret->process));
-        if (fault_still(faults, target, ret)) {
+        if (fault_is_still(faults, target, ret)) {
             faults->next_client = ret->end % (uint32_t)faults->shared->clients;
             return true;
         }
@@ -133,7 +135,7 @@ bool fault_catch(struct faults *faults, enum fault_target target, bool spare, st
     return false;
 }
 
-bool fault_find(struct faults *faults, enum fault_target target, struct victim *ret) {
+bool fault_find(struct faults *faults, enum fault_target target, struct fault_victim *ret) {
     const struct shared *shared = faults->shared;
     uint32_t clients = (uint32_t)shared->clients, skip = 0;
     if (target != TARGET_ANY) {
@@ -144,14 +146,15 @@ bool fault_find(struct faults *faults, enum fault_target target, struct victim *
     for (uint32_t i = 0; i < clients; i++) {
         uint32_t client = (faults->next_client + i) % clients;
         if (shared->client[client].dead) continue;
-        *ret = (struct victim){.client = client, .process = workers_process_of(shared, client)};
+        *ret =
+            (struct fault_victim){.client = client, .process = workers_process_of(shared, client)};
         faults->next_client = (client + 1) % clients;
         return true;
     }
     return false;
 }
 
-void fault_log_victim(struct stage_fault *fault, const struct victim *victim) {
+void fault_log_victim(struct fault_event *fault, const struct fault_victim *victim) {
     fault->process = victim->process;
     if (victim->found) {
         fault->client = victim->client;

@@ -1,17 +1,20 @@
-/* fault_wires: what happens to bytes between clients and servers, and between servers; see fault.h.
- * The wire itself is a process of its own (wire.h), and what it counted is the sign that a fault
- * acted. */
+/* wires: what happens to bytes between clients and servers, and between servers; see kinds.h. The
+ * wire itself is a process of its own (servers/wire.h), and what that process counted is the sign
+ * that an injection took effect. */
 #include <string.h>
 
-#include "bench/faults/fault_inside.h"
+#include "bench/faults/excuse.h"
+#include "bench/faults/kinds.h"
+#include "bench/faults/victims.h"
 #include "bench/servers/wire.h"
+#include "bench/workload/faults.h"
 
 /* What the wire is told. */
-static struct wire_fault made_of(const struct faults *faults, const struct plan_fault *plan) {
+static struct wire_fault wire_fault_of(const struct faults *faults, const struct plan_fault *plan) {
     static const enum wire_way ways[] = {WIRE_BOTH, WIRE_REQUESTS, WIRE_ANSWERS};
     struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION
-                                           ? faults->ask->peer_ends
-                                           : faults->ask->client_ends,
+                                           ? faults->reach.peer_ends
+                                           : faults->reach.client_ends,
                                .by_ns = plan->by_ns,
                                .jitter_ns = plan->jitter_ns,
                                .seed = faults->shared->seed,
@@ -59,22 +62,24 @@ static bool ends_connections(const struct plan_fault *plan) {
 }
 
 /* lift: what went wrong when it was lifted. */
-static void sign(struct faults *faults, int number, struct stage_fault *fault,
-                 const struct lb_err *lift) {
+static void log_wire_sign(struct faults *faults, int number, struct fault_event *fault,
+                          const struct lb_err *lift) {
     struct wire_sign seen;
-    wire_sign(faults->ask->wire, number, &seen);
-    fault_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections%s%s",
-               (unsigned long long)seen.struck, (unsigned long long)seen.bytes,
-               (unsigned long long)seen.matched, lift->code ? "; not lifted: " : "", lift->text);
+    wire_sign(faults->reach.wire, number, &seen);
+    fault_log_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections%s%s",
+                   (unsigned long long)seen.struck, (unsigned long long)seen.bytes,
+                   (unsigned long long)seen.matched, lift->code ? "; not lifted: " : "",
+                   lift->text);
 }
 
 /* Sets it, for the victim's process or for everybody. */
-static void set(struct faults *faults, struct fault_section *section, const struct victim *victim) {
+static void set_wire(struct faults *faults, struct fault_section *section,
+                     const struct fault_victim *victim) {
     const struct plan_fault *plan = section->plan;
     bool of_clients = plan->target != TARGET_REPLICATION;
     uint32_t count = victim->end - victim->first;
-    struct stage_fault *fault = fault_log(faults, section, lb_now());
-    struct wire_fault wire_fault = made_of(faults, plan);
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct wire_fault wire_fault = wire_fault_of(faults, plan);
     struct lb_err err = {0};
     pid_t pid = 0;
     if (!fault) return;
@@ -86,54 +91,55 @@ static void set(struct faults *faults, struct fault_section *section, const stru
     }
     bool ends = of_clients && ends_connections(plan),
          silent = of_clients && is_silent(faults, plan);
-    if (ends) fault_cut_ended(faults, victim->first, count, fault->begin_ns, LB_NEVER);
-    if (silent) silent = fault_cut_silent(faults, victim->first, count, fault->begin_ns);
-    int number = wire_set(faults->ask->wire, &wire_fault, &err);
+    if (ends) fault_excuse_ended(faults, victim->first, count, fault->begin_ns, LB_NEVER);
+    if (silent) silent = fault_excuse_silent(faults, victim->first, count, fault->begin_ns);
+    int number = wire_set(faults->reach.wire, &wire_fault, &err);
     struct fault_act *act =
-        number >= 0 && injection_lasts(plan->kind) ? fault_lasting(faults, section) : NULL;
+        number >= 0 && injection_lasts(plan->kind) ? fault_log_lasting(faults, section) : NULL;
     if (act) {
         act->wire_fault = number;
         act->process = victim->process;
         act->first_client = victim->first;
         act->client_count = count;
         act->cut_open = ends || silent;
-        if (silent) fault_history_cut(faults, victim->first, count, fault->begin_ns, LB_NEVER);
+        if (silent) fault_oplog_cut(faults, victim->first, count, fault->begin_ns, LB_NEVER);
         return;
     }
     fault->end_ns = lb_now();
     if (ends || silent)
-        fault_cut_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
+        fault_excuse_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
     if (number < 0) {
-        fault_sign(fault, false, "%s", err.text);
+        fault_log_sign(fault, false, "%s", err.text);
         return;
     }
-    if (ends) fault_history_cut(faults, victim->first, count, fault->begin_ns, fault->end_ns);
-    wire_lift(faults->ask->wire, number, &err);
-    sign(faults, number, fault, &err);
+    if (ends) fault_oplog_cut(faults, victim->first, count, fault->begin_ns, fault->end_ns);
+    wire_lift(faults->reach.wire, number, &err);
+    log_wire_sign(faults, number, fault, &err);
 }
 
-enum fault_tried fault_wires_hit(struct faults *faults, struct fault_section *section) {
+enum fault_tried fault_wire_begin(struct faults *faults, struct fault_section *section) {
     const struct plan_fault *plan = section->plan;
-    struct victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
+    struct fault_victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
     uint64_t ends =
-        plan->target == TARGET_REPLICATION ? faults->ask->peer_ends : faults->ask->client_ends;
-    if (!faults->ask->wire || ends == 0) {
+        plan->target == TARGET_REPLICATION ? faults->reach.peer_ends : faults->reach.client_ends;
+    if (!faults->reach.wire || ends == 0) {
         fault_log_not(faults, section, "there is no such wire of lockbench's own");
         return FAULT_DONE;
     }
     bool one = plan->target != TARGET_ALL && plan->target != TARGET_REPLICATION;
     if (one && !fault_catch(faults, plan->target, false, &victim)) return FAULT_LATER;
-    set(faults, section, &victim);
+    set_wire(faults, section, &victim);
     if (one) workers_pause(faults->workers, victim.process, false);
     return FAULT_DONE;
 }
 
-bool fault_wires_look(struct faults *faults, struct fault_act *act) {
+bool fault_wire_look(struct faults *faults, struct fault_act *act, int64_t now_ns) {
+    (void)now_ns;
     struct wire_sign seen;
-    wire_sign(faults->ask->wire, act->wire_fault, &seen);
+    wire_sign(faults->reach.wire, act->wire_fault, &seen);
     if (seen.struck == 0) return false;
     if (!act->cut_told && ends_connections(act->plan)) {
-        fault_history_cut(faults, act->first_client, act->client_count, seen.first_ns, LB_NEVER);
+        fault_oplog_cut(faults, act->first_client, act->client_count, seen.first_ns, LB_NEVER);
         act->cut_told = true;
     }
     /* One message was asked for, and it is gone; or the connections, each of them. */
@@ -141,26 +147,27 @@ bool fault_wires_look(struct faults *faults, struct fault_act *act) {
     return seen.struck >= seen.matched;
 }
 
-void fault_wires_undo(struct faults *faults, struct fault_act *act) {
-    struct stage_fault *fault = fault_of(faults, act);
+void fault_wire_end(struct faults *faults, struct fault_act *act) {
+    struct fault_event *fault = fault_log_of(faults, act);
     struct lb_err err = {0};
     bool of_clients = act->plan->target != TARGET_REPLICATION;
     int64_t begin_ns = lb_now();
     /* Who lost bytes is reset now: what ended with a connection ends. */
     bool resets = of_clients && act->plan->kind == INJECT_WIRE_CUT;
-    if (resets) fault_cut_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
-    wire_lift(faults->ask->wire, act->wire_fault, &err);
+    if (resets)
+        fault_excuse_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
+    wire_lift(faults->reach.wire, act->wire_fault, &err);
     fault->end_ns = lb_now();
     uint32_t first = act->first_client, count = act->client_count;
-    if (resets) fault_cut_over(faults, first, count, begin_ns, fault->end_ns);
-    if (act->cut_open) fault_cut_over(faults, first, count, fault->begin_ns, fault->end_ns);
-    if (resets) fault_history_cut(faults, first, count, begin_ns, fault->end_ns);
+    if (resets) fault_excuse_over(faults, first, count, begin_ns, fault->end_ns);
+    if (act->cut_open) fault_excuse_over(faults, first, count, fault->begin_ns, fault->end_ns);
+    if (resets) fault_oplog_cut(faults, first, count, begin_ns, fault->end_ns);
     if (of_clients && ends_connections(act->plan)) {
         struct wire_sign seen;
-        wire_sign(faults->ask->wire, act->wire_fault, &seen);
-        if (seen.struck > 0) fault_history_cut(faults, first, count, seen.first_ns, fault->end_ns);
+        wire_sign(faults->reach.wire, act->wire_fault, &seen);
+        if (seen.struck > 0) fault_oplog_cut(faults, first, count, seen.first_ns, fault->end_ns);
     } else if (act->cut_open) {
-        fault_history_cut(faults, first, count, fault->begin_ns, fault->end_ns);
+        fault_oplog_cut(faults, first, count, fault->begin_ns, fault->end_ns);
     }
-    sign(faults, act->wire_fault, fault, &err);
+    log_wire_sign(faults, act->wire_fault, fault, &err);
 }

@@ -1,9 +1,12 @@
-/* fault: the schedule; see fault.h. */
-#include "bench/faults/fault.h"
+/* faults: the schedule of injections; see faults.h. */
+#include "bench/faults/faults.h"
 
-#include <stdlib.h>
+#include "bench/faults/excuse.h"
+#include "bench/faults/kinds.h"
+#include "bench/faults/victims.h"
+#include "bench/workload/faults.h"
 
-#include "bench/faults/fault_inside.h"
+#define PATIENCE_NS (2 * LB_S_NS) /* for a holder, or a victim, to come */
 
 #define POLL_NS LB_MS_NS /* while a section waits for a holder, or a wire's fault for its moment */
 
@@ -26,21 +29,21 @@ void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan) 
         more ? lb_after(clock->next_ns, span_draw(&plan->every, &clock->rng)) : LB_NEVER;
 }
 
-void faults_begin(struct faults *faults, const struct stage_ask *ask, struct stage *stage,
+void faults_begin(struct faults *faults, const struct fault_reach *reach, struct fault_log *log,
                   struct shared *shared, struct workers *workers, int64_t begin_ns) {
     struct lb_rng rng;
     rng_seed(&rng, shared->seed, UINT64_MAX);
-    *faults = (struct faults){.ask = ask,
-                              .stage = stage,
+    *faults = (struct faults){.reach = *reach,
+                              .log = log,
                               .shared = shared,
                               .workers = workers,
                               .begin_ns = begin_ns,
                               .next_process = (int)rng_below(&rng, (uint64_t)shared->processes),
                               .next_client = (uint32_t)rng_below(&rng, (uint64_t)shared->clients)};
-    if (ask->topo) {
-        faults->next_node = (int)rng_below(&rng, (uint64_t)topo_about(ask->topo)->nodes);
+    if (reach->topo) {
+        faults->next_node = (int)rng_below(&rng, (uint64_t)topo_about(reach->topo)->nodes);
     }
-    fault_cut_begin(faults);
+    fault_excuse_begin(faults);
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         struct fault_section *section = &faults->sections[i];
         section->plan = &shared->plan->faults[i];
@@ -48,75 +51,57 @@ void faults_begin(struct faults *faults, const struct stage_ask *ask, struct sta
     }
 }
 
-struct fault_act *fault_lasting(struct faults *faults, const struct fault_section *section) {
-    for (int i = 0; i < FAULT_ACTS_MAX; i++) {
-        struct fault_act *act = &faults->acts[i];
-        if (act->plan) continue;
-        const struct plan_fault *plan = section->plan;
-        int64_t begin_ns = faults->stage->faults[faults->stage->fault_count - 1].begin_ns;
-        *act = (struct fault_act){.plan = plan,
-                                  .log = faults->stage->fault_count - 1,
-                                  .until_ns = plan->for_ns > 0 ? lb_after(begin_ns, plan->for_ns)
-                                                               : LB_NEVER,
-                                  .process = -1,
-                                  .node = -1};
-        return act;
-    }
-    return NULL;
-}
+static const struct fault_kind {
+    fault_begin_fn *begin;
+    fault_end_fn *end;   /* NULL = the injection never lasts */
+    fault_look_fn *look; /* NULL = nothing to look at before its end */
+    bool looks_after;    /* look is for what follows the end */
+} kinds[] = {
+    [INJECT_PAUSE] = {.begin = fault_pause_begin, .end = fault_pause_end},
+    [INJECT_KILL] = {.begin = fault_kill_begin},
+    [INJECT_STARVE] = {.begin = fault_starve_begin, .end = fault_starve_end},
+    [INJECT_SERVER_PAUSE] = {.begin = fault_server_pause_begin, .end = fault_server_pause_end},
+    [INJECT_SERVER_KILL] = {fault_server_kill_begin, fault_server_kill_end, fault_server_look,
+                            true},
+    [INJECT_SERVER_EMPTY] = {fault_server_kill_begin, fault_server_kill_end, fault_server_look,
+                             true},
+    [INJECT_PROMOTE] = {.begin = fault_promote_begin},
+    [INJECT_TERMINATE] = {.begin = fault_terminate_begin},
+    [INJECT_EVICT] = {.begin = fault_server_evict_begin},
+    [INJECT_CLOCK] = {.begin = fault_server_clock_begin},
+    [INJECT_WIRE_DELAY] = {.begin = fault_wire_begin, .end = fault_wire_end},
+    [INJECT_WIRE_SLOW] = {.begin = fault_wire_begin, .end = fault_wire_end},
+    [INJECT_WIRE_CUT] = {.begin = fault_wire_begin, .end = fault_wire_end},
+    [INJECT_WIRE_RESET] = {.begin = fault_wire_begin, .end = fault_wire_end},
+    [INJECT_WIRE_MIDWAY] = {fault_wire_begin, fault_wire_end, fault_wire_look, false},
+    [INJECT_WIRE_DROP] = {fault_wire_begin, fault_wire_end, fault_wire_look, false},
+};
 
-static enum fault_tried hit(struct faults *faults, struct fault_section *section) {
-    switch (injection_acts_on(section->plan->kind)) {
-    case ON_CLIENTS:
-        return fault_clients_hit(faults, section);
-    case ON_SERVERS:
-        return fault_servers_hit(faults, section);
-    case ON_WIRES:
-        return fault_wires_hit(faults, section);
-    case ON_NOTHING:
-        break;
-    }
-    return FAULT_DONE;
-}
-
-static void undo(struct faults *faults, struct fault_act *act) {
-    switch (injection_acts_on(act->plan->kind)) {
-    case ON_CLIENTS:
-        fault_clients_undo(faults, act);
-        break;
-    case ON_SERVERS:
-        fault_servers_undo(faults, act);
-        break;
-    case ON_WIRES:
-        fault_wires_undo(faults, act);
-        break;
-    case ON_NOTHING:
-        break;
-    }
+static void end_act(struct faults *faults, struct fault_act *act) {
+    kinds[act->plan->kind].end(faults, act);
     if (!act->returning) act->plan = NULL;
 }
 
-/* Whether there is something to look at between its begin and its end. */
+/* Whether there is something to look at now. */
 static bool is_watched(const struct fault_act *act) {
-    return act->returning || act->plan->kind == INJECT_WIRE_MIDWAY ||
-           act->plan->kind == INJECT_WIRE_DROP;
+    const struct fault_kind *kind = &kinds[act->plan->kind];
+    return kind->look && (act->returning || !kind->looks_after);
 }
 
-/* What lasts: ends in its time. */
+/* Ends what lasts, each in its time. */
 static bool turn_acts(struct faults *faults, int64_t now_ns, int64_t *next_ns) {
     bool did = false;
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         struct fault_act *act = &faults->acts[i];
         if (!act->plan) continue;
-        if (act->returning) {
-            if (fault_servers_back(faults, act, now_ns)) {
-                act->plan = NULL;
-                did = true;
-            }
-        } else if (now_ns >= act->until_ns || (is_watched(act) && fault_wires_look(faults, act))) {
-            undo(faults, act);
-            did = true;
+        bool over = !act->returning && now_ns >= act->until_ns;
+        if (!over && is_watched(act)) over = kinds[act->plan->kind].look(faults, act, now_ns);
+        if (over && act->returning) {
+            act->plan = NULL;
+        } else if (over) {
+            end_act(faults, act);
         }
+        did |= over;
         if (!act->plan) continue;
         int64_t look_ns = is_watched(act) ? now_ns + POLL_NS : act->until_ns;
         if (look_ns < *next_ns) *next_ns = look_ns;
@@ -136,13 +121,13 @@ static int64_t acted_before(const struct faults *faults, int index) {
 /* A section's time has come. True if it is over, false to wait a little. */
 static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
     struct fault_section *section = &faults->sections[index];
-    if (section->patience_until == 0) section->patience_until = now_ns + FAULT_PATIENCE_NS;
+    if (section->patience_until == 0) section->patience_until = now_ns + PATIENCE_NS;
     bool patient = now_ns < section->patience_until;
     if (section->plan->after == AFTER_HOLDER && patient &&
         !fault_anybody_holds(faults, acted_before(faults, index))) {
         return false;
     }
-    if (hit(faults, section) == FAULT_LATER) {
+    if (kinds[section->plan->kind].begin(faults, section) == FAULT_LATER) {
         if (patient) return false;
         char target[24];
         fault_log_not(faults, section, "no %s was found in 2 s",
@@ -197,7 +182,7 @@ bool faults_acting(const struct faults *faults) {
 void faults_end(struct faults *faults) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) faults->sections[i].clock.next_ns = LB_NEVER;
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
-        if (faults->acts[i].plan && !faults->acts[i].returning) undo(faults, &faults->acts[i]);
+        if (faults->acts[i].plan && !faults->acts[i].returning) end_act(faults, &faults->acts[i]);
     }
 }
 
@@ -211,7 +196,7 @@ bool faults_returning(const struct faults *faults) {
 void faults_done(struct faults *faults) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         if (faults->acts[i].plan && faults->acts[i].returning) {
-            fault_servers_back(faults, &faults->acts[i], LB_NEVER);
+            kinds[faults->acts[i].plan->kind].look(faults, &faults->acts[i], LB_NEVER);
         }
         faults->acts[i].plan = NULL;
     }

@@ -1,9 +1,10 @@
-/* fault_cut: what a fault on servers or wires excuses. A grant that lives as long as its connection
- * ends when the fault ends that; one that lives as long as a session runs out when its client hears
- * nothing from its servers for so long. Whoever is found in a cell after that has outlived its
- * session, as others outlive their leases. Grants with a lease of their own are excused by nothing
- * here. */
-#include "bench/faults/fault_inside.h"
+/* excuse: see excuse.h.
+ *
+ * A grant that lives as long as its connection ends when the injection ends the connection; a grant
+ * that lives as long as a session runs out when its client hears nothing from its servers for so
+ * long. A client that is found in a cell after that has outlived its session, as others outlive
+ * their leases. Grants with a lease of their own are excused by nothing here. */
+#include "bench/faults/excuse.h"
 
 /* What ends a grant of this lock beside its release. */
 static bool ends_with_session(const struct faults *faults) {
@@ -21,40 +22,40 @@ static void cut_all(struct faults *faults, uint32_t first, uint32_t count, int64
     }
 }
 
-void fault_cut_begin(struct faults *faults) {
+void fault_excuse_begin(struct faults *faults) {
     faults->shared->findings.cut_grace_ns =
         ends_at_once(faults) ? 0 : faults->shared->plan->lease_ns / 2;
 }
 
-void fault_cut_ended(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                     int64_t to_ns) {
+void fault_excuse_ended(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                        int64_t to_ns) {
     if (ends_with_session(faults)) cut_all(faults, first, count, from_ns, to_ns);
 }
 
-bool fault_cut_silent(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns) {
+bool fault_excuse_silent(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns) {
     if (!ends_with_session(faults) || ends_at_once(faults)) return false;
     cut_all(faults, first, count, from_ns, LB_NEVER);
     return true;
 }
 
-void fault_cut_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                    int64_t to_ns) {
+void fault_excuse_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                       int64_t to_ns) {
     for (uint32_t i = first; i < first + count; i++) {
         findings_cut_over(&faults->shared->findings, i, from_ns, to_ns);
     }
 }
 
-void fault_history_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns,
-                         int64_t to_ns) {
+void fault_oplog_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns,
+                       int64_t to_ns) {
     struct oplog *history = faults->shared->oplog;
     if (history) oplog_stall(history, act->first_client, act->client_count, from_ns, to_ns);
 }
 
-void fault_history_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                       int64_t to_ns) {
+void fault_oplog_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                     int64_t to_ns) {
     if (faults->shared->oplog) oplog_cut(faults->shared->oplog, first, count, from_ns, to_ns);
 }
 
-void fault_history_death(struct faults *faults, uint32_t first, uint32_t count) {
+void fault_oplog_death(struct faults *faults, uint32_t first, uint32_t count) {
     if (faults->shared->oplog) oplog_death(faults->shared->oplog, first, count, lb_now());
 }

@@ -1,17 +1,19 @@
-/* fault: what the supervisor does to clients, servers and wires while they load, by the plan's
- * sections.
+/* faults: what the supervisor does to clients, servers and wires while they load, by the plan's
+ * [fault] sections.
  *
- * fault.c has the schedule; fault_clients.c, fault_servers.c and fault_wires.c what each kind does,
- * and by what sign it is known to have acted; fault_find.c whom it hits; fault_cut.c what a fault
- * excuses; and fault_log.c the log of it. Which victim comes first, and times that are drawn, come
- * from the stage's seed; the next victim is the next that can be hit. The last living worker
- * process is never killed. Clients can be paused, killed and told apart on their wires only where
- * they have worker processes of their own. */
-#ifndef BENCH_FAULTS_FAULT_H
-#define BENCH_FAULTS_FAULT_H
+ * faults.c has the schedule and the table of kinds (kinds.h); clients.c, servers.c and wires.c carry
+ * the injections out and find the sign that each took effect; victims.c finds whom an injection
+ * hits; excuse.c says which grants end by it; log.c keeps the log. The stage's seed decides which
+ * victim comes first, and all times that are drawn; the next victim is the next one that can be
+ * hit. The last living worker process is never killed. Clients can be paused, killed and told apart
+ * on their wires only where they have worker processes of their own. */
+#ifndef BENCH_FAULTS_FAULTS_H
+#define BENCH_FAULTS_FAULTS_H
 
+#include "bench/faults/log.h"
 #include "bench/load/worker.h"
-#include "bench/run/stage.h"
+#include "bench/servers/topo.h"
+#include "bench/servers/wire.h"
 
 #define FAULT_ACTS_MAX 64 /* under way at one time */
 
@@ -40,7 +42,7 @@ struct fault_section {
 /* Something that lasts. */
 struct fault_act {
     const struct plan_fault *plan; /* NULL = free */
-    int log;                       /* in stage->faults */
+    int event;                     /* its entry in the log */
     int64_t until_ns;              /* LB_NEVER = the load's end */
     bool returning;                /* a server that was started again and does not answer yet */
     int process, node, wire_fault;
@@ -52,9 +54,17 @@ struct fault_act {
     bool cut_told;                /* of connections that a wire ended in its time */
 };
 
+/* What injections can reach beside clients. */
+struct fault_reach {
+    struct topo *topo; /* servers that lockbench started; NULL = none */
+    struct wire *wire; /* NULL = none */
+    /* the wire's ends that clients' connections and servers' own lead through: a bit each */
+    uint64_t client_ends, peer_ends;
+};
+
 struct faults {
-    const struct stage_ask *ask; /* servers and wires */
-    struct stage *stage;         /* .faults: the log */
+    struct fault_reach reach;
+    struct fault_log *log;
     struct shared *shared;
     struct workers *workers;
     int64_t begin_ns;
@@ -65,7 +75,7 @@ struct faults {
 };
 
 /* From the window's begin on. */
-void faults_begin(struct faults *faults, const struct stage_ask *ask, struct stage *stage,
+void faults_begin(struct faults *faults, const struct fault_reach *reach, struct fault_log *log,
                   struct shared *shared, struct workers *workers, int64_t begin_ns);
 
 /* Does what is due. True if anything was done; *ret_next_ns: when there is something to do
@@ -84,8 +94,5 @@ bool faults_returning(const struct faults *faults);
 
 /* The load is over: what the signs are, at last. */
 void faults_done(struct faults *faults);
-
-/* The log as run.json has it: new reference, NULL when out of memory. */
-json_t *faults_json(const struct stage *stage);
 
 #endif

@@ -1,0 +1,28 @@
+/* excuse: which grants an injection ends without the lock's fault, for the checks (measure/cell.h)
+ * and for the record of operations (oplog). */
+#ifndef BENCH_FAULTS_EXCUSE_H
+#define BENCH_FAULTS_EXCUSE_H
+
+#include "bench/faults/faults.h"
+
+void fault_excuse_begin(struct faults *faults);
+
+/* Connections of these clients ended between from_ns and to_ns, so what ends with a connection is
+ * over. to_ns: LB_NEVER = this may happen until fault_excuse_over. */
+void fault_excuse_ended(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                        int64_t to_ns);
+/* The clients hear nothing from their servers from from_ns until fault_excuse_over, so their
+ * sessions run out. False: their grants do not end by this. */
+bool fault_excuse_silent(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns);
+/* The excuse that began at from_ns ends. */
+void fault_excuse_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                       int64_t to_ns);
+
+/* The same for the record of operations; nothing where none is kept. */
+void fault_oplog_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns,
+                       int64_t to_ns);
+void fault_oplog_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                     int64_t to_ns);
+void fault_oplog_death(struct faults *faults, uint32_t first, uint32_t count);
+
+#endif

@@ -1,0 +1,36 @@
+/* kinds: how each kind of injection begins, is watched and ends. faults.c has the table. */
+#ifndef BENCH_FAULTS_KINDS_H
+#define BENCH_FAULTS_KINDS_H
+
+#include "bench/faults/faults.h"
+
+/* How a section's time went. */
+enum fault_tried {
+    FAULT_DONE, /* the injection took effect, or can't, and the log says so */
+    FAULT_LATER /* there is no victim at the moment */
+};
+
+typedef enum fault_tried fault_begin_fn(struct faults *faults, struct fault_section *section);
+/* Ends an injection that lasts. */
+typedef void fault_end_fn(struct faults *faults, struct fault_act *act);
+/* Looks at an injection between its begin and its end, each millisecond. True: it has done all that
+ * it will do. */
+typedef bool fault_look_fn(struct faults *faults, struct fault_act *act, int64_t now_ns);
+
+/* clients.c */
+fault_begin_fn fault_pause_begin, fault_kill_begin, fault_starve_begin;
+fault_end_fn fault_pause_end, fault_starve_end;
+
+/* servers.c */
+fault_begin_fn fault_server_pause_begin, fault_server_kill_begin, fault_server_evict_begin,
+    fault_server_clock_begin, fault_promote_begin, fault_terminate_begin;
+fault_end_fn fault_server_pause_end, fault_server_kill_end;
+/* A server that was started again: true when it answers, or won't. */
+fault_look_fn fault_server_look;
+
+/* wires.c */
+fault_begin_fn fault_wire_begin;
+fault_end_fn fault_wire_end;
+fault_look_fn fault_wire_look;
+
+#endif

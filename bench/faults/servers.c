@@ -1,0 +1,381 @@
+/* servers: servers that stand still, end, come back with or without their data, step their clocks,
+ * end connections, evict keys, or become primaries; see kinds.h. What a server does to itself its
+ * topology's script does (topo_act). Only servers that lockbench started are touched. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/faults/excuse.h"
+#include "bench/faults/kinds.h"
+#include "bench/faults/victims.h"
+#include "bench/servers/peer.h"
+#include "bench/servers/proc.h"
+
+#define END_NS (500 * LB_MS_NS) /* for a connection to end */
+#define BACK_NS (30 * LB_S_NS)  /* for a server to answer again; else it is said that it does not */
+
+/* ---- which ---- */
+
+struct nodes {
+    int node[TOPO_NODES_MAX];
+    int count;
+    struct lb_err err; /* why there are none */
+};
+
+static void add_node(struct nodes *nodes, const struct topo *topo, int node) {
+    if (!topo_killed(topo, node)) nodes->node[nodes->count++] = node;
+}
+
+/* So many, from the next one on. */
+static void add_nodes(struct faults *faults, struct nodes *nodes, int wanted) {
+    const struct topo *topo = faults->reach.topo;
+    int all = topo_about(topo)->nodes;
+    for (int i = 0; i < all && nodes->count < wanted; i++)
+        add_node(nodes, topo, (faults->next_node + i) % all);
+    faults->next_node = (faults->next_node + wanted) % all;
+}
+
+static void add_leader(struct faults *faults, struct nodes *nodes) {
+    struct topo *topo = faults->reach.topo;
+    int leader = topo_about(topo)->nodes == 1 ? 0 : topo_leader(topo, &nodes->err);
+    if (leader >= 0) add_node(nodes, topo, leader);
+}
+
+static struct nodes choose_nodes(struct faults *faults, const struct plan_fault *plan) {
+    struct topo *topo = faults->reach.topo;
+    struct nodes nodes = {0};
+    int all = topo_about(topo)->nodes;
+    switch (plan->target) {
+    case TARGET_LEADER:
+    case TARGET_PRIMARY:
+        add_leader(faults, &nodes);
+        break;
+    case TARGET_MINORITY:
+        add_nodes(faults, &nodes, (all - 1) / 2);
+        break;
+    case TARGET_MAJORITY:
+        add_nodes(faults, &nodes, all / 2 + 1);
+        break;
+    case TARGET_ALL:
+        add_nodes(faults, &nodes, all);
+        break;
+    case TARGET_NODE:
+        if (plan->node < all) {
+            add_node(&nodes, topo, plan->node);
+        } else {
+            err_set(&nodes.err, LB_EXIT_USAGE, "there are only %d servers", all);
+        }
+        break;
+    case TARGET_ANY:
+        if (all > 1 && topo_offers(topo_about(topo), "leader")) add_leader(faults, &nodes);
+        /* None where who leads could not be found out: hitting another one is another fault. */
+        if (nodes.count == 0 && !nodes.err.code) add_nodes(faults, &nodes, 1);
+        break;
+    default:
+        add_nodes(faults, &nodes, 1);
+    }
+    if (nodes.count == 0) err_set(&nodes.err, LB_EXIT_MACHINE, "there is no such server that runs");
+    return nodes;
+}
+
+static bool has_servers(struct faults *faults, const struct fault_section *section) {
+    if (faults->reach.topo) return true;
+    fault_log_not(faults, section, "there is no server that lockbench started");
+    return false;
+}
+
+/* ---- what ends and comes back ---- */
+
+static void pause_node(struct faults *faults, struct fault_section *section, int node) {
+    struct topo *topo = faults->reach.topo;
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
+    if (!act) return;
+    fault->node = act->node = node;
+    uint32_t clients = (uint32_t)faults->shared->clients;
+    act->cut_open = fault_excuse_silent(faults, 0, clients, fault->begin_ns);
+    if (act->cut_open) fault_oplog_cut(faults, 0, clients, fault->begin_ns, LB_NEVER);
+    act->stood = topo_signal(topo, node, SIGSTOP) == 0 && proc_stands(topo_pid(topo, node));
+}
+
+/* Whether another fault keeps the same server still. */
+static bool paused_twice(const struct faults *faults, const struct fault_act *act) {
+    for (int i = 0; i < FAULT_ACTS_MAX; i++) {
+        const struct fault_act *other = &faults->acts[i];
+        bool pauses = other != act && other->plan && other->plan->kind == INJECT_SERVER_PAUSE;
+        if (pauses && other->node == act->node) return true;
+    }
+    return false;
+}
+
+void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
+    struct topo *topo = faults->reach.topo;
+    struct fault_event *fault = fault_log_of(faults, act);
+    pid_t pid = topo_pid(topo, act->node);
+    bool stood = act->stood && pid > 0 && proc_stands(pid);
+    int64_t now_ns = lb_now();
+    if (!paused_twice(faults, act)) topo_signal(topo, act->node, SIGCONT);
+    fault->end_ns = lb_now();
+    fault_log_sign(fault, stood, "all threads of the server %s for %.3f s",
+                   stood ? "stood still" : "did not stand still",
+                   (double)(now_ns - fault->begin_ns) / 1e9);
+    if (act->cut_open) {
+        uint32_t clients = (uint32_t)faults->shared->clients;
+        fault_excuse_over(faults, 0, clients, fault->begin_ns, fault->end_ns);
+        fault_oplog_cut(faults, 0, clients, fault->begin_ns, fault->end_ns);
+    }
+}
+
+static void kill_node(struct faults *faults, struct fault_section *section, int node) {
+    struct topo *topo = faults->reach.topo;
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    if (!fault) return;
+    struct lb_err err = {0};
+    uint32_t clients = (uint32_t)faults->shared->clients;
+    bool empties = section->plan->kind == INJECT_SERVER_EMPTY, wiped = false;
+    pid_t pid = topo_pid(topo, node);
+    fault->node = node;
+    /* Before it dies, so that whoever gets what that frees is judged by it. */
+    fault_excuse_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
+    bool killed = topo_kill(topo, node, &err) == 0;
+    int64_t over_ns = lb_now();
+    fault_excuse_over(faults, 0, clients, fault->begin_ns, over_ns);
+    fault_oplog_cut(faults, 0, clients, fault->begin_ns, over_ns);
+    if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;
+    fault->acted = killed && (wiped || !empties);
+    fault_log_sign(fault, fault->acted, "%s%s",
+                   err.code ? err.text : "its process was killed and is gone",
+                   wiped ? ", and its data" : "");
+    faults->log->servers_touched = true;
+    if (pid <= 0 || !killed) {
+        fault->end_ns = lb_now();
+        return;
+    }
+    if (section->plan->for_ns == 0) {
+        faults->log->servers_lost = true; /* for good */
+        return;
+    }
+    struct fault_act *act = fault_log_lasting(faults, section);
+    if (act) act->node = node;
+}
+
+void fault_server_kill_end(struct faults *faults, struct fault_act *act) {
+    struct fault_event *fault = fault_log_of(faults, act);
+    struct lb_err err = {0};
+    int64_t now_ns = lb_now();
+    if (topo_restart(faults->reach.topo, act->node, &err) == 0) {
+        act->returning = true;
+        act->until_ns = now_ns + BACK_NS;
+        return;
+    }
+    faults->log->servers_lost = true;
+    fault_log_sign(fault, fault->acted,
+                   "its process was killed; it could not be started again: %.100s", err.text);
+}
+
+bool fault_server_look(struct faults *faults, struct fault_act *act, int64_t now_ns) {
+    struct fault_event *fault = fault_log_of(faults, act);
+    bool open = topo_open(faults->reach.topo, act->node);
+    if (!open && now_ns < act->until_ns) return false;
+    int64_t down_ns = lb_now() - fault->begin_ns;
+    size_t used = strlen(fault->sign);
+    fault->end_ns = open ? lb_now() : 0;
+    if (!open) faults->log->servers_lost = true;
+    snprintf(fault->sign + used, sizeof fault->sign - used,
+             open ? "; it listened again after %.3f s" : "; it did not listen again for %.3f s",
+             (double)down_ns / 1e9);
+    return true;
+}
+
+/* ---- what is done at once ---- */
+
+static void step_clock(struct faults *faults, struct fault_section *section, int node) {
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct lb_err err = {0};
+    if (!fault) return;
+    fault->node = node;
+    faults->log->servers_touched = true;
+    bool stepped = topo_clock(faults->reach.topo, node, section->plan->by_ns, &err) == 0;
+    fault->end_ns = lb_now();
+    double by_s = (double)section->plan->by_ns / 1e9;
+    if (stepped) {
+        fault_log_sign(fault, true, "its wall clock jumped by %.3f s", by_s);
+    } else {
+        fault_log_sign(fault, false, "its wall clock did not jump by %.3f s: %s", by_s, err.text);
+    }
+}
+
+/* An act of the script on a node. */
+static void run_act(struct faults *faults, struct fault_section *section, const char *act,
+                    int node) {
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct lb_err err = {0};
+    char arg[16], text[100] = "";
+    if (!fault) return;
+    fault->node = node;
+    snprintf(arg, sizeof arg, "%d", node);
+    bool done = topo_act(faults->reach.topo, act, arg, text, sizeof text, &err) == 0;
+    fault->end_ns = lb_now();
+    fault_log_sign(fault, done, "%s",
+                   !done   ? err.text
+                   : *text ? text
+                           : "the server did as it was told");
+    faults->log->servers_touched = true;
+}
+
+static void evict_node(struct faults *faults, struct fault_section *section, int node) {
+    run_act(faults, section, "evict", node);
+}
+
+/* Who becomes the primary: one that lives and is not it. */
+static int choose_replica(struct faults *faults, const struct plan_fault *plan) {
+    struct topo *topo = faults->reach.topo;
+    if (plan->target == TARGET_NODE) return plan->node;
+    struct lb_err ignored = {0};
+    int primary = topo_offers(topo_about(topo), "leader") ? topo_leader(topo, &ignored) : -1;
+    for (int i = 0; i < topo_about(topo)->nodes; i++) {
+        if (i != primary && !topo_killed(topo, i)) return i;
+    }
+    return -1;
+}
+
+/* ---- connections that the server ends ---- */
+
+#define PORTS_MAX 256
+
+static bool is_servers_port(const struct topo *topo, int port) {
+    const struct topo_info *info = topo_about(topo);
+    for (int node = 0; node < info->nodes; node++) {
+        for (int i = 0; i < info->ports; i++) {
+            if (topo_port(topo, node, i) == port) return true;
+        }
+    }
+    return false;
+}
+
+/* The local ports of a process's connections to the servers of the topology. Returns how many; -1
+ * when there is no such process, or out of memory. */
+static int local_ports(pid_t pid, const struct topo *topo, int ports[PORTS_MAX]) {
+    size_t peer_count = 0;
+    struct peer *peers = pid > 0 ? peers_of(&pid, 1, &peer_count) : NULL;
+    int count = 0;
+    if (!peers) return -1;
+    for (size_t i = 0; i < peer_count && count < PORTS_MAX; i++) {
+        if (peers[i].established && is_servers_port(topo, peers[i].to))
+            ports[count++] = peers[i].from;
+    }
+    free(peers);
+    return count;
+}
+
+/* How many of the process's connections are there no more; 0 if that can't be known. */
+static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int count) {
+    int left[PORTS_MAX], still = local_ports(pid, topo, left), ended = count;
+    if (count < 0 || still < 0) return 0;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < still; j++) ended -= left[j] == ports[i];
+    }
+    return ended;
+}
+
+/* text: the last of its answers, one a connection. Returns how many ended. */
+static int end_connections(struct faults *faults, int process, char *text, size_t size,
+                           struct lb_err *err) {
+    struct topo *topo = faults->reach.topo;
+    pid_t pid = workers_pid(faults->workers, process);
+    int ports[PORTS_MAX], count = local_ports(pid, topo, ports);
+    /* It stands still, and must not outlive its lease by that: the acts may take long. What hangs
+     * on the connection itself can wait, and is hit while it holds for sure. */
+    if (faults->shared->lock->lock->caps & LB_CAP_LEASE)
+        workers_pause(faults->workers, process, false);
+    for (int i = 0; i < count; i++) {
+        char arg[16];
+        snprintf(arg, sizeof arg, "%d", ports[i]);
+        if (topo_act(topo, "terminate", arg, text, size, err) != 0) break;
+    }
+    /* A server may end them a moment after it has said so. */
+    int ended = count_ended(pid, topo, ports, count);
+    for (int64_t limit_ns = lb_now() + END_NS;
+         ended < count && !err->code && lb_now() < limit_ns;) {
+        nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS}, NULL);
+        ended = count_ended(pid, topo, ports, count);
+    }
+    return ended;
+}
+
+enum fault_tried fault_terminate_begin(struct faults *faults, struct fault_section *section) {
+    if (!has_servers(faults, section)) return FAULT_DONE;
+    struct fault_victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
+    struct lb_err err = {0};
+    char text[100] = "";
+    int ended = 0;
+    bool all = section->plan->target == TARGET_ALL;
+    if (!all && !fault_catch(faults, section->plan->target, false, &victim)) return FAULT_LATER;
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    if (fault) {
+        uint32_t count = victim.end - victim.first;
+        fault_excuse_ended(faults, victim.first, count, fault->begin_ns, LB_NEVER);
+        if (all) {
+            /* Its answer: "3 ended". */
+            if (topo_act(faults->reach.topo, "terminate", NULL, text, sizeof text, &err) == 0)
+                ended = atoi(text);
+        } else {
+            fault_log_victim(fault, &victim);
+            ended = end_connections(faults, victim.process, text, sizeof text, &err);
+        }
+        fault->end_ns = lb_now();
+        fault_excuse_over(faults, victim.first, count, fault->begin_ns, fault->end_ns);
+        fault_oplog_cut(faults, victim.first, count, fault->begin_ns, fault->end_ns);
+    }
+    if (!all) workers_pause(faults->workers, victim.process, false);
+    if (!fault) return FAULT_DONE;
+    if (err.code) {
+        fault_log_sign(fault, false, "%s", err.text);
+    } else if (all) {
+        fault_log_sign(fault, ended > 0, "the server was told to end all connections: %s", text);
+    } else {
+        fault_log_sign(fault, ended > 0, "%d of its connections ended: %s", ended, text);
+    }
+    return FAULT_DONE;
+}
+
+/* ---- the kinds ---- */
+
+/* Does it to each server that the section's target means. */
+static enum fault_tried hit_nodes(struct faults *faults, struct fault_section *section,
+                                  void (*hit)(struct faults *, struct fault_section *, int node)) {
+    if (!has_servers(faults, section)) return FAULT_DONE;
+    struct nodes nodes = choose_nodes(faults, section->plan);
+    if (nodes.count == 0) fault_log_not(faults, section, "%s", nodes.err.text);
+    for (int i = 0; i < nodes.count; i++) hit(faults, section, nodes.node[i]);
+    return FAULT_DONE;
+}
+
+enum fault_tried fault_server_pause_begin(struct faults *faults, struct fault_section *section) {
+    return hit_nodes(faults, section, pause_node);
+}
+
+enum fault_tried fault_server_kill_begin(struct faults *faults, struct fault_section *section) {
+    return hit_nodes(faults, section, kill_node);
+}
+
+enum fault_tried fault_server_clock_begin(struct faults *faults, struct fault_section *section) {
+    return hit_nodes(faults, section, step_clock);
+}
+
+enum fault_tried fault_server_evict_begin(struct faults *faults, struct fault_section *section) {
+    return hit_nodes(faults, section, evict_node);
+}
+
+enum fault_tried fault_promote_begin(struct faults *faults, struct fault_section *section) {
+    if (!has_servers(faults, section)) return FAULT_DONE;
+    int node = choose_replica(faults, section->plan);
+    if (node < 0) {
+        fault_log_not(faults, section, "there is no replica that runs");
+    } else {
+        run_act(faults, section, "promote", node);
+    }
+    return FAULT_DONE;
+}
