@@ -1,7 +1,7 @@
 /* faults: what the supervisor does to clients, servers and wires while they load, by the plan's
  * [fault] sections.
  *
- * faults.c has the schedule and the table of kinds (kinds.h); clients.c, servers.c and wires.c carry
+ * schedule.c has the schedule and the table of kinds (kinds.h); clients.c, servers.c and wires.c carry
  * the injections out and find the sign that each took effect; victims.c finds whom an injection
  * hits; excuse.c says which grants end by it; log.c keeps the log. The stage's seed decides which
  * victim comes first, and all times that are drawn; the next victim is the next one that can be
@@ -10,7 +10,7 @@
 #ifndef BENCH_FAULTS_FAULTS_H
 #define BENCH_FAULTS_FAULTS_H
 
-#include "bench/faults/log.h"
+#include "bench/faults/events.h"
 #include "bench/load/worker.h"
 #include "bench/servers/topo.h"
 #include "bench/servers/wire.h"

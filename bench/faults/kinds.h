@@ -1,4 +1,4 @@
-/* kinds: how each kind of injection begins, is watched and ends. faults.c has the table. */
+/* kinds: how each kind of injection begins, is watched and ends. schedule.c has the table. */
 #ifndef BENCH_FAULTS_KINDS_H
 #define BENCH_FAULTS_KINDS_H
 

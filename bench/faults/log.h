@@ -1,41 +1,8 @@
-/* log: the record of a stage's injections: what was done to clients, servers and wires, when, and by
- * which sign it is known that the injection took effect. One writer: the supervisor. */
+/* log: how an injection enters the log of its stage (events.h). */
 #ifndef BENCH_FAULTS_LOG_H
 #define BENCH_FAULTS_LOG_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "bench/workload/plan.h"
-
-struct faults;
-struct fault_section;
-struct fault_act;
-
-/* One injection. */
-struct fault_event {
-    enum injection kind;
-    int section;       /* of the plan's */
-    char target[24];   /* as the plan has it */
-    int process, node; /* that it hit; -1 = none, or all */
-    /* the same; the client that was looked for, and what it held or waited for */
-    int64_t client, key;
-    /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
-    int64_t begin_ns, end_ns;
-    bool acted;
-    char sign[160]; /* how it is known that the injection took effect, or why it did not */
-};
-
-/* A stage's. Zeroed = empty; log_done frees. */
-struct fault_log {
-    struct fault_event *events;
-    int count;
-    bool servers_touched; /* the servers are no longer as they were started */
-    bool servers_lost;    /* one of them is gone for good */
-};
-
-void fault_log_done(struct fault_log *log);
+#include "bench/faults/faults.h"
 
 /* Adds an entry for what the section does now; the caller fills in its sign and end. NULL when out
  * of memory. The entry is valid until the next one is added. */
@@ -55,9 +22,5 @@ struct fault_act *fault_log_lasting(struct faults *faults, const struct fault_se
 
 /* The entry of an injection that lasts. */
 struct fault_event *fault_log_of(const struct faults *faults, const struct fault_act *act);
-
-/* The log as run.json has it, in seconds from the window's begin: a new reference, NULL when out of
- * memory. */
-json_t *fault_log_json(const struct fault_log *log, int64_t window_begin_ns);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
+#include "bench/faults/log.h"
 #include "bench/faults/victims.h"
 #include "bench/servers/wire.h"
 #include "bench/workload/faults.h"

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/faults/log.h"
+#include "bench/faults/events.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"

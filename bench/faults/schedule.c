@@ -1,8 +1,9 @@
-/* faults: the schedule of injections; see faults.h. */
+/* schedule: when each injection begins and ends; see faults.h. */
 #include "bench/faults/faults.h"
 
 #include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
+#include "bench/faults/log.h"
 #include "bench/faults/victims.h"
 #include "bench/workload/faults.h"
 
