@@ -117,7 +117,8 @@ static void test_a_waiter_is_killed(void **state) {
         assert_sign(&stage->faults.events[i], true, "ended by signal 9");
         assert_in_range(stage->faults.events[i].client, 0, 3);
         assert_int_equal(stage->faults.events[i].key, 0);
-        for (int j = 0; j < i; j++) assert_true(stage->faults.events[i].client != stage->faults.events[j].client);
+        for (int j = 0; j < i; j++)
+            assert_true(stage->faults.events[i].client != stage->faults.events[j].client);
     }
     for (int i = 3; i < stage->faults.count; i++)
         assert_sign(&stage->faults.events[i], false, "no waiter was found");
