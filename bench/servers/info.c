@@ -27,6 +27,8 @@ static const struct text_key {
     TEXT("summary", summary),
     TEXT("missing", missing),
     TEXT("install", install),
+    TEXT("act_missing", act_missing),
+    TEXT("act_install", act_install),
     TEXT("user", user),
     TEXT("url", url),
     TEXT("acts", acts),
@@ -107,6 +109,17 @@ static int set_field(struct topo_info *info, const char *key, char *value, struc
     return err_set(err, LB_EXIT_MACHINE, "unknown key");
 }
 
+/* Of packages that can stand for each other (a|b), messages name the first. */
+static void keep_first_choices(char *packages) {
+    char *to = packages;
+    bool other = false;
+    for (const char *from = packages; *from; from++) {
+        other = *from == '|' || (other && *from != ' ');
+        if (!other) *to++ = *from;
+    }
+    *to = '\0';
+}
+
 /* Whether what the script says is enough. */
 static int check_info(const struct topo_info *info, struct lb_err *err) {
     if (strchr(info->library, '/'))
@@ -137,6 +150,8 @@ static int parse(struct topo_info *info, char *text, struct lb_err *err) {
             return -1;
         }
     }
+    keep_first_choices(info->install);
+    keep_first_choices(info->act_install);
     return check_info(info, err);
 }
 

@@ -37,10 +37,12 @@ enum { TOPO_WIRED_CLIENTS = 1 << 0, TOPO_WIRED_PEERS = 1 << 1 };
 /* What `SCRIPT info` prints; compose/README.md documents it. */
 struct topo_info {
     char name[64];
-    char script[512];  /* the script's path */
-    char summary[128]; /* "one Redis server" */
-    char missing[256]; /* what this machine lacks to run it; "" = nothing */
-    char install[128]; /* the Debian packages that contain it */
+    char script[512];      /* the script's path */
+    char summary[128];     /* "one Redis server" */
+    char missing[256];     /* what this machine lacks to run it; "" = nothing */
+    char install[256];     /* the Debian packages that contain it */
+    char act_missing[64];  /* what this machine lacks for its actions; "" = nothing */
+    char act_install[128]; /* the Debian packages that contain that */
     int nodes;
     int ports;     /* of each node */
     char user[64]; /* the account to run as when the program runs as root; "" = root itself */

@@ -41,6 +41,9 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
     if (!topo_offers(info, act))
         return err_set(err, LB_EXIT_USAGE, "%s does not offer \"%s\": it has %s", info->name, act,
                        *info->acts ? info->acts : "nothing of the kind");
+    if (*info->act_missing)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s needs %s: install %s", info->name, act,
+                       info->act_missing, info->act_install);
     if (act_folder(topo, dir, sizeof dir, err) != 0) return -1;
     const char *name = strrchr(info->script, '/');
     snprintf(library, sizeof library, "%.*s/../acts/%s", (int)(name - info->script), info->script,

@@ -101,11 +101,12 @@ static void info_refuses_what_is_wrong(void **state) {
 static void missing_server_is_named(void **state) {
     (void)state;
     struct topo_info info =
-        made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server\n", "exit 0 #%s");
+        made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server|foo foo-tools|foo\n",
+             "exit 0 #%s");
     struct lb_err err = {0};
     assert_null(topo_start(&(struct topo_wish){.info = &info}, &err));
-    assert_string_equal(err.text,
-                        "absent can't be started, fooserver is missing: install foo-server");
+    assert_string_equal(
+        err.text, "absent can't be started, fooserver is missing: install foo-server foo-tools");
     assert_int_equal(err.code, LB_EXIT_MACHINE);
 }
 
@@ -339,6 +340,20 @@ static void stop_all_stops_all(void **state) {
     "leader) echo 7 ;;\n"                                                                          \
     "hang) : >\"$LB_DIR/0/hanging\"; sleep 1000 & sleep 1000 ;;\nesac"
 
+/* What an act's own tools are called, and what to install for them. */
+static void acts_need_their_tools(void **state) {
+    (void)state;
+    struct topo_info info =
+        made("able", INFO_ONE INFO_ACTS "act_missing=toycli\nact_install=toy-tools|toys\n", ACTS);
+    struct topo *topo = begun(&info, NULL);
+    struct lb_err err = {0};
+    assert_int_equal(ready(topo, &err), 0);
+    assert_int_equal(topo_act(topo, "say", "x", NULL, 0, &err), -1);
+    assert_string_equal(err.text, "able: say needs toycli: install toy-tools");
+    assert_int_equal(err.code, LB_EXIT_MACHINE);
+    topo_stop(topo);
+}
+
 /* An act's lines become one; what it says when it fails is the error; one that hangs is ended with
  * all that it started. */
 static void acts_answer_or_explain(void **state) {
@@ -553,6 +568,7 @@ int main(int argc, char **argv) {
         CASE(stubborn_servers_are_stopped),
         CASE(children_count_as_cpu),
         CASE(stop_all_stops_all),
+        CASE(acts_need_their_tools),
         CASE(acts_answer_or_explain),
         CASE(killed_owner_leaves_nothing),
         CASE(peers_are_told_other_ports),

@@ -1,6 +1,7 @@
-/* test_example: the worked example of drivers/README.md, done to a copy of the project: one file
- * and one line, taken from the page itself, and the lock is there, documented, and passes for a
- * lock. */
+/* test_example: the worked examples, done to a copy of the project: a lock is one file and one line
+ * (drivers/README.md), a topology is a script and its name (compose/README.md), a backend is a
+ * folder, a line and a script (drivers/tests/example). Nothing else is touched, and each is listed,
+ * runs and passes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,9 +47,9 @@ __attribute__((format(printf, 2, 3))) static int shell(const char *folder, const
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void read_page(void) {
+static void read_page(const char *name) {
     char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/drivers/README.md", root);
+    snprintf(path, sizeof path, "%s/%s", root, name);
     FILE *file = fopen(path, "r");
     if (!file) fail_msg("no %s", path);
     page[fread(page, 1, sizeof page - 1, file)] = '\0';
@@ -59,7 +60,7 @@ static void read_page(void) {
 static char *between(const char *at, const char *before, const char *after) {
     const char *from = at ? strstr(at, before) : NULL;
     const char *to = from ? strstr(from + strlen(before), after) : NULL;
-    if (!to) fail_msg("drivers/README.md has no \"%s ... %s\" in its example", before, after);
+    if (!to) fail_msg("the page has no \"%s ... %s\" in its example", before, after);
     from += strlen(before);
     return strndup(from, (size_t)(to - from));
 }
@@ -73,68 +74,114 @@ static void append(const char *name, const char *text, const char *mode) {
     assert_int_equal(fclose(file), 0);
 }
 
+/* Runs a command in the copy; anything but success is a failure. */
+#define MUST(...)                                                                                  \
+    do {                                                                                           \
+        if (shell(copy, __VA_ARGS__) != 0) fail_msg("%s", said);                                   \
+    } while (0)
+
+/* Builds programs (blank-separated, below .build/VARIANT) in the copy. */
+static void build(const char *programs) {
+    MUST("make VARIANT=%s $(printf '.build/%s/%%s ' %s)", variant, variant, programs);
+    if (strstr(said, "warning:")) fail_msg("%s", said);
+}
+
+/* A short run of a lock with four clients. */
+static void run_lock(const char *lock, const char *more) {
+    MUST(".build/%s/lockbench run contended --lock %s --set load.clients=4 "
+         "--set run.warmup=50ms --set run.duration=300ms --out out-%s %s",
+         variant, lock, lock, more);
+    char words[128];
+    snprintf(words, sizeof words, "%s excluded", lock);
+    if (!strstr(said, words)) fail_msg("no \"%s\" in: %s", words, said);
+}
+
+static void skip_without(const char *programs) {
+    if (shell("/", "command -v cc make %s >/dev/null", programs) == 0) return;
+    print_message("SKIP: cc, make and %s are needed\n", programs);
+    skip();
+}
+
 static void one_file_and_one_line_make_a_lock(void **state) {
     (void)state;
     if (registry_backend("redis")->unavailable) {
         print_message("SKIP: redis: %s\n", registry_backend("redis")->unavailable);
         skip();
     }
-    if (shell("/", "command -v redis-server cc make >/dev/null") != 0) {
-        print_message("SKIP: redis-server, cc and make are needed\n");
-        skip();
-    }
-    read_page();
+    skip_without("redis-server");
+    read_page("drivers/README.md");
     const char *example = strstr(page, "## Adding a lock");
     char *file = between(example, "the file, `", "`"), *code = between(example, "```c\n", "```");
     char *line = between(example, "in `drivers/list.h`: `", "`");
-    /* What was built comes along, programs excepted, so that make has little to do. */
-    int code_of_copy = shell(
-        root,
-        "{ find Makefile bench drivers workloads compose results/format results/stats report -name "
-        "node_modules "
-        "-prune -o -type f -print; find .build/%s -type f ! -perm -100; } | tar -cf - -T - | "
-        "tar -xf - -C '%s'",
-        variant, copy);
-    if (code_of_copy != 0) fail_msg("%s", said);
     append(file, code, "wx"); /* a new file: the example must not be there already */
     append("drivers/list.h", line, "a");
-    char target[200];
-    snprintf(target, sizeof target, ".build/%s", variant);
-    if (shell(
-            copy,
-            "make VARIANT=%s %s/lockbench %s/drivers/tests/test_registry %s/drivers/tests/test_conform",
-            variant, target, target, target) != 0)
-        fail_msg("%s", said);
-    if (strstr(said, "warning:")) fail_msg("%s", said);
-    if (shell(
-            copy,
-            "%s/lockbench run contended --lock redis-counted --set load.clients=4 --set run.warmup=50ms "
-            "--set run.duration=300ms --out '%s/out'",
-            target, copy) != 0)
-        fail_msg("%s", said);
-    assert_non_null(strstr(said, "redis-counted excluded"));
+    build("lockbench drivers/tests/test_registry drivers/tests/test_conform");
+    run_lock("redis-counted", "");
     /* Its row is missing in the page until make table is run, and the tests say so. */
-    assert_int_not_equal(shell(copy, "%s/drivers/tests/test_registry", target), 0);
+    assert_int_not_equal(shell(copy, ".build/%s/drivers/tests/test_registry", variant), 0);
     assert_non_null(strstr(said, "make table"));
-    if (shell(copy, "make -s VARIANT=%s table && %s/drivers/tests/test_registry", variant,
-              target) != 0)
-        fail_msg("%s", said);
+    MUST("make -s VARIANT=%s table && .build/%s/drivers/tests/test_registry", variant, variant);
     /* The suite tries it because it is in the list. */
-    if (shell(copy, "%s/drivers/tests/test_conform redis-counted token", target) != 0)
-        fail_msg("%s", said);
+    MUST(".build/%s/drivers/tests/test_conform redis-counted token", variant);
     assert_non_null(strstr(said, "redis-counted"));
     free(file);
     free(code);
     free(line);
 }
 
-static int find_root(void **state) {
+/* The class that results rank by, what `list` shows and what is installed come from the script. */
+static void a_script_and_its_name_make_a_topology(void **state) {
+    (void)state;
+    if (registry_backend("redis")->unavailable) skip();
+    skip_without("redis-server");
+    read_page("compose/README.md");
+    const char *example = strstr(page, "## Adding a topology");
+    char *file = between(example, "the script, `", "`"), *code = between(example, "```sh\n", "```");
+    char *line = between(example, "in `backend_redis`'s table: `", "`");
+    append(file, code, "wx");
+    MUST("chmod +x %s && sed -i 's/\"redis-cluster\", NULL},/\"redis-cluster\", %s, NULL},/' "
+         "$(grep -l 'backend backend_redis = ' drivers/redis/*.c)",
+         file, line);
+    build("lockbench");
+    run_lock("redis-setnx", "--set servers.topology=redis-everysec");
+    assert_non_null(strstr(said, "log, not flushed"));
+    MUST("grep '\"durability_class\": *\"log\"' out-redis-setnx/run.json");
+    MUST(".build/%s/lockbench list redis", variant);
+    assert_non_null(strstr(said, "redis-everysec"));
+    free(file);
+    free(code);
+    free(line);
+}
+
+static void a_folder_a_line_and_a_script_make_a_backend(void **state) {
+    (void)state;
+    skip_without("python3");
+    MUST("mkdir drivers/tiny && cp drivers/tests/example/tiny.c drivers/tiny/ && "
+         "cp drivers/tests/example/tiny compose/local/");
+    append("drivers/list.h", "LB_LOCK(lock_tiny)", "a");
+    build("lockbench drivers/tests/test_conform");
+    run_lock("tiny-lock", "");
+    assert_non_null(strstr(said, "in memory"));
+    MUST(".build/%s/drivers/tests/test_conform tiny-lock killed", variant);
+    assert_non_null(strstr(said, "tiny-lock: killed clients stop nobody"));
+}
+
+static int copy_project(void **state) {
     (void)state;
     ssize_t len = readlink("/proc/self/exe", root, sizeof root - 1);
     char *build = len > 0 ? strstr(root, "/.build/") : NULL;
     if (!build || sscanf(build, "/.build/%63[^/]", variant) != 1) return -1;
     *build = '\0';
-    return mkdtemp(copy) ? 0 : -1;
+    if (!mkdtemp(copy)) return -1;
+    /* What was built comes along, programs excepted, so that make has little to do. */
+    int code =
+        shell(root,
+              "{ find Makefile bench drivers workloads compose results/format results/stats report "
+              "-name node_modules -prune -o -type f -print; "
+              "find .build/%s -type f ! -perm -100; } | tar -cf - -T - | tar -xf - -C '%s'",
+              variant, copy);
+    if (code != 0) print_error("%s", said);
+    return code;
 }
 
 static int remove_copy(void **state) {
@@ -145,6 +192,8 @@ static int remove_copy(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_file_and_one_line_make_a_lock),
+        cmocka_unit_test(a_script_and_its_name_make_a_topology),
+        cmocka_unit_test(a_folder_a_line_and_a_script_make_a_backend),
     };
-    return cmocka_run_group_tests(tests, find_root, remove_copy);
+    return cmocka_run_group_tests(tests, copy_project, remove_copy);
 }
