@@ -1,5 +1,5 @@
-/* check_show: what a person sees of a check: the cells as they end, on standard error; the matrix,
- * the findings and the counts, on standard output. Colour only on a terminal. */
+/* check_show: what a person sees of a check before its report: the plan of a dry run, what is left
+ * out, and the cells as they end. */
 #ifndef BENCH_CLI_CHECK_SHOW_H
 #define BENCH_CLI_CHECK_SHOW_H
 
@@ -23,8 +23,5 @@ void check_show_skips(const struct matrix *matrix, FILE *out);
 
 /* --dry-run: every cell with its run, and what they are together. */
 void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count, FILE *out);
-
-/* The matrix, a line for each cell that is not as expected, the counts. */
-void check_show_result(const struct result *result, bool color, FILE *out);
 
 #endif

@@ -239,14 +239,33 @@ static int conclude(const struct matrix *matrix, const struct result *result, bo
     return LB_EXIT_OK;
 }
 
-static void print(const struct result *result, bool json) {
+/* The report as a terminal shows it. It is made from what is in memory: the disk may be full. 0, or
+ * -1 with err. */
+static int print_report(const struct result *result, const char *folder, struct lb_err *err) {
     const char *no_color = getenv("NO_COLOR");
+    bool color = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+    char *text = json_dumps(result->root, JSON_REAL_PRECISION(10));
+    struct check *check = text ? check_parse(text, strlen(text), folder, err) : NULL;
+    if (!text) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int rc = check ? report_check_write(check, REPORT_TABLE, color, stdout, err) : -1;
+    check_free(check);
+    free(text);
+    return rc;
+}
+
+/* On standard output as asked for, and as files beside check.json. What fails here costs no
+ * result: it is said. */
+static void report_result(const struct result *result, bool json, bool saved, const char *folder) {
+    struct lb_err err = {0};
+    int rc = 0;
     if (json) {
         json_dumpf(result->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         putchar('\n');
     } else {
-        check_show_result(result, isatty(STDOUT_FILENO) && !(no_color && *no_color), stdout);
+        rc = print_report(result, folder, &err);
     }
+    if (rc == 0 && saved) rc = report_check_files(folder, &err);
+    if (rc != 0) fprintf(stderr, "lockbench: the report could not be made: %s\n", err.text);
 }
 
 static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,
@@ -284,7 +303,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
     int failed = tour_run(&tour, err);
     bool interrupted = *tour.interrupts > 0;
     check_show_end(&show);
-    struct lb_err unsaved = {0}, unmade = {0};
+    struct lb_err unsaved = {0};
     if (result_end(&result,
                    failed        ? err->text
                    : interrupted ? "interrupted"
@@ -294,9 +313,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
         *err = unsaved;
         failed = -1;
     }
-    print(&result, wish->json);
-    if (!failed && report_check_files(out.path, &unmade) != 0)
-        fprintf(stderr, "lockbench: the report could not be made: %s\n", unmade.text);
+    report_result(&result, wish->json, !failed, out.path);
     fprintf(stderr, "saved in %s\n", out.path);
     code = failed ? -1 : conclude(matrix, &result, interrupted);
 out:

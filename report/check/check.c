@@ -7,36 +7,45 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/check/check_doc.h"
 #include "report/check/check_parts.h"
 
 int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
                        struct lb_err *err) {
     int rc = -1;
+    struct doc doc = {0};
+    struct words *words = NULL;
     struct check_view *view = check_view_make(check, err);
     if (!view) return -1;
+    words = check_words_make(view, err);
+    if (!words) goto out;
+    check_doc(view, words, &doc);
     switch (format) {
     case REPORT_TABLE:
-        rc = check_write_table(view, color, out, err);
+        rc = doc_write(&doc, DOC_TERMINAL, color, out, err);
         break;
     case REPORT_MD:
-        rc = check_write_md(view, out, err);
+        rc = doc_write(&doc, DOC_MARKDOWN, false, out, err);
         break;
     case REPORT_CSV:
         rc = check_write_csv(view, out, err);
         break;
     case REPORT_JSON:
-        rc = check_write_json(view, out, err);
+        rc = check_write_json(view, words, out, err);
         break;
     case REPORT_HTML:
-        rc = check_write_html(view, out, err);
+        rc = check_write_page(view, &doc, out, err);
         break;
     case REPORT_FORMATS:
         rc = err_set(err, LB_EXIT_USAGE, "no such format");
         break;
     }
-    check_view_free(view);
     if (rc == 0 && ferror(out))
-        return err_set(err, LB_EXIT_MACHINE, "cannot write the report: is the disk full?");
+        rc = err_set(err, LB_EXIT_MACHINE, "cannot write the report: is the disk full?");
+out:
+    words_free(words);
+    doc_free(&doc);
+    check_view_free(view);
     return rc;
 }
 

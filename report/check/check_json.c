@@ -55,20 +55,13 @@ static int fill(const struct check_view *view, const struct words *words, json_t
     return rc;
 }
 
-int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err) {
-    int rc = -1;
+int check_write_json(const struct check_view *view, const struct words *words, FILE *out,
+                     struct lb_err *err) {
     json_t *root = json_object();
-    struct words *words = check_words_make(view, err);
-    if (!words) goto out;
-    if (fill(view, words, root) ||
-        (json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) && !ferror(out))) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto out;
-    }
-    fputc('\n', out);
-    rc = 0;
-out:
-    words_free(words);
+    int rc = fill(view, words, root);
+    if (rc == 0) rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     json_decref(root);
-    return rc;
+    if (rc && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    fputc('\n', out);
+    return 0;
 }

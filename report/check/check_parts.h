@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "report/doc/doc.h"
 #include "report/doc/number.h"
 #include "report/run/words.h"
 #include "results/format/check_read.h"
@@ -25,7 +26,7 @@ enum check_family {
 };
 
 struct check_counts {
-    int cells, verdict[CHECK_VERDICTS], worse, better;
+    int cells, verdict[CHECK_VERDICTS], as_expected, worse, better;
 };
 
 struct check_view {
@@ -35,7 +36,7 @@ struct check_view {
     int *column, column_count;        /* faults that have a cell */
     const struct check_cell **matrix; /* lock * fault_count + fault; NULL: not run */
     const struct check_cell *
-        *finding; /* cells that do worse than their lock claims, gravest first; no controls */
+        *finding; /* cells that do worse than their driver states, gravest first; no controls */
     int finding_count;
     const struct check_cell **silent; /* failed and inconclusive ones */
     int silent_count;
@@ -65,13 +66,13 @@ bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated 
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
 
 /* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse
- * than claimed or a control was not caught, "+" where it is better, else "". */
-const char *check_sign(const struct check_cell *cell);
+ * than stated or a control was not caught, "+" where it is better, else "". */
+const char *check_sign(enum check_verdict verdict);
 const char *check_mark(const struct check_cell *cell);
 /* How grave it is, whatever was claimed; a control and what has no verdict are plain. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
 const char *check_verdict_title(enum check_verdict verdict);    /* one sentence */
-const char *check_compared_text(const struct check_cell *cell); /* "worse than claimed" */
+const char *check_compared_text(const struct check_cell *cell); /* "worse than stated" */
 
 #define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
 /* "0 to 2.00 s", into text, which holds CHECK_RANGE_MAX bytes. */
@@ -86,10 +87,11 @@ char *check_store_sentence(const struct check_cell *cell);    /* "" when nothing
 /* The head of every output: what is missing, whether locks kept their claims, controls. */
 struct words *check_words_make(const struct check_view *view, struct lb_err *err);
 
-int check_write_table(const struct check_view *view, bool color, FILE *out, struct lb_err *err);
-int check_write_md(const struct check_view *view, FILE *out, struct lb_err *err);
 int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err);
-int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err);
-int check_write_html(const struct check_view *view, FILE *out, struct lb_err *err);
+int check_write_json(const struct check_view *view, const struct words *words, FILE *out,
+                     struct lb_err *err);
+/* The document in a page of its own, with its head and scripts. */
+int check_write_page(const struct check_view *view, const struct doc *doc, FILE *out,
+                     struct lb_err *err);
 
 #endif

@@ -22,8 +22,8 @@ static const struct {
     [CHECK_FAILED] = {"x", "the run failed"},
 };
 
-const char *check_sign(const struct check_cell *cell) {
-    return verdicts[cell->verdict].sign;
+const char *check_sign(enum check_verdict verdict) {
+    return verdicts[verdict].sign;
 }
 
 const char *check_mark(const struct check_cell *cell) {
@@ -49,9 +49,9 @@ const char *check_compared_text(const struct check_cell *cell) {
     case CHECK_AS_EXPECTED:
         return "as expected";
     case CHECK_WORSE:
-        return "worse than claimed";
+        return "worse than stated";
     case CHECK_BETTER:
-        return "better than claimed";
+        return "better than stated";
     case CHECK_NOT_COMPARED:
         break;
     }
@@ -90,7 +90,7 @@ char *check_cell_sentence(const struct check_view *view, const struct check_cell
     fprintf(out, "%s under %s: %s", check_lock_of(view, cell)->name,
             check_fault_of(view, cell)->name, check_verdict_name(cell->verdict));
     if (cell->expected && cell->compared != CHECK_AS_EXPECTED) {
-        fprintf(out, ", %s is claimed", cell->expected);
+        fprintf(out, ", %s is stated", cell->expected);
         if (cell->expected_why) fprintf(out, " (%s)", cell->expected_why);
     }
     say_counts(out, cell);
@@ -201,7 +201,7 @@ static int say_findings(const struct check_view *view, struct words *words) {
     if (count > 0) {
         char *names = names_of(view, view->finding, count);
         rc = names ? words_say(words, TONE_BAD,
-                               "%d of %d cells show%s worse than the lock claims: %s", count,
+                               "%d of %d cells show%s worse than the driver states: %s", count,
                                judged.cells, count == 1 ? "s" : "", names)
                    : -1;
         free(names);
@@ -210,24 +210,26 @@ static int say_findings(const struct check_view *view, struct words *words) {
             words_say(words, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
         rc = words_say(words, TONE_GOOD,
-                       "No lock did worse than it claims: %d cells, %d lock%s, %d fault%s",
+                       "No lock did worse than its driver states: %d cells, %d lock%s, %d fault%s",
                        judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
                        judged.faults == 1 ? "" : "s");
     }
     return rc;
 }
 
-/* What held and what broke, whatever was expected: an engineer's own resource does not care for
- * claims. */
-static int say_broken(const struct check_view *view, struct words *words) {
-    const int *seen = view->real.verdict;
-    if (view->real.cells == 0) return 0;
+/* What held and what broke, whatever was expected: the resource of a user does not care for what was
+ * expected. */
+static int say_counts_of_all(const struct check_view *view, struct words *words) {
+    const struct check_counts *real = &view->real;
+    const int *seen = real->verdict, silent = seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED];
+    if (real->cells == 0) return 0;
     return words_say(
         words, TONE_PLAIN,
-        "Of %d cells: %d safe, %d expired (a fencing token needed), %d stuck, %d violated; %d "
-        "better than claimed",
-        view->real.cells, seen[CHECK_SAFE], seen[CHECK_EXPIRED], seen[CHECK_STUCK],
-        seen[CHECK_VIOLATED], view->real.better);
+        "%d cell%s of real locks: %d safe, %d expired (a fencing token needed), %d "
+        "stuck, %d violated, %d without a verdict; %d as expected, %d worse, %d better",
+        real->cells, real->cells == 1 ? "" : "s", seen[CHECK_SAFE], seen[CHECK_EXPIRED],
+        seen[CHECK_STUCK], seen[CHECK_VIOLATED], silent, real->as_expected, real->worse,
+        real->better);
 }
 
 static int say_controls(const struct check_view *view, struct words *words) {
@@ -288,7 +290,7 @@ static int say_silent(const struct check_view *view, struct words *words) {
 struct words *check_words_make(const struct check_view *view, struct lb_err *err) {
     struct words *words = calloc(1, sizeof *words);
     if (words && say_findings(view, words) == 0 && say_controls(view, words) == 0 &&
-        say_silent(view, words) == 0 && say_broken(view, words) == 0)
+        say_silent(view, words) == 0 && say_counts_of_all(view, words) == 0)
         return words;
     words_free(words);
     err_set(err, LB_EXIT_MACHINE, "out of memory");

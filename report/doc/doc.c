@@ -319,11 +319,12 @@ void doc_command(struct doc *doc, const char *label, const char *command) {
     copy_text(doc, &node->text, command);
 }
 
-void doc_link(struct doc *doc, const char *href, const char *text) {
+void doc_link(struct doc *doc, const char *href, const char *text, const char *name) {
     struct doc_node *node = add_span(doc, DOC_PLAIN);
     if (!node) return;
     copy_text(doc, &node->link, href);
     copy_text(doc, &node->text, text);
+    copy_text(doc, &node->title, name);
 }
 
 void doc_set_only(struct doc *doc, unsigned formats) {

@@ -42,6 +42,9 @@ struct doc_column {
     int drop;
     bool right; /* a text, but aligned as numbers are */
     bool words; /* long text: it wraps in the last column of a terminal, and in the page */
+    /* One sign a cell: the title is written downwards. All columns but the first must be so, or
+     * none. */
+    bool upright;
     /* Terminal: not a column, but a line below the row, as "brief: text", or as the bare text where
      * brief is "". joined: on the line of the column before, after a semicolon. */
     bool below, joined;
@@ -130,8 +133,9 @@ void doc_chip(struct doc *doc, enum doc_style style, enum tone tone, const char 
               const char *text, const char *title);
 /* A detail that is to be copied, "again: lockbench run"; the terminal never breaks it. */
 void doc_command(struct doc *doc, const char *label, const char *command);
-/* href: "#..." */
-void doc_link(struct doc *doc, const char *href, const char *text);
+/* href: "#..."; name: what it leads to, for a pointer and a screen reader, or NULL where the text
+ * says it. */
+void doc_link(struct doc *doc, const char *href, const char *text, const char *name);
 
 /* ---- of what was added last, a span apart: then it is the block around it ---- */
 

@@ -63,7 +63,10 @@ static void write_span(const struct doc_node *span, FILE *out) {
     if (span->link) {
         fputs("<a", out);
         write_attribute("href", span->link, out);
-        if (span->title) write_attribute("title", span->title, out);
+        if (span->title) {
+            write_attribute("title", span->title, out);
+            write_attribute("aria-label", span->title, out);
+        }
         fputc('>', out);
     }
     escape_html(out, span->text);
@@ -87,10 +90,14 @@ static void write_head(const struct doc_node *table, FILE *out) {
     for (int c = 0; c < table->column_count; c++) {
         const struct doc_column *column = &table->columns[c];
         if (!doc_is_for(column->only, DOC_HTML)) continue;
-        fprintf(out, "<th scope=\"col\"%s", doc_is_number(column) ? " class=\"num\"" : "");
+        fprintf(out, "<th scope=\"col\"%s",
+                column->upright         ? " class=\"upright\""
+                : doc_is_number(column) ? " class=\"num\""
+                                        : "");
         if (column->help) write_attribute("title", column->help, out);
-        fputc('>', out);
+        fputs(column->upright ? "><span>" : ">", out);
         escape_html(out, column->title);
+        if (column->upright) fputs("</span>", out);
         if (column->figure == DOC_NUMBER && column->unit && *column->unit->name)
             fprintf(out, " <span class=\"unit\">%s</span>", column->unit->name);
         fputs("</th>", out);
@@ -254,7 +261,9 @@ static int write_block(const struct doc_node *node, FILE *out) {
         fputs("</p>\n", out);
         return 0;
     case NODE_ITEM:
-        fputs("<li>", out);
+        fputs("<li", out);
+        if (node->tone != TONE_PLAIN) write_attribute("class", tone_name(node->tone), out);
+        fputc('>', out);
         write_line(node, out);
         fputs("</li>\n", out);
         return 0;

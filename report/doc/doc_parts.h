@@ -76,5 +76,7 @@ int doc_terminal_line(const struct screen *screen, const struct doc_node *node, 
                       enum tone tone);
 void doc_terminal_details(const struct screen *screen, const struct doc_node *node, enum tone tone);
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table);
+/* One whose columns are upright. */
+int doc_terminal_matrix(const struct screen *screen, const struct doc_node *table);
 
 #endif

@@ -88,9 +88,14 @@ static int write_block(struct writer *writer, const struct doc_node *node) {
         return 0;
     case NODE_TABLE:
         begin_block(writer, BLOCK_TABLE);
-        return doc_terminal_table(screen, node);
+        return node->column_count > 1 && node->columns[1].upright
+                   ? doc_terminal_matrix(screen, node)
+                   : doc_terminal_table(screen, node);
     case NODE_HTML:
         return 0;
+    case NODE_SECTION:
+        if (writer->before == BLOCK_LINES) writer->before = BLOCK_TABLE;
+        return write_blocks(writer, node->first);
     default:
         return write_blocks(writer, node->first);
     }

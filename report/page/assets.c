@@ -2,10 +2,11 @@
  * made from. */
 #include "report/page/assets.h"
 
+/* Type and size let a program use them that finds them in a shared object. */
 #define EMBED(name, file)                                                                          \
     __asm__(".pushsection .rodata\n"                                                               \
-            ".global " #name "\n" #name ":\n.incbin \"" file "\"\n.byte 0\n"                       \
-            ".popsection\n")
+            ".global " #name "\n.type " #name ", @object\n" #name ":\n.incbin \"" file "\"\n"      \
+            ".byte 0\n.size " #name ", . - " #name "\n.popsection\n")
 
 EMBED(asset_style, "report/page/page.css");
 EMBED(asset_bundle, REPORT_MADE "/bundle.js");

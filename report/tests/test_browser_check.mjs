@@ -39,7 +39,7 @@ async function look(browser, width, dark) {
   const colour = await shown.evaluate('getComputedStyle(document.body).backgroundColor');
   check(`${where}: theme`, (Number(colour.match(/\d+/)[0]) < 128) === dark, colour);
   const stuck = await shown.evaluate(`(() => {
-    const box = document.querySelector('.scroll.matrix'), head = box.querySelector('thead th.fault'), name = box.querySelector('tbody tr[data-backend] th');
+    const box = document.querySelector('.scroll.matrix'), head = box.querySelector('thead th.upright'), name = box.querySelector('tbody tr[data-backend] th');
     box.scrollTo(300, 300);
     const at = box.getBoundingClientRect();
     return { top: box.scrollTop ? head.getBoundingClientRect().top - at.top : 0, left: box.scrollLeft ? name.getBoundingClientRect().left - at.left : 0 };

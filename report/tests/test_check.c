@@ -186,7 +186,7 @@ static void test_colour_is_only_colour(void **state) {
     char *plain = render_check(check, REPORT_TABLE, false),
          *coloured = render_check(check, REPORT_TABLE, true);
     assert_null(strchr(plain, '\033'));
-    assert_non_null(strstr(coloured, "\033[1;31mV\033[0m\033[1;31m!\033[0m"));
+    assert_non_null(strstr(coloured, "\033[1;31mV!\033[0m"));
     char *to = coloured;
     for (const char *from = coloured; *from; from++) {
         if (*from == '\033') {
@@ -218,6 +218,25 @@ static void assert_harmless_text(const char *text, bool narrow) {
     }
 }
 
+/* What opens a tag in Markdown: "<" outside of code, which begins and ends with a run of equally
+ * many backticks. */
+static int tags_in_markdown(const char *text) {
+    size_t code = 0;
+    int tags = 0;
+    for (; *text; text++) {
+        size_t run = strspn(text, "`");
+        if (!code && *text == '\\' && text[1]) {
+            text++;
+        } else if (run > 0) {
+            code = code == 0 ? run : code == run ? 0 : code;
+            text += run - 1;
+        } else {
+            tags += !code && *text == '<';
+        }
+    }
+    return tags;
+}
+
 static void test_evil_texts(void **state) {
     (void)state;
     struct check *check = check_of(evil);
@@ -227,7 +246,7 @@ static void test_evil_texts(void **state) {
          *html = render_check(check, REPORT_HTML, false);
     assert_harmless_text(table, true);
     assert_harmless_text(md, false);
-    assert_int_equal(count_of(md, "<"), 0);
+    assert_int_equal(tags_in_markdown(md), 0);
     assert_null(strstr(csv, ",=cmd"));
     assert_int_equal(count_of(html, "<img"), 0);
     assert_int_equal(count_of(html, "<script>alert"), 0);
@@ -314,12 +333,12 @@ static void test_a_huge_matrix(void **state) {
     check_free(check);
 }
 
-/* What a design review gets is one page: some 60 lines, whatever there is to say. */
+/* What a design review gets is one page: some 70 lines, whatever there is to say. */
 static void test_the_summary_is_one_page(void **state) {
     (void)state;
     static const char *const files[] = {GOLDEN "faults.md", GOLDEN "kept.md"};
-    static const char *const all[] = {"claims",  "Fencing", "recovery, measured", "seeds ",
-                                      "Machine", "Servers", "durability",         "3 in n"};
+    static const char *const all[] = {"driver states", "Fencing", "| recovery |", "seeds ",
+                                      "Machine",       "Servers", "durability",   "3 in n"};
     for (size_t i = 0; i < 2; i++) {
         char *text = read_whole(files[i]);
         assert_non_null(text);
@@ -394,13 +413,14 @@ static void test_a_control_under_a_fault_is_no_finding(void **state) {
     char *table = render_check(check, REPORT_TABLE, false),
          *md = render_check(check, REPORT_MD, false),
          *html = render_check(check, REPORT_HTML, false);
-    assert_non_null(strstr(md, "No lock did worse than it claims: 1 cells, 1 lock, 1 fault"));
+    assert_non_null(
+        strstr(md, "No lock did worse than its driver states: 1 cells, 1 lock, 1 fault"));
     assert_non_null(strstr(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |"));
     assert_null(strstr(md, "unsafe-x under pause"));
     assert_non_null(strstr(table, "No lock did worse"));
-    assert_null(strstr(table, "Worse than claimed"));
-    assert_non_null(strstr(html, "<p>None.</p>"));
-    assert_non_null(strstr(html, "unsafe-x under pause: violated, worse than claimed"));
+    assert_null(strstr(table, "Worse than stated"));
+    assert_non_null(strstr(html, "<p class=\"plain\">None.</p>"));
+    assert_non_null(strstr(html, "unsafe-x under pause: violated, worse than stated"));
     free(table);
     free(md);
     free(html);
@@ -428,7 +448,8 @@ static void test_what_has_no_verdict_is_in_no_sum(void **state) {
         struct check *check = check_of(text);
         char *md = render_check(check, REPORT_MD, false),
              *html = render_check(check, REPORT_HTML, false);
-        assert_non_null(strstr(md, "No lock did worse than it claims: 1 cells, 1 lock, 1 fault"));
+        assert_non_null(
+            strstr(md, "No lock did worse than its driver states: 1 cells, 1 lock, 1 fault"));
         assert_non_null(strstr(md, "1 cell rests on a part of its runs"));
         assert_null(strstr(md, "never"));
         assert_null(strstr(md, "did not recover"));
@@ -464,7 +485,7 @@ static void test_files_beside_the_check(void **state) {
     closedir(folder);
     assert_int_equal(entries, 5); /* ., .., check.json, report.html, summary.md */
     static const char *const names[] = {"report.html", "summary.md", "check.json"};
-    static const char *const ends[] = {"</html>\n", ".\n", "}\n"};
+    static const char *const ends[] = {"</html>\n", ".\n\n", "}\n"};
     for (size_t i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
         text = read_whole(path);

@@ -1,0 +1,179 @@
+/* check_doc: a check as a document: sentences, matrix, findings, sums, evidence, and what all of it
+ * rests on. The summary for a design review is its Markdown: cells that kept to what their driver
+ * states are counted there, not listed. See check_doc.h. */
+#include "report/check/check_doc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/check/check_sums.h"
+
+#define SERVERS_MAX 12
+#define SKIPS_SHOWN 3
+
+static const char *environment_text(const struct check *check, const char *key,
+                                    const char *otherwise) {
+    const char *text = json_string_value(json_object_get(check->environment, key));
+    return text ? text : otherwise;
+}
+
+static const char *or_else(const char *text, const char *otherwise) {
+    return text ? text : otherwise;
+}
+
+static void add_verdict(const struct words *words, struct doc *doc) {
+    doc_section(doc, "verdict", "lockbench check: does each lock keep what its driver states?");
+    doc_box(doc);
+    for (int i = 0; i < words->count; i++) {
+        doc_say(doc, words->lines[i].tone, "%s", words->lines[i].text);
+        if (i == words->headline) doc_set_headline(doc);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}
+
+/* Servers with their versions and durability, each once. */
+static void add_servers(const struct check *check, struct doc *doc) {
+    int count = 0;
+    for (int i = 0; i < check->cell_count && count < SERVERS_MAX; i++) {
+        const struct check_cell *cell = &check->cells[i];
+        bool known = !cell->server;
+        for (int j = 0; j < i && !known; j++) known = check_same_server(&check->cells[j], cell);
+        if (known) continue;
+        if (count == 0) {
+            doc_item(doc, TONE_PLAIN, "Servers and their durability: ");
+            doc_set_only(doc, DOC_MARKDOWN | DOC_HTML);
+        }
+        doc_span(doc, DOC_PLAIN, "%s%s", count > 0 ? "; " : "", cell->server);
+        if (cell->durability) doc_span(doc, DOC_PLAIN, " (%s)", cell->durability);
+        count++;
+    }
+}
+
+/* The first ones with their reasons; the page has all. */
+static void add_skips(const struct check *check, struct doc *doc) {
+    if (check->skip_count == 0) return;
+    doc_item(doc, TONE_PLAIN, "Left out: %d", check->skip_count);
+    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    for (int i = 0; i < check->skip_count && i < SKIPS_SHOWN; i++) {
+        const struct check_skip *skip = &check->skips[i];
+        doc_span(doc, DOC_PLAIN, "%s%s%s%s (%s)", i == 0 ? ": " : "; ",
+                 or_else(skip->lock, or_else(skip->backend, "?")), skip->fault ? " under " : "",
+                 skip->fault ? skip->fault : "", or_else(skip->reason, "no reason given"));
+    }
+    if (check->skip_count > SKIPS_SHOWN) doc_span(doc, DOC_PLAIN, "; ...");
+}
+
+static void add_all_skips(const struct check *check, struct doc *doc) {
+    if (check->skip_count == 0) return;
+    doc_fold(doc, false, "Left out (%d)", check->skip_count);
+    doc_list(doc, NULL);
+    for (int i = 0; i < check->skip_count; i++) {
+        const struct check_skip *skip = &check->skips[i];
+        doc_item(doc, TONE_PLAIN, "%s", "");
+        doc_span(doc, DOC_STRONG, "%s", or_else(skip->lock, or_else(skip->backend, "?")));
+        if (skip->fault) doc_span(doc, DOC_PLAIN, " under %s", skip->fault);
+        doc_span(doc, DOC_PLAIN, ": %s", or_else(skip->reason, "no reason given"));
+        if (skip->install) doc_command(doc, "install", skip->install);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}
+
+static void add_faults(const struct check_view *view, struct doc *doc) {
+    static const struct doc_column columns[] = {
+        {.title = "fault"}, {.title = "what happens", .words = true}, {.title = NULL}};
+    doc_table(doc, NULL, "The faults");
+    doc_columns(doc, columns);
+    for (int c = 0; c < view->column_count; c++) {
+        const struct check_fault *fault = &view->check->faults[view->column[c]];
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", fault->name);
+        doc_cell(doc, "%s", or_else(fault->summary, ""));
+    }
+    doc_end(doc);
+    doc_set_only(doc, DOC_HTML);
+}
+
+static void add_safe(const struct check_view *view, struct doc *doc) {
+    struct check_sums sums;
+    char text[NUMBER_TEXT_MAX];
+    check_sum_all(view, &sums);
+    doc_item(doc, TONE_PLAIN,
+             "Safe means: none seen in n grants. With 95 %% confidence fewer than 3 in n would go "
+             "wrong under this fault and load; the safe cells' n is %s at the least",
+             number_count_text(sums.safe_grants_min, text));
+    if (sums.safe_grants_min > 0)
+        doc_span(doc, DOC_PLAIN, " (bound %.1e)", 3 / sums.safe_grants_min);
+    doc_span(doc, DOC_PLAIN, ".");
+}
+
+/* What the figures rest on, and how to see them again. */
+static void add_run(const struct check_view *view, struct doc *doc) {
+    const struct check *check = view->check;
+    doc_section(doc, "run", "The check");
+    doc_list(doc, NULL);
+    doc_item(doc, TONE_PLAIN, "%s %s, %s to %s", or_else(check->tool_name, "lockbench"),
+             or_else(check->tool_version, "of an unknown version"),
+             or_else(check->started_at, "undated"), or_else(check->ended_at, "its end"));
+    if (check->tour) doc_span(doc, DOC_PLAIN, ", the %s schedule", check->tour);
+    char *seeds = check->seeds ? json_dumps(check->seeds, JSON_COMPACT) : NULL;
+    if (seeds) doc_span(doc, DOC_PLAIN, ", seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
+    free(seeds);
+    doc_command(doc, "again", or_else(check->command, "lockbench check"));
+    add_servers(check, doc);
+    add_skips(check, doc);
+    doc_item(doc, TONE_PLAIN, "Machine: %s",
+             environment_text(check, "cpu_model", "processor not known"));
+    doc_set_only(doc, DOC_MARKDOWN);
+    const json_t *cpus = json_object_get(check->environment, "cpus");
+    if (json_is_integer(cpus))
+        doc_span(doc, DOC_PLAIN, ", %" JSON_INTEGER_FORMAT " processors", json_integer_value(cpus));
+    doc_span(doc, DOC_PLAIN, ", %s", environment_text(check, "kernel", "kernel not known"));
+    add_safe(view, doc);
+    doc_end(doc);
+    add_faults(view, doc);
+    add_all_skips(check, doc);
+    doc_set_only(doc, DOC_HTML);
+    doc_tree(doc, "The machine", check->environment);
+    doc_set_only(doc, DOC_HTML);
+    doc_end(doc);
+}
+
+static void add_caveats(struct doc *doc) {
+    static const char *const items[][2] = {
+        {"Safe is not proved.",
+         "None seen in n grants bounds the rate at 3/n with 95 % confidence, "
+         "for this fault, this load and these seeds."},
+        {"Expired is not the server's fault.",
+         "A holder that outlives its lease is what leases are for. What saves the data is a fencing "
+         "token that the resource itself checks, or a lock that lasts as long as a connection."},
+        {"The faults are injected on one machine.",
+         "Killing a process is not losing power: what a server had written and not flushed survives "
+         "here."},
+        {"Wires lead through a proxy.",
+         "Its delay is in every figure; compare only with the fault none."},
+        {"Recovery has theory beside it",
+         "for the lease, session and timeouts that were set here; with others the theory differs."},
+    };
+    doc_section(doc, "caveats", "What the verdicts do not mean");
+    doc_set_only(doc, DOC_HTML);
+    doc_list(doc, "caveats");
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        doc_item(doc, TONE_PLAIN, "%s", "");
+        doc_span(doc, DOC_STRONG, "%s", items[i][0]);
+        doc_span(doc, DOC_PLAIN, " %s", items[i][1]);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}
+
+void check_doc(const struct check_view *view, const struct words *words, struct doc *doc) {
+    add_verdict(words, doc);
+    check_doc_matrix(view, doc);
+    check_doc_findings(view, doc);
+    check_doc_sums(view, doc);
+    check_doc_evidence(view, doc);
+    add_run(view, doc);
+    add_caveats(doc);
+}

@@ -1,0 +1,172 @@
+/* check_doc_matrix: the matrix of locks and faults, and the findings below it. See check_doc.h.
+ *
+ * In the page the matrix is a plain table of links, each with its whole meaning as its name, so
+ * that it works by keyboard, for screen readers and without a script; the script adds the arrow
+ * keys and the filter. */
+#include <stdlib.h>
+
+#include "report/check/check_doc.h"
+
+#define FINDINGS_SHOWN 8 /* outside of the page, which has all */
+#define SILENT_SHOWN 4
+
+char *check_cell_anchor(const struct check_view *view, const struct check_cell *cell, char *text) {
+    snprintf(text, CHECK_ANCHOR_MAX, "#cell-%d", (int)(cell - view->check->cells));
+    return text;
+}
+
+static void add_columns(const struct check_view *view, struct doc *doc) {
+    doc_column(doc, &(struct doc_column){.title = "lock"});
+    for (int c = 0; c < view->column_count; c++) {
+        const struct check_fault *fault = &view->check->faults[view->column[c]];
+        doc_column(doc, &(struct doc_column){
+                            .title = fault->name, .help = fault->summary, .upright = true});
+    }
+}
+
+static void add_cell(const struct check_view *view, const struct check_cell *cell,
+                     struct doc *doc) {
+    char sign[8], name[300], anchor[CHECK_ANCHOR_MAX];
+    if (!cell) {
+        doc_cell(doc, "%s", "-");
+        doc_set_title(doc, "not run");
+        return;
+    }
+    doc_cell(doc, "%s", "");
+    doc_set_tone(doc, check_tone(view, cell));
+    doc_set_data(doc, "verdict", check_verdict_name(cell->verdict));
+    if (cell->compared == CHECK_WORSE || cell->missed) doc_set_data(doc, "worse", "");
+    if (cell->compared == CHECK_WORSE || cell->compared == CHECK_BETTER)
+        doc_set_data(doc, "differs", "");
+    snprintf(sign, sizeof sign, "%s%s", check_sign(cell->verdict), check_mark(cell));
+    snprintf(name, sizeof name, "%s under %s: %s, %s", check_lock_of(view, cell)->name,
+             check_fault_of(view, cell)->name, check_verdict_name(cell->verdict),
+             check_compared_text(cell));
+    doc_link(doc, check_cell_anchor(view, cell, anchor), sign, name);
+}
+
+static void add_rows(const struct check_view *view, struct doc *doc) {
+    int family = -1;
+    for (int r = 0; r < view->row_count; r++) {
+        const struct check_lock *lock = &view->check->locks[view->row[r]];
+        int own = (int)check_family_of(lock);
+        if (own != family)
+            doc_group(doc, TONE_PLAIN, "%s", check_family_title((enum check_family)own));
+        family = own;
+        doc_row(doc, DOC_ROW);
+        doc_set_data(doc, "backend", lock->backend);
+        doc_cell(doc, "%s", lock->name);
+        for (int c = 0; c < view->column_count; c++)
+            add_cell(view, check_view_cell(view, view->row[r], view->column[c]), doc);
+    }
+}
+
+/* The signs and what they mean: the one legend of all outputs. */
+static void add_legend(struct doc *doc) {
+    struct {
+        enum tone tone;
+        const char *sign, *text;
+    } signs[CHECK_VERDICTS + 3];
+    static const enum tone tones[CHECK_VERDICTS] = {[CHECK_SAFE] = TONE_GOOD,
+                                                    [CHECK_EXPIRED] = TONE_WARN,
+                                                    [CHECK_STUCK] = TONE_WARN,
+                                                    [CHECK_VIOLATED] = TONE_BAD};
+    const size_t sign_count = sizeof signs / sizeof *signs;
+    for (int v = 0; v < CHECK_VERDICTS; v++) {
+        signs[v].tone = tones[v];
+        signs[v].sign = check_sign((enum check_verdict)v);
+        signs[v].text = check_verdict_name((enum check_verdict)v);
+    }
+    signs[CHECK_VERDICTS].tone = TONE_PLAIN;
+    signs[CHECK_VERDICTS].sign = "-";
+    signs[CHECK_VERDICTS].text = "not run";
+    signs[CHECK_VERDICTS + 1].tone = TONE_GOOD;
+    signs[CHECK_VERDICTS + 1].sign = "+";
+    signs[CHECK_VERDICTS + 1].text = "better than the driver states";
+    signs[CHECK_VERDICTS + 2].tone = TONE_BAD;
+    signs[CHECK_VERDICTS + 2].sign = "!";
+    signs[CHECK_VERDICTS + 2].text =
+        "worse than the driver states, or a control that was not caught";
+    doc_list(doc, "legend");
+    doc_set_only(doc, DOC_HTML);
+    for (size_t i = 0; i < sign_count; i++) {
+        doc_item(doc, TONE_PLAIN, "%s", "");
+        doc_chip(doc, DOC_CHIP, signs[i].tone, NULL, signs[i].sign, NULL);
+        doc_span(doc, DOC_PLAIN, " %s", signs[i].text);
+    }
+    doc_end(doc);
+    doc_say(doc, TONE_PLAIN, "%s", "");
+    doc_set_only(doc, DOC_TERMINAL);
+    for (size_t i = 0; i < sign_count; i++)
+        doc_span(doc, DOC_PLAIN, "%s%s %s", i > 0 ? ", " : "", signs[i].sign, signs[i].text);
+}
+
+void check_doc_matrix(const struct check_view *view, struct doc *doc) {
+    doc_section(doc, "matrix", "Locks and faults");
+    doc_set_only(doc, DOC_TERMINAL | DOC_HTML);
+    if (view->row_count == 0) {
+        doc_say(doc, TONE_PLAIN, "No cell has been run yet.");
+        doc_set_only(doc, DOC_HTML);
+    } else {
+        doc_say(doc, TONE_PLAIN,
+                "Each cell leads to its evidence; the arrow keys go from cell to cell.");
+        doc_set_only(doc, DOC_HTML);
+        doc_html(doc, "<div id=\"filter\" class=\"controls\" hidden></div>\n");
+        doc_table(doc, "matrix", NULL);
+        add_columns(view, doc);
+        add_rows(view, doc);
+        doc_end(doc);
+        add_legend(doc);
+    }
+    doc_end(doc);
+}
+
+static void add_finding(const struct check_view *view, const struct check_cell *cell, bool is_shown,
+                        struct doc *doc) {
+    char *text = check_cell_sentence(view, cell), *recovery = check_recovery_sentence(cell),
+         *store = check_store_sentence(cell), anchor[CHECK_ANCHOR_MAX];
+    if (!text || !recovery || !store) doc->failed = true;
+    doc_item(doc, check_tone(view, cell), "%s", "");
+    if (!is_shown) doc_set_only(doc, DOC_HTML);
+    doc_link(doc, check_cell_anchor(view, cell, anchor), text, NULL);
+    if (recovery && *recovery) doc_span(doc, DOC_DETAIL, "%s", recovery);
+    if (store && *store) doc_span(doc, DOC_DETAIL, "%s", store);
+    if (cell->command) doc_command(doc, "again", cell->command);
+    free(text);
+    free(recovery);
+    free(store);
+}
+
+static void add_findings(const struct check_view *view, const struct check_cell *const *cells,
+                         int count, int shown, struct doc *doc) {
+    if (count == 0) return;
+    doc_list(doc, "findings");
+    for (int i = 0; i < count; i++) add_finding(view, cells[i], i < shown, doc);
+    if (count > shown) {
+        doc_item(doc, TONE_PLAIN, "and %d more: report.html has them, and lockbench report --csv",
+                 count - shown);
+        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    }
+    doc_end(doc);
+}
+
+void check_doc_findings(const struct check_view *view, struct doc *doc) {
+    bool judged = view->real.cells >
+                  view->real.verdict[CHECK_INCONCLUSIVE] + view->real.verdict[CHECK_FAILED];
+    doc_section(doc, "findings", "Findings: worse than stated");
+    if (view->finding_count == 0) {
+        doc_say(doc, TONE_PLAIN, judged ? "None." : "Nothing was judged.");
+        doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
+    } else {
+        doc_heading(doc, "Worse than stated");
+        doc_set_only(doc, DOC_TERMINAL);
+    }
+    add_findings(view, view->finding, view->finding_count, FINDINGS_SHOWN, doc);
+    if (view->silent_count > 0) {
+        doc_fold(doc, false, "Without a verdict (%d)", view->silent_count);
+        doc_set_headline(doc);
+        add_findings(view, view->silent, view->silent_count, SILENT_SHOWN, doc);
+        doc_end(doc);
+    }
+    doc_end(doc);
+}

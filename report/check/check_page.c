@@ -1,0 +1,40 @@
+/* check_page: a check as one page that opens without a network. Its words and tables are in the
+ * HTML; the drawings, the filter and the panel of a cell need the script (report/src/check). */
+#include "report/check/check_parts.h"
+#include "report/page/assets.h"
+#include "report/page/html_parts.h"
+
+static void write_banner(FILE *out, const struct check_view *view) {
+    const struct check *check = view->check;
+    const char *cpu = json_string_value(json_object_get(check->environment, "cpu_model"));
+    fputs("<header>\n<p class=\"kicker\">lockbench check</p>\n<h1>Which locks are locks"
+          "<span class=\"summary\">: under pauses, crashes, failovers and cut wires</span></h1>\n"
+          "<p class=\"meta\">",
+          out);
+    escape_html(out, check->started_at);
+    fprintf(out, " &middot; %d locks &middot; %d faults &middot; %d cells", view->row_count,
+            view->column_count, check->cell_count);
+    if (cpu) {
+        fputs(" &middot; ", out);
+        escape_html(out, cpu);
+    }
+    fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#verdict\">Verdict</a>"
+          "<a href=\"#matrix\">Matrix</a><a href=\"#findings\">Findings</a>"
+          "<a href=\"#sums\">What held</a><a href=\"#evidence\">Evidence</a>"
+          "<a href=\"#run\">The check</a><a href=\"#caveats\">Limits</a></nav>\n"
+          "</header>\n<main>\n",
+          out);
+}
+
+int check_write_page(const struct check_view *view, const struct doc *doc, FILE *out,
+                     struct lb_err *err) {
+    html_begin(out, "check", view->check->started_at);
+    write_banner(out, view);
+    if (doc_write(doc, DOC_HTML, false, out, err) != 0) return -1;
+    fputs("</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from check.json "
+          "alone.</p>\n</footer>\n",
+          out);
+    if (*asset_check) fprintf(out, "<script>%s</script>\n", asset_check);
+    fputs("</body>\n</html>\n", out);
+    return 0;
+}
