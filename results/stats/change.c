@@ -7,12 +7,13 @@
 
 #include "results/stats/student.h"
 
-/* How sure a point must be to be looked at again: ten times less, as far as that is sense. */
+/* The p-value up to which the first pass keeps a point: ten times the limit, or less where the limit
+ * is loose. */
 static double weak_p(double max_p) {
     return max_p < 0.05 ? 10 * max_p : max_p < 0.5 ? 2 * max_p : max_p;
 }
 
-/* Mean of from .. to, and the sum of squares around it. */
+/* The mean of from .. to, and the sum of squared deviations. */
 static double mean_of(const double *values, int from, int to, double *ret_squares) {
     double mean = 0;
     *ret_squares = 0;
@@ -39,9 +40,10 @@ static struct change_point test(const double *values, int from, int at, int to) 
     return point;
 }
 
-/* The best place to split from .. to: where the two sides' distance, by Matteson and James's
- * divergence with the exponent 1, is greatest. The right side may end early, so that a change that
- * is undone later is found too. Returns the divergence, -INFINITY for fewer than two values. */
+/* The best place to split from .. to: where the distance of the two sides, by the divergence of
+ * Matteson and James with exponent 1, is greatest. The right side may end early, so that a change
+ * that is undone later is found too. Returns the divergence, or -INFINITY for fewer than two
+ * values. */
 static double split(const double *values, int from, int to, int *ret_at) {
     double best = -INFINITY, inside_left = 0;
     for (int at = from + 1; at < to; at++) {
@@ -63,7 +65,7 @@ static double split(const double *values, int from, int to, int *ret_at) {
     return best;
 }
 
-/* Where the part of a list of points that index belongs to begins and ends: at its neighbours. */
+/* The neighbours of a point in the list: where the levels on both sides of it begin and end. */
 static void neighbours(const struct change_point *points, int count, int index, int from, int to,
                        int *ret_from, int *ret_to) {
     *ret_from = from;
@@ -74,7 +76,7 @@ static void neighbours(const struct change_point *points, int count, int index, 
     }
 }
 
-/* Keeps the list in order; a point that is there already stays. */
+/* Inserts a point and keeps the list in order; no effect if the point is already there. */
 static int insert(struct change_point *points, int count, struct change_point point) {
     int at = count;
     while (at > 0 && points[at - 1].index > point.index) at--;
@@ -84,7 +86,7 @@ static int insert(struct change_point *points, int count, struct change_point po
     return count + 1;
 }
 
-/* Splits one window top-down for as long as the best split of all parts is significant. Fills
+/* Splits one window top-down as long as the best split of its parts is significant. Fills
  * points. */
 static int split_window(const double *values, int from, int to, double max_p,
                         struct change_point *points) {
@@ -119,14 +121,14 @@ static void test_again(const double *values, int value_count, struct change_poin
     points[which] = test(values, from, points[which].index, to);
 }
 
-/* The greater of the changes as seen from either side. */
+/* The greater of the two relative changes, seen from either side. */
 static double magnitude(const struct change_point *point) {
     double up = point->before != 0 ? fabs(point->after / point->before - 1) : 0;
     double down = point->after != 0 ? fabs(point->before / point->after - 1) : 0;
     return up > down ? up : down;
 }
 
-/* The point to take away next; -1 when all that are left are significant and great enough. */
+/* The point to remove next; -1 when all points that are left are significant and large enough. */
 static int weakest(const struct change_point *points, int count,
                    const struct change_options *options) {
     int at = 0;

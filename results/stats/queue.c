@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TERMS 64 /* a Poisson number of mean below 1 is never so great: 1 / 64! */
+#define TERMS 64 /* a Poisson number with a mean below 1 never reaches this: 1 / 64! */
 
 double queue_capacity(double hold, double handoff) {
     if (!isfinite(hold) || !isfinite(handoff) || hold < 0 || handoff < 0 || !(hold + handoff > 0))
@@ -22,9 +22,9 @@ double queue_md1_wait(double rate, double service) {
     return rho < 1 ? rho * service / (2 * (1 - rho)) : INFINITY;
 }
 
-/* Probabilities of 0 .. count-1 in the system: up over each level as often as down (Ramaswami's
- * recursion, 1988, of positive terms only). While one is served a Poisson number of mean rho
- * arrives. */
+/* The probabilities of 0 .. count-1 clients in the system: each level is crossed upwards as often
+ * as downwards (Ramaswami's recursion, 1988, of positive terms only). While one client is served, a
+ * Poisson number of mean rho arrives. */
 static void fill_system(double rho, double *in_system, int count) {
     double more[TERMS + 1]; /* P(at least i arrive) */
     double one = exp(-rho), none = one;
@@ -45,8 +45,8 @@ static double below(double rho, double x, const double *in_system) {
     int k = (int)floor(x) + 1; /* k - 1 <= x < k */
     double ahead = rho * (k - x), term = exp(-ahead), sum = 0, at_most = 0;
     for (int i = 0; i <= k; i++) at_most += in_system[i];
-    /* Of those in the system when one arrives, at most k - j, where j of them leave during what is
-     * missing of the k-th service time. */
+    /* An arriving client finds at most k - j others in the system, of which j leave during the rest
+     * of the k-th service time. */
     for (int j = 0; j < k && j < TERMS; j++) {
         sum += term * at_most;
         at_most -= in_system[k - j];

@@ -20,8 +20,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* How many of the orders of m and n values give U = 0 .. m*n: the coefficients of the Gaussian
- * binomial, product over i of (1 - q^(m+i)) / (1 - q^i). NULL when out of memory. */
+/* The number of orders of m and n values that give each U = 0 .. m*n: the coefficients of the
+ * Gaussian binomial, the product over i of (1 - q^(m+i)) / (1 - q^i). NULL when out of memory. */
 static double *orders(int m, int n) {
     int top = m * n;
     double *count = calloc((size_t)top + 1, sizeof *count);
@@ -34,7 +34,7 @@ static double *orders(int m, int n) {
     return count;
 }
 
-/* P(U <= u) of m and n values; u below 0 gives 0. */
+/* P(U <= u) for m and n values; 0 for u below 0. */
 static double below(const double *count, int top, int u) {
     double sum = 0, all = 0;
     for (int i = 0; i <= top; i++) {
@@ -77,8 +77,8 @@ double rank_p(const double *x, int x_count, const double *y, int y_count) {
     return erfc(z / sqrt(2));
 }
 
-/* The greatest k for which the differences number k and k from the end bound the shift at this
- * level: the quantile of U. 0 = the groups are too small. *ret_level: what is reached. */
+/* The greatest k for which the k-th differences from both ends bound the shift at this level: a
+ * quantile of U. 0 = the groups are too small. *ret_level: the level that is reached. */
 static int bound_at(int m, int n, double level, double *ret_level) {
     double alpha = (1 - level) / 2;
     int k = 0;

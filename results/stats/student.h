@@ -6,8 +6,8 @@
  * continued fraction). NAN for bad input. */
 double student_p(double t, double df);
 
-/* The t with P(|T| <= t) = level: what an interval of this level is wide by. 0 < level < 1, df > 0;
- * else NAN. */
+/* The t with P(|T| <= t) = level, which gives the width of an interval of this level. 0 < level < 1
+ * and df > 0; otherwise NAN. */
 double student_quantile(double level, double df);
 
 #endif

@@ -28,7 +28,7 @@ static double squares(const struct points *points, const double *p) {
     return sum;
 }
 
-/* J'J and J' times what the law leaves over. */
+/* J'J, and J' times the residuals. */
 static void normal_equations(const struct points *points, const double *p,
                              double a[PARAMETERS][PARAMETERS], double *b) {
     memset(a, 0, sizeof(double[PARAMETERS][PARAMETERS]));
@@ -43,8 +43,8 @@ static void normal_equations(const struct points *points, const double *p,
     }
 }
 
-/* Solves a x = b by Gauss with pivots, a scaled to a diagonal of 1 first: the parameters' sizes
- * differ by six orders. False when a is singular. */
+/* Solves a x = b by Gaussian elimination with pivots; a is first scaled to a diagonal of 1, because
+ * the sizes of the parameters differ by six orders of magnitude. False when a is singular. */
 static bool solve(double a[PARAMETERS][PARAMETERS], const double *b, double *x) {
     double m[PARAMETERS][PARAMETERS + 1], scale[PARAMETERS];
     for (int r = 0; r < PARAMETERS; r++) {
@@ -74,8 +74,8 @@ static bool solve(double a[PARAMETERS][PARAMETERS], const double *b, double *x) 
     return true;
 }
 
-/* The law is linear in (1, sigma, kappa) / lambda once turned round: N/X = (1 + sigma (N-1) + kappa
- * N (N-1)) / lambda. Least squares of that is where to begin. */
+/* Inverted, the law is linear in (1, sigma, kappa) / lambda: N/X = (1 + sigma (N-1) + kappa N
+ * (N-1)) / lambda. The least squares of this form are the starting point. */
 static void begin(const struct points *points, double *p) {
     double a[PARAMETERS][PARAMETERS] = {0}, b[PARAMETERS] = {0}, c[PARAMETERS];
     double best = 0;
@@ -97,8 +97,8 @@ static void begin(const struct points *points, double *p) {
     p[2] = c[2] > 0 ? c[2] / c[0] : 0;
 }
 
-/* One damped step that stays within sigma, kappa >= 0: a parameter that is at 0 and would go below
- * stays there, and the others go on without it. */
+/* One damped step that stays within sigma, kappa >= 0: a parameter at 0 that would become negative
+ * stays at 0, and the other ones move without it. */
 static bool step(double a[PARAMETERS][PARAMETERS], const double *b, const double *p, double damping,
                  double *next) {
     bool held[PARAMETERS] = {false, p[1] <= 0 && b[1] <= 0, p[2] <= 0 && b[2] <= 0};
@@ -125,7 +125,8 @@ static bool step(double a[PARAMETERS][PARAMETERS], const double *b, const double
     return next[0] > 0;
 }
 
-/* Levenberg and Marquardt, with Marquardt's scaling. False when it leads nowhere. */
+/* The method of Levenberg and Marquardt, with Marquardt's scaling. False when it does not
+ * converge. */
 static bool fit(const struct points *points, double *p) {
     double damping = 1e-3, best = squares(points, p);
     for (int round = 0; round < ROUNDS && damping < 1e15; round++) {
