@@ -1,11 +1,11 @@
-/* err: see err.h. It refuses to print: the program's main does that, once. */
+/* err: see err.h. It does not print: the program's main does that, once. */
 #include "bench/base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Servers' messages come with newlines and control characters; an error is one line. */
+/* Servers' messages may contain newlines and control characters; an error is one line. */
 static void one_line(char *text) {
     for (char *c = text; *c; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';

@@ -15,7 +15,7 @@ static bool is_home(const char *folder) {
     return len > 0 && (size_t)len < sizeof marker && access(marker, R_OK) == 0;
 }
 
-/* The program may stand in the root, in .build/<variant>/ (tests deeper), or in PREFIX/bin. */
+/* The program may be in the root, in .build/<variant>/ (tests are deeper), or in PREFIX/bin. */
 static int find_home(char folder[PATH_MAX], bool *ret_installed, struct lb_err *err) {
     *ret_installed = false;
     const char *wished = getenv("LOCKBENCH_HOME");

@@ -1,5 +1,4 @@
-/* nearest: see nearest.h. It refuses to search anything itself: the caller shows it the
- * candidates. */
+/* nearest: see nearest.h. It does not look for candidates itself: the caller offers them. */
 #include "bench/base/nearest.h"
 
 #include <ctype.h>
@@ -7,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_LEN 60 /* longer names are not offered; keeps the rows on the stack */
+#define NAME_MAX_LEN 60 /* longer names are not offered, so that the rows fit on the stack */
 
 static int smaller(int a, int b) {
     return a < b ? a : b;
@@ -17,7 +16,7 @@ static bool same(char a, char b) {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Three rows of the usual table are enough: a swap looks two rows back. */
+/* Three rows of the usual table are enough, because a swap looks two rows back. */
 static int distance_of(const char *a, const char *b) {
     int rows[3][NAME_MAX_LEN + 1];
     int a_len = (int)strlen(a), b_len = (int)strlen(b);
@@ -48,8 +47,8 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     size_t typed_len = strlen(nearest->typed), name_len = strlen(name);
     if (typed_len == 0 || typed_len > NAME_MAX_LEN || name_len > NAME_MAX_LEN) return;
     int distance = distance_of(nearest->typed, name);
-    /* A part of the name, left out or typed alone ("setnx" for "redis-setnx"), is meant as often as
-     * a slip; it ranks behind any slip that is near enough. */
+    /* A part of a name, left out or typed alone ("setnx" for "redis-setnx"), is meant as often as a
+     * slip of the keyboard; it ranks after any slip that is near enough. */
     int allowed = typed_len <= 4 ? 1 : (int)(typed_len + 2) / 4 + 1;
     if (distance > allowed) {
         if (typed_len < 3 || (!strstr(name, nearest->typed) && !strstr(nearest->typed, name)))

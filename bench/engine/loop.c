@@ -12,7 +12,7 @@
 
 #include "bench/engine/loop_impl.h"
 
-/* A cut-off may be moved while the loop sleeps in the kernel: look at it this often. */
+/* The cut-off may move while the loop sleeps in the kernel, so the loop looks at it this often. */
 #define CUTOFF_LOOK_NS (100 * LB_MS_NS)
 
 #define FIBER_BYTES ((sizeof(struct lb_fiber) + 63) & ~(size_t)63)
@@ -50,7 +50,7 @@ static void bury(struct loop *loop) {
         size_t used = stack_used(&fiber->stack);
         if (used > loop->stats.stack_bytes_max) loop->stats.stack_bytes_max = used;
         context_done(&fiber->context);
-        struct stack stack = fiber->stack; /* the fiber lies in it */
+        struct stack stack = fiber->stack; /* the fiber is stored in its stack */
         stack_unmap(&stack);
     }
 }
@@ -128,8 +128,9 @@ static struct lb_fiber *spawn(struct loop *loop, const char *name, void (*run)(v
         errno = ENOMEM;
         return NULL;
     }
-    /* The fiber lies at the top of its own stack, which is zero: what a switch touches is then side
-     * by side (with 128 clients of PostgreSQL 16.2 against 15.3 us of processor time a cycle). */
+    /* The fiber is stored at the top of its own stack, which is zeroed: the memory that a switch
+     * touches is then close together (with 128 clients of PostgreSQL 16.2 against 15.3 us of
+     * processor time a cycle). */
     size_t room = stack.bytes - FIBER_BYTES;
     struct lb_fiber *fiber = (struct lb_fiber *)(void *)(stack.base + room);
     fiber->stack = stack;
@@ -163,7 +164,7 @@ void lb_join(struct lb_fiber *fiber) {
     struct loop *loop = fiber->loop;
     while (fiber->state != FIBER_ENDED) {
         fiber->joiner = loop->current;
-        /* Not cut off: whoever joins relies on the fiber being gone. */
+        /* The cut-off does not end this wait: the caller relies on the end of the fiber. */
         bool shielded = loop->current->shielded;
         loop->current->shielded = true;
         loop_park(LB_NEVER);
@@ -193,7 +194,7 @@ void loop_shield(bool on) {
     loop_current->current->shielded = on;
 }
 
-/* Back to the loop; the caller has put the fiber where it will be found again. */
+/* Switches back to the loop; the caller has queued the fiber so that it will run again. */
 static void leave(struct loop *loop) {
     context_switch(&loop->current->context, &loop->main);
 }
@@ -203,16 +204,16 @@ int loop_park(int64_t deadline_ns) {
     struct lb_fiber *fiber = loop->current;
     fiber->ready = 0;
     if (lb_stopping()) {
-        /* the others' turn: a helper that loops on waits must not starve them */
+        /* others run first: a helper that loops over waits must not starve them */
         push_ready(loop, fiber);
         leave(loop);
         return fiber->ready;
     }
     fiber->state = FIBER_PARKED;
     fiber->deadline_ns = deadline_ns;
-    /* Most deadlines are far-off limits of waits that end soon. So a timer is left in the heap when
-     * its wait ends, and serves the next wait too if it fires before that one's deadline: then it
-     * is set anew. A wait costs the heap nothing, but for one wake-up a fiber in the time of such a
+    /* Most deadlines are distant limits of waits that end soon. So a timer stays in the heap when
+     * its wait ends, and serves the next wait too if it fires before that one's deadline; then it
+     * is set again. A wait costs the heap nothing but one wake-up of a fiber for each such
      * limit. */
     if (deadline_ns != LB_NEVER && (!fiber->timer.place || fiber->timer.due_ns > deadline_ns)) {
         heap_remove(&loop->timers, &fiber->timer);
@@ -266,7 +267,7 @@ static void cut_off(struct loop *loop) {
     loop->cut = cut;
 }
 
-/* How long nothing of ours is due. */
+/* How long until the next event of this loop is due. */
 static int64_t idle_ns(const struct loop *loop) {
     struct timer *timer = heap_first(&loop->timers);
     int64_t wait_ns = timer ? timer->due_ns - loop->now_ns : LB_NEVER;
@@ -295,12 +296,12 @@ static void resume(struct loop *loop, struct lb_fiber *fiber) {
 void loop_run(struct loop *loop) {
     loop_current = loop;
     context_adopt(&loop->main);
-    /* The default slack of 50 us would be added to the waits that block the thread. */
+    /* Linux would add its default timer slack of 50 us to waits that block the thread. */
     prctl(PR_SET_TIMERSLACK, 1UL);
     loop->now_ns = lb_now();
     while (loop->live > 0) {
-        /* After a pause of the process, sockets come before sleepers: a holder must hear from its
-         * session's helper that the session is over before it goes on. */
+        /* After a pause of the process, sockets come before timers: a holder must hear from its
+         * session's helper that the session has ended before it continues. */
         if (loop->now_ns - loop->polled_ns > LOOP_AWAY_NS) loop_poll(loop, 0);
         fire_timers(loop);
         cut_off(loop);
@@ -309,8 +310,8 @@ void loop_run(struct loop *loop) {
         } else if (loop->now_ns - loop->polled_ns > LOOP_GRACE_NS / 2) {
             loop_poll(loop, 0);
         }
-        /* Only those that are ready now: one that yields waits for the next round, after sockets
-         * and timers. */
+        /* Only the fibers that are ready now: one that yields waits for the next round, after
+         * sockets and timers. */
         for (size_t batch = loop->ready_count; batch > 0; batch--) resume(loop, pop_ready(loop));
     }
     loop_current = NULL;

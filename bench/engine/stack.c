@@ -1,5 +1,5 @@
-/* stack: see stack.h. An overflow hits the guard page and ends the program: it never corrupts a
- * neighbour. */
+/* stack: see stack.h. An overflow hits the guard page and ends the program; it never corrupts
+ * another stack. */
 #define _GNU_SOURCE
 #include "bench/engine/stack.h"
 
@@ -31,8 +31,8 @@ void stack_unmap(struct stack *stack) {
     if (!stack->base) return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 #ifdef LB_ASAN
-    /* Frames that were left by a switch are still marked: whatever is mapped here next would
-     * inherit that. */
+    /* Frames that were left by a switch are still marked by the sanitizer: the next mapping at this
+     * address would inherit the marks. */
     __asan_unpoison_memory_region(stack->base, stack->bytes);
 #endif
     munmap(stack->base - page, stack->bytes + page);
@@ -40,7 +40,7 @@ void stack_unmap(struct stack *stack) {
     stack->bytes = 0;
 }
 
-/* Reads memory that belongs to frames long gone, which a sanitizer would take for an error. */
+/* Reads memory of frames that no longer exist, which a sanitizer would report as an error. */
 __attribute__((no_sanitize("address", "thread"))) size_t stack_used(const struct stack *stack) {
     const uint64_t *word = (const uint64_t *)(const void *)stack->base;
     size_t count = stack->bytes / sizeof *word;

@@ -1,4 +1,4 @@
-/* wait: sockets on a loop, by epoll: the waits of drivers/wait.h. See there for the contracts. */
+/* wait: sockets on a loop, by epoll: the waits of drivers/wait.h, which has the contracts. */
 #define _GNU_SOURCE
 #include "drivers/wait.h"
 
@@ -28,8 +28,8 @@ static struct fd_entry *entry_of(struct loop *loop, int fd) {
     return &loop->fds[fd];
 }
 
-/* Registers fd for events, whether or not epoll knows it: a library may have closed it and opened
- * another of the same number meanwhile. */
+/* Registers fd for events, whether epoll knows it or not: a library may have closed it and opened
+ * another one with the same number. */
 static int arm(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
     int first = entry->known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -55,7 +55,7 @@ static int ready_bits(uint32_t events) {
     return ready;
 }
 
-/* Parks the calling fiber as the one that waits for `events` of an fd that is armed. */
+/* Parks the calling fiber as the one that waits for `events` of an fd that is registered. */
 static int park_on(struct loop *loop, int fd, int events, int64_t deadline_ns) {
     struct fd_entry *entry = &loop->fds[fd];
     if (events & LB_READABLE) entry->reader = loop->current;
@@ -73,7 +73,7 @@ int lb_wait_fd(int fd, int events, int64_t deadline_ns) {
     if (!entry) return fd < 0 ? -EBADF : -ENOMEM;
     uint32_t wanted = epoll_bits(events);
     if (!entry->known || entry->edge || (entry->armed & wanted) != wanted) {
-        /* What another kind of wait registered is replaced. */
+        /* Replaces a registration by another kind of wait. */
         int failed =
             arm(loop, entry, fd, entry->known && !entry->edge ? entry->armed | wanted : wanted);
         if (failed) return failed;
@@ -92,7 +92,7 @@ int lb_wait_edge(int fd, int events, int64_t deadline_ns) {
         int failed = arm(loop, entry, fd, wanted);
         if (failed) return failed;
         entry->edge = true;
-        entry->pending = 0; /* arming anew reports what is ready now */
+        entry->pending = 0; /* registering again reports what is ready now */
     }
     int pending = entry->pending & (events | LB_HANGUP);
     if (pending) {
@@ -107,7 +107,7 @@ void lb_fd_forget(int fd) {
     if (!loop || fd < 0 || fd >= loop->fd_room || !loop->fds[fd].known) return;
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
     struct fd_entry *entry = &loop->fds[fd];
-    /* Whoever waits learns it as a hang-up. */
+    /* A fiber that waits gets a hang-up. */
     if (entry->reader) loop_ready(entry->reader, LB_HANGUP);
     if (entry->writer) loop_ready(entry->writer, LB_HANGUP);
     *entry = (struct fd_entry){0};
@@ -123,7 +123,7 @@ int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns) {
         int failed =
             arm(loop, entry, polls[i].fd, epoll_bits(polls[i].events) | (uint32_t)EPOLLONESHOT);
         if (failed) return failed;
-        entry->edge = true; /* one shot: never disarmed for want of a waiter */
+        entry->edge = true; /* one-shot: epoll disables it itself, also without a waiter */
         entry->pending = 0;
         if (polls[i].events & LB_READABLE) entry->reader = loop->current;
         if (polls[i].events & LB_WRITABLE) entry->writer = loop->current;
@@ -141,7 +141,7 @@ int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns) {
     return ready;
 }
 
-/* An event nobody waits for, level-triggered: without this it would be reported for ever. */
+/* A level-triggered event without a waiter: it would be reported for ever. */
 static void disarm(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
     if (events & (EPOLLERR | EPOLLHUP)) {
         epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -174,10 +174,10 @@ static void dispatch(struct loop *loop, int fd, uint32_t events) {
     if (unheard) disarm(loop, entry, fd, unheard);
 }
 
-/* Sees to it that the loop wakes at due_ns at the latest. Telling epoll_pwait2 a timeout instead
- * would set a timer of the kernel for each wait, which in a virtual machine costs more than the
- * wait: this one is set anew only when it fired or is wanted earlier (measured with one client of
- * PostgreSQL: 30 against 18 us of processor time a cycle). */
+/* Makes sure that the loop wakes at due_ns at the latest. A timeout for epoll_pwait2 would set a
+ * kernel timer for each wait, which costs more than the wait in a virtual machine. This timer is
+ * set only when it has fired or must fire earlier (measured with one client of PostgreSQL: 30
+ * against 18 us of processor time a cycle). */
 static void arm_timer(struct loop *loop, int64_t due_ns) {
     if (loop->timer_ns > loop->now_ns && loop->timer_ns <= due_ns) return;
     struct itimerspec when = {
@@ -190,12 +190,12 @@ void loop_poll(struct loop *loop, int64_t wait_ns) {
     struct epoll_event events[POLL_EVENTS];
     if (wait_ns > 0 && wait_ns != LB_NEVER) arm_timer(loop, loop->now_ns + wait_ns);
     int count = epoll_wait(loop->epoll_fd, events, POLL_EVENTS, wait_ns > 0 ? -1 : 0);
-    /* The process was stopped and goes on: what came meanwhile is there. */
+    /* The process was stopped and continued: events that arrived meanwhile are pending. */
     while (count < 0 && errno == EINTR) count = epoll_wait(loop->epoll_fd, events, POLL_EVENTS, 0);
     loop->now_ns = loop->polled_ns = lb_now();
     loop->stats.polls++;
     for (int i = 0; i < count; i++) {
-        /* Edge-triggered and never read: it has done its work by waking us. */
+        /* Edge-triggered and never read: its only purpose is the wake-up. */
         if (events[i].data.fd != loop->timer_fd)
             dispatch(loop, events[i].data.fd, events[i].events);
     }

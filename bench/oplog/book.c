@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define OPEN_MAX 8    /* grants of a client at the same time: the keys of one attempt */
-#define SLICE 1000000 /* records between two times that pages are given back */
+#define OPEN_MAX 8    /* grants that a client may have at the same time: the keys of one attempt */
+#define SLICE 1000000 /* records between two releases of the file's pages */
 
-/* A client while its records come in. */
+/* A client while its records are added. */
 struct book_client {
     int64_t last_ns; /* its last stamp */
     uint32_t open[OPEN_MAX];
@@ -30,7 +30,7 @@ void book_done(struct book *book) {
     *book = (struct book){0};
 }
 
-/* Room for one more in an array of things of `bytes` each. NULL when out of memory. */
+/* Makes room for one more in an array of elements of `bytes` each. NULL when out of memory. */
 static void *grown(void *array, size_t count, size_t *room, size_t bytes) {
     if (count < *room) return array;
     size_t wanted = *room ? *room + *room / 2 : 1024;
@@ -59,13 +59,13 @@ static int granted(struct book *book, struct book_client *client,
                    const struct oplog_record *record) {
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
-        /* Its release was not kept. */
+        /* Its release was dropped. */
         if (book->holds[client->open[i]].key == place) forget(client, i--);
     }
     if (client->open_count == OPEN_MAX) forget(client, 0);
     struct hold *hold = add_hold(book);
     if (!hold) return -1;
-    /* Ends where it begins, until its end is known. */
+    /* It ends where it begins, until its end is known. */
     *hold = (struct hold){.called_ns = record->begin_ns,
                           .from_ns = record->end_ns,
                           .to_ns = record->end_ns,
@@ -81,8 +81,8 @@ static int granted(struct book *book, struct book_client *client,
     return 0;
 }
 
-/* All that the client holds has a new lease. In time it goes on; too late, there is a time between
- * that was nobody's: a new piece begins. */
+/* A renewal gives everything that the client holds a new lease. A renewal in time continues the
+ * hold; a late one leaves a gap in which the client did not hold, and begins a new piece. */
 static int renewed(struct book *book, struct book_client *client,
                    const struct oplog_record *record) {
     for (int i = 0; i < client->open_count; i++) {
@@ -166,7 +166,7 @@ static void released(struct book *book, struct book_client *client,
     }
 }
 
-/* A stall or a cut that was said to last is over. */
+/* A stall or a cut that was recorded as lasting is over. */
 static bool was_open(struct book *book, const struct oplog_record *record) {
     for (size_t i = 0; record->kind != OPLOG_DEATH && i < book->mishap_count; i++) {
         struct mishap *mishap = &book->mishaps[i];
@@ -199,7 +199,7 @@ static int happened(struct book *book, const struct oplog_record *record) {
 }
 
 static int add(struct book *book, const struct oplog_record *record) {
-    if (record->client >= book->rules.clients) return 0; /* no history of ours says so */
+    if (record->client >= book->rules.clients) return 0; /* our own oplogs never contain this */
     if (record->kind >= OPLOG_STALL) return happened(book, record);
     struct book_client *client = &book->clients[record->client];
     int64_t stamp_ns = record->end_ns > record->begin_ns ? record->end_ns : record->begin_ns;
@@ -214,7 +214,7 @@ static int add(struct book *book, const struct oplog_record *record) {
         return 0;
     case OPLOG_RENEWAL:
         return renewed(book, client, record);
-    default: /* told: the release that was not called says the same */
+    default: /* OPLOG_TOLD: the release that was not called says the same */
         return 0;
     }
 }
@@ -230,13 +230,13 @@ int book_add(struct book *book, const struct oplog_record *records, size_t count
     return 0;
 }
 
-/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER: not yet, or
+/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER = not yet, or
  * without end. */
 static bool is_time(int64_t ns) {
     return (ns >= 0 && ns < INT64_MAX / 2) || ns == LB_NEVER;
 }
 
-/* The file may come from anywhere. */
+/* The file may be from any source. */
 static bool is_sound(const struct oplog_record *record) {
     return record->begin_ns != LB_NEVER && is_time(record->begin_ns) && is_time(record->end_ns) &&
            is_time(record->lease_end_ns);
@@ -251,7 +251,7 @@ int book_add_file(struct book *book, const struct oplog_file *file, struct lb_er
                                "the history's record %zu has times that are none", i);
             if (book_add(book, &file->records[i], 1, err) != 0) return -1;
         }
-        /* What was read is not needed again. */
+        /* Pages that were read are not needed again. */
         size_t bytes = (at + count) * sizeof *file->records & ~(size_t)0xffff;
         madvise(file->map, bytes, MADV_DONTNEED);
     }
@@ -273,8 +273,8 @@ static bool concerns(const struct mishap *mishap, const struct hold *hold) {
     return hold->client - mishap->first < mishap->count;
 }
 
-/* When the session that a grant lives by may have ended, as far as faults tell. A release that said
- * that all was well says that it had not. */
+/* When the session that a grant lives by may have ended because of faults. A release that reported
+ * success shows that it had not. */
 static int64_t session_end_ns(const struct book *book, const struct hold *hold) {
     const struct oplog_rules *rules = &book->rules;
     int64_t end_ns = LB_NEVER;
@@ -291,7 +291,7 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
         }
         if (mishap->kind == OPLOG_CUT && rules->cut_ns != LB_NEVER &&
             mishap->end_ns >= hold->called_ns) {
-            /* What was granted while it lasted was cut off after that. */
+            /* A grant made during the cut is cut off from then on. */
             at_ns = lb_after(mishap->begin_ns > hold->from_ns ? mishap->begin_ns : hold->from_ns,
                              rules->cut_ns);
         }
@@ -300,7 +300,7 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
     return end_ns;
 }
 
-/* Those that were still held when the records ended. */
+/* The grants that were still held when the records ended. */
 static void close_open(struct book *book) {
     for (uint32_t c = 0; c < book->rules.clients; c++) {
         struct book_client *client = &book->clients[c];
@@ -341,7 +341,8 @@ int64_t hold_gone_ns(const struct book *book, const struct hold *hold) {
     bool sure =
         hold->ended == OPLOG_OK || hold->ended == OPLOG_LOST || (hold->flags & HOLD_CONTINUED);
     if (sure && !(hold->flags & (HOLD_OPEN | HOLD_DEAD | HOLD_GHOST))) return hold->released_ns;
-    /* The server counts from later than the client, rounds up, and has ticks. */
+    /* The server counts the lease from a later time than the client, rounds it up, and checks it in
+     * ticks. */
     if (hold->lease_end_ns == LB_NEVER) return LB_NEVER;
     return lb_after(hold->lease_end_ns, book->rules.lease_ns);
 }

@@ -19,7 +19,7 @@ static double second_of(const struct oplog_rules *rules, int64_t ns) {
     return (double)(ns - rules->begin_ns) / 1e9;
 }
 
-/* What there is to say of a hold that another one met. */
+/* Describes a hold that another one overlapped. */
 static void note_holder(struct oplog_line *line, const struct oplog_rules *rules,
                         const struct judgement *judgement, const struct hold *hold) {
     bool outlived = hold->inside_ns < judgement->clash_ns;

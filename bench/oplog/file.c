@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #define BYTE_ORDER_MARK 0x01020304
-#define CLIENTS_MAX 100000         /* that a file may name without an operation of each */
-#define LOOK_NS (5 * LB_MS_NS)     /* between two looks at the rings */
-#define LINGER_NS (100 * LB_MS_NS) /* what a ring that is not half full waits for at most */
+#define CLIENTS_MAX 100000     /* clients that a file may name without an operation of each */
+#define LOOK_NS (5 * LB_MS_NS) /* between two looks at the rings */
+/* the longest time that records wait in a ring that is not half full */
+#define LINGER_NS (100 * LB_MS_NS)
 
 struct oplog_writer {
     struct oplog *history;
@@ -28,10 +29,10 @@ struct oplog_writer {
     pthread_t thread;
     bool running;
     _Atomic bool ends;
-    struct lb_err err; /* the thread's, until it is joined */
+    struct lb_err err; /* belongs to the thread until it is joined */
 };
 
-/* A write that falls short leaves no part of a record. */
+/* A short write must not leave a part of a record. */
 static void give_up(struct oplog_writer *writer, const char *why) {
     off_t end =
         (off_t)(sizeof(struct oplog_header) + writer->written * sizeof(struct oplog_record));
@@ -54,7 +55,7 @@ static int write_all(struct oplog_writer *writer, const void *data, size_t bytes
     return 0;
 }
 
-/* Takes what a ring has, if it is worth it. */
+/* Takes the records of a ring if there are enough of them. */
 static void take(struct oplog_writer *writer, struct oplog_ring *ring, bool all) {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -170,7 +171,7 @@ void oplog_writer_free(struct oplog_writer *writer) {
     free(writer);
 }
 
-/* Times that can be added to others; see book.c. */
+/* Times must be small enough to be added; see book.c. */
 static bool is_sound(const struct oplog_rules *rules) {
     const int64_t times[] = {rules->lease_ns, rules->session_ns, rules->begin_ns, rules->end_ns,
                              rules->cut_ns == LB_NEVER ? 0 : rules->cut_ns};
@@ -199,7 +200,7 @@ static int map_file(struct oplog_file *file, int fd, const char *path, struct lb
     }
     header->lock[sizeof header->lock - 1] = '\0';
     file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct oplog_record);
-    /* Memory is taken for each client: a short file has no crowd. */
+    /* Memory is allocated for each client, so a short file may not name many clients. */
     if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
         return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients",
                        path, file->count, header->rules.clients);

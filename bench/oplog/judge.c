@@ -11,15 +11,15 @@ struct latest {
     uint32_t hold;
 };
 
-/* What a key's sweep knows of the holds before; readers and writers apart. */
+/* What the sweep over a key knows about earlier holds; readers and writers apart. */
 struct sweep {
-    struct latest certain[2], inside[2]; /* 0: those that nobody may meet, 1: readers */
+    struct latest certain[2], inside[2]; /* 0 = holds that exclude all others, 1 = readers */
     uint64_t token;                      /* the greatest so far */
     uint32_t token_hold;
     int64_t called_ns; /* the latest call among those granted */
 };
 
-/* Permits that are out, by when they come back: a heap. */
+/* The permits that are held, by the time at which they are returned: a heap. */
 struct out {
     int64_t end_ns;
     uint32_t permits;
@@ -65,8 +65,8 @@ static const struct latest *later(const struct latest *a, const struct latest *b
     return a->ns >= b->ns ? a : b;
 }
 
-/* Tokens grow in the order of holds that did not meet. One that came back late, or was lost, may
- * have been granted long before it was seen. */
+/* Tokens must grow in the order of holds that did not overlap. A grant that returned late, or was
+ * lost, may have been granted long before the client saw it. */
 static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, bool met,
                         struct judgement *judgement) {
     struct hold *hold = &book->holds[index];
@@ -91,7 +91,7 @@ static void sweep_order(struct sweep *sweep, const struct hold *hold, struct jud
     if (hold->called_ns > sweep->called_ns) sweep->called_ns = hold->called_ns;
 }
 
-/* One at a time, or readers together. */
+/* Judges locks that admit one holder, or readers together. */
 static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
                         struct judgement *judgement) {
     const struct latest never = {INT64_MIN, 0};
@@ -126,7 +126,7 @@ static void pool_add(struct pool *pool, int64_t end_ns, uint32_t permits) {
     pool->sum += permits;
 }
 
-/* Those that have come back by then. */
+/* Removes the permits that were returned by then. */
 static void pool_pass(struct pool *pool, int64_t now_ns) {
     while (pool->count > 0 && pool->heap[0].end_ns <= now_ns) {
         pool->sum -= pool->heap[0].permits;
@@ -145,7 +145,7 @@ static void pool_pass(struct pool *pool, int64_t now_ns) {
     }
 }
 
-/* Up to a bound. */
+/* Judges locks that admit holders up to a bound. */
 static void sweep_permits(struct book *book, const uint32_t *order, size_t count,
                           struct pool *certain, struct pool *inside, struct judgement *judgement) {
     struct sweep sweep = {.called_ns = INT64_MIN};
@@ -160,7 +160,8 @@ static void sweep_permits(struct book *book, const uint32_t *order, size_t count
         if (certain->sum + hold->permits > book->rules.bound) {
             bool violated =
                 !(hold->flags & HOLD_OUTSIDE) && inside->sum + hold->permits > book->rules.bound;
-            note_overlap(judgement, book, violated, index, index); /* whom it met is found later */
+            /* the holds that it overlapped are found later */
+            note_overlap(judgement, book, violated, index, index);
         }
         sweep_order(&sweep, hold, judgement);
         if (hold->to_ns > hold->from_ns) pool_add(certain, hold->to_ns, hold->permits);
@@ -168,7 +169,7 @@ static void sweep_permits(struct book *book, const uint32_t *order, size_t count
     }
 }
 
-/* All that was held when the intruder of a semaphore came in. */
+/* Finds every permit that was held when the intruder of a semaphore entered. */
 static void find_witnesses(const struct book *book, struct judgement *judgement) {
     uint32_t intruder = judgement->witness[judgement->witness_count - 1];
     const struct hold *last = &book->holds[intruder];
@@ -189,7 +190,7 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
                      struct lb_err *err) {
     bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
     struct pool certain = {0}, inside = {0};
-    if (permits) { /* more than all holds are never out */
+    if (permits) { /* never more than all holds */
         certain.heap = malloc((book->hold_count + 1) * sizeof *certain.heap);
         inside.heap = malloc((book->hold_count + 1) * sizeof *inside.heap);
         if (!certain.heap || !inside.heap) {
@@ -221,8 +222,8 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
     int failed = sweep_all(book, order, &judgement, err);
     if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
-    /* Where operations are missing, or one stands for several keys, nobody knows what made a try
-     * busy. */
+    /* Where operations are missing, or one operation stands for several keys, nobody can know why a
+     * try was busy. */
     judgement.busy_judged = book->dropped == 0 && book->whole && !book->rules.many_keys &&
                             book->rules.model != OPLOG_SEMAPHORE;
     if (!failed && judgement.busy_judged) failed = judge_busy(book, &judgement, err);

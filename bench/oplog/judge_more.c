@@ -1,5 +1,5 @@
-/* judge_more: tokens against the order of calls, and tries that were busy for no reason; see
- * judge.h. */
+/* judge_more: compares tokens with the order of calls, and finds tries that were busy without a
+ * reason; see judge.h. */
 #include <stdlib.h>
 
 #include "bench/oplog/judge.h"
@@ -12,7 +12,7 @@ static bool has_tokens(const struct book *book) {
     return false;
 }
 
-/* Its token says something of when it was granted. */
+/* Whether its token shows when it was granted. */
 static bool tells(const struct hold *hold) {
     return hold->token && !(hold->flags & (HOLD_LATE | HOLD_PIECE | HOLD_SHARED));
 }
@@ -31,8 +31,8 @@ static void note(struct judgement *judgement, const struct book *book, uint32_t 
     judgement->verdict = OPLOG_VIOLATED;
 }
 
-/* A grant that had returned before another was called has the smaller token, whatever became of
- * both. */
+/* A grant that returned before another one was requested must have the smaller token, whatever
+ * became of both. */
 int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement *judgement,
                  struct lb_err *err) {
     if (!has_tokens(book)) return 0;
@@ -45,7 +45,7 @@ int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement
         struct hold *hold = &book->holds[called_order[i]];
         if (i == 0 || hold->key != book->holds[called_order[i - 1]].key) {
             greatest = 0;
-            next = i; /* both orders have a key's holds at the same places */
+            next = i; /* both orders have the holds of a key at the same places */
         }
         for (; next < book->hold_count; next++) {
             const struct hold *before = &book->holds[from_order[next]];
@@ -63,7 +63,7 @@ int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement
     return 0;
 }
 
-/* Until when a key may have been held, by whom, and by somebody else. */
+/* Until when a key may have been held, by which client, and by another client. */
 struct latest_two {
     int64_t ns, other_ns;
     uint32_t client;
@@ -104,8 +104,7 @@ int judge_busy(const struct book *book, struct judgement *judgement, struct lb_e
         }
         if (try->outcome != OPLOG_BUSY) continue;
         const struct latest_two *in_the_way = try->shared ? &writer : &any;
-        /* A client may well be in its own way, with what it did not get rid of; but not with what
-         * it holds. */
+        /* A client may hinder itself with what it failed to release, but not with what it holds. */
         int64_t latest_ns = try->inner ? latest_of_others(in_the_way, try->client) : in_the_way->ns;
         if (latest_ns < try->called_ns) judgement->spurious_busy++;
     }

@@ -2,7 +2,7 @@
 #include "bench/oplog/oplog.h"
 
 #define RING_BYTES (48 << 20) /* of all rings together */
-#define ROOM_MIN 256          /* records of a ring, however many threads there are */
+#define ROOM_MIN 256          /* records of one ring, for any number of threads */
 #define ROOM_MAX (1 << 19)
 #define ROOM_SUPERVISOR 4096
 
@@ -47,7 +47,7 @@ static void drop(struct oplog_ring *ring) {
                           memory_order_relaxed);
 }
 
-/* The record is whole before the head says that it is there: a thread may be killed in between. */
+/* The record is complete before the head includes it, because a thread may be killed in between. */
 static void put(struct oplog_ring *ring, const struct oplog_record *record) {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     ring->records[head & (ring->room - 1)] = *record;

@@ -1,5 +1,6 @@
-/* order: see order.h. A radix sort, least digit first, of (time, index) pairs and then by key: it
- * reads and writes in streams, where comparing sorts of ten million would wander. */
+/* order: see order.h. A radix sort, least significant digit first, of (time, index) pairs and then
+ * by key. It reads and writes memory in order, where comparison sorts of ten million entries would
+ * access it at random. */
 #include "bench/oplog/order.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #define DIGITS (1 << DIGIT_BITS)
 
 struct pair {
-    uint64_t time; /* from the least one */
+    uint64_t time; /* from the least significant one */
     uint32_t key, index;
 };
 
@@ -20,7 +21,7 @@ static uint64_t digit_of(const struct pair *pair, bool by_key, int shift) {
     return ((by_key ? pair->key : pair->time) >> shift) & (DIGITS - 1);
 }
 
-/* One pass; from and to change roles by it. */
+/* One pass; `from` and `to` change roles. */
 static void sort_digit(const struct pair *from, struct pair *to, size_t count, bool by_key,
                        int shift) {
     size_t at[DIGITS] = {0}, sum = 0;
@@ -33,7 +34,7 @@ static void sort_digit(const struct pair *from, struct pair *to, size_t count, b
     for (size_t i = 0; i < count; i++) to[at[digit_of(&from[i], by_key, shift)]++] = from[i];
 }
 
-/* Sorts pairs, of which there are two arrays' room. The indices, in memory of their own. */
+/* Sorts pairs, with room for two arrays of them. Returns the indices, in memory of their own. */
 static uint32_t *sorted(struct pair *pairs, size_t count) {
     struct pair *from = pairs, *to = pairs + count;
     uint64_t least = UINT64_MAX, most = 0, most_key = 0;
@@ -84,7 +85,7 @@ static bool before(const struct hold *a, const struct hold *b) {
     return a->token < b->token;
 }
 
-/* Grants at the very same moment: few. The one that ended at once was first. */
+/* Grants at the same moment are few. The one that ended at once was first. */
 static void sort_ties(const struct book *book, uint32_t *order) {
     for (size_t i = 1; i < book->hold_count; i++) {
         uint32_t moving = order[i];

@@ -1,14 +1,13 @@
-/* clock_shim: a library that a server is started with (LD_PRELOAD), so that its wall clock can be
- * stepped without root and without touching the machine's.
+/* clock_shim: a library that is loaded into a server (LD_PRELOAD), so that its wall clock can be
+ * changed without root and without touching the machine's clock.
  *
- * The environment's LB_CLOCK names a file of 8 bytes: an int64, by how many ns the wall clock is
- * off, mapped, so that it changes at once in all the server's processes. The monotonic clocks stay
- * true. A timed wait for a wall-clock time is translated, as begun; one that has begun before a
- * step is not woken by it, which a step of the real clock would do.
- *
- * It asks the kernel itself and allocates nothing: it is called before the libraries around it are
- * ready. So a look at the clock costs a system call. It does not reach programs that do without the
- * C library (Go). */
+ * The environment variable LB_CLOCK names a file of 8 bytes with an int64: the offset of the wall
+ * clock in ns. The file is mapped, so a change applies at once in all processes of the server. The
+ * monotonic clocks stay correct. A timed wait for a wall-clock time is translated with the offset
+ * at its start; a later change does not wake it, although a change of the real clock would. The
+ * library asks the kernel directly and allocates nothing, because it is called before other
+ * libraries are ready. So each reading of the clock costs a system call. It has no effect on
+ * programs that do not use the C library (Go). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +21,7 @@
 #include <unistd.h>
 
 #define S_NS INT64_C(1000000000)
-/* Since 2001: an absolute time beyond is the wall clock's, not that of a clock which begins at the
+/* The year 2001: an absolute time after it is of the wall clock, not of a clock that starts at
  * boot. */
 #define WALL_S 1000000000
 
@@ -82,7 +81,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
     static timed_wait_fn *real;
     timed_wait_fn *wait = __atomic_load_n(&real, __ATOMIC_RELAXED);
     if (!wait) {
-        /* By its version: there is an older one, of other conditions, on x86. */
+        /* Looked up by version: x86 also has an older one with other conventions. */
         wait = (timed_wait_fn *)dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
         if (!wait) wait = (timed_wait_fn *)dlsym(RTLD_NEXT, "pthread_cond_timedwait");
         __atomic_store_n(&real, wait, __ATOMIC_RELAXED);

@@ -37,7 +37,8 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
     return result;
 }
 
-/* Empties the folder that dir_fd (taken over) is open on. 0, or -1 if something is left. */
+/* Empties the folder that dir_fd refers to, and closes dir_fd. Returns 0, or -1 if something is
+ * left. */
 static int empty(int dir_fd) {
     DIR *dir = fdopendir(dir_fd);
     if (!dir) {

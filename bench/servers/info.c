@@ -1,5 +1,5 @@
-/* info: what a topology's script says of itself, see topo.h. It refuses a script that says less
- * than is needed. */
+/* info: reads what a topology's script prints about itself, see topo.h. It refuses a script that
+ * prints less than is needed. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 static const char *const durability_names[TOPO_DURABILITIES] = {"default", "none", "sync"};
 
-/* The keys that are texts, and where they go. */
+/* The keys with text values, and the members that they fill. */
 static const struct text_key {
     const char *name;
     size_t offset, size;
@@ -75,7 +75,7 @@ static int parse_yes(const char *text, bool *ret, struct lb_err *err) {
     return 0;
 }
 
-/* "clients", "peers", both with a blank between; or "no". Cuts the text. */
+/* "clients", "peers", both separated by a blank; or "no". Modifies the text. */
 static int parse_wired(char *text, unsigned *ret, struct lb_err *err) {
     unsigned wired = 0;
     bool no = strcmp(text, "no") == 0;
@@ -109,7 +109,7 @@ static int set_field(struct topo_info *info, const char *key, char *value, struc
     return err_set(err, LB_EXIT_MACHINE, "unknown key");
 }
 
-/* Of packages that can stand for each other (a|b), messages name the first. */
+/* Of alternative packages (a|b), messages name the first one. */
 static void keep_first_choices(char *packages) {
     char *to = packages;
     bool other = false;
@@ -120,7 +120,7 @@ static void keep_first_choices(char *packages) {
     *to = '\0';
 }
 
-/* Whether what the script says is enough. */
+/* Checks that the script printed everything that is needed. */
 static int check_info(const struct topo_info *info, struct lb_err *err) {
     if (strchr(info->library, '/'))
         return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");

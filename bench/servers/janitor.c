@@ -1,4 +1,5 @@
-/* janitor: see janitor.h. It refuses to outlive its work: it gives up on what SIGKILL does not stop. */
+/* janitor: see janitor.h. It does not wait for ever: it gives up on processes that SIGKILL does not
+ * stop. */
 #include "bench/servers/janitor.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
 
-#define PATIENCE_NS (30 * LB_S_NS) /* with what was killed, on a machine that stands still */
+#define PATIENCE_NS (30 * LB_S_NS) /* for killed processes to end, on a machine that stands still */
 #define JANITOR_ITEMS_MAX 256      /* groups and folders together; a run has a few */
 
 enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER };
@@ -69,14 +70,14 @@ static void signal_groups(int signal) {
     for (int i = 0; i < item_count; i++) {
         if (items[i].verb != ADD_GROUP) continue;
         int send_signal = signal ? signal : items[i].stop_signal;
-        /* It leads no group in its first moment. */
+        /* In its first moment the process does not lead its group yet. */
         if (kill(-items[i].group, send_signal) != 0) kill(items[i].group, send_signal);
-        kill(-items[i].group, SIGCONT); /* a paused process acts on no other signal but SIGKILL */
+        kill(-items[i].group, SIGCONT); /* a stopped process reacts to no signal but SIGKILL */
     }
 }
 
 static void clean_up(void) {
-    /* First politely: PostgreSQL frees its System V shared memory only then. */
+    /* First the stop signal: only then PostgreSQL frees its System V shared memory. */
     signal_groups(0);
     for (int64_t until_ns = lb_now() + 3 * LB_S_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
     signal_groups(SIGKILL);
@@ -96,16 +97,19 @@ static void janitor_main(int fd, pid_t program) {
                                   SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
-    /* Holds nothing of the program open: somebody may wait for the end of its output. */
+    /* Closes every file of the program, because another process may wait for the end of the
+     * program's output. */
     if (fd != 3) fd = dup2(fd, 3);
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
     syscall(SYS_close_range, 4U, ~0U, 0U);
-    if (chdir("/") != 0) { /* a folder in use can't be unmounted; no harm beyond that */
+    /* otherwise the janitor's working folder could not be unmounted; a failure does no other
+     * harm */
+    if (chdir("/") != 0) {
     }
     struct janitor_message message;
-    /* A server that was stopped before it was executed still has the socket: then the program's end
-     * shows in whose child this is. */
+    /* A server that was stopped before it executed its program still has the socket; then only its
+     * new parent shows that this program has ended. */
     struct timeval look = {.tv_usec = 200000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
     for (;;) {

@@ -1,4 +1,4 @@
-/* last_words: see last_words.h. It refuses to read more than a log's last 8 KiB. */
+/* last_words: see last_words.h. It reads only the last 8 KiB of a log. */
 #define _GNU_SOURCE
 #include "bench/servers/last_words.h"
 
@@ -12,7 +12,7 @@
 #define TAIL_BYTES 8192
 #define LINES 3
 
-/* Reads the end of dir/log into tail (TAIL_BYTES). Its length. */
+/* Reads the end of dir/log into tail (TAIL_BYTES). Returns its length. */
 static size_t read_tail(const char *dir, char *tail) {
     char path[600];
     snprintf(path, sizeof path, "%s/log", dir);
@@ -38,7 +38,7 @@ char *last_words(const char *dir, char *text, size_t size) {
     for (char *line; (line = strsep(&rest, "\r\n"));) {
         line += strspn(line, " \t");
         if (!*line || strncmp(line, "at ", 3) == 0)
-            continue; /* Java's stack traces say it in their first lines */
+            continue; /* the first lines of Java's stack traces say it */
         memmove(lines, lines + 1, (LINES - 1) * sizeof *lines);
         lines[LINES - 1] = line;
     }

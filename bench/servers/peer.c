@@ -1,5 +1,5 @@
-/* peer: see peer.h. Its sockets by /proc/PID/fd, their ports by /proc/net/tcp. Java connects over
- * IPv6 sockets to IPv4 addresses: so both tables. */
+/* peer: see peer.h. Sockets come from /proc/PID/fd, their ports from /proc/net/tcp and tcp6: Java
+ * uses IPv6 sockets for IPv4 addresses. */
 #include "bench/servers/peer.h"
 
 #include <ctype.h>
@@ -56,7 +56,7 @@ static int by_ports(const void *left, const void *right) {
     return a->from != b->from ? a->from - b->from : a->to - b->to;
 }
 
-/* The rows of one table that are among the inodes. */
+/* Adds the rows of one table whose inode is among the given ones. */
 static size_t rows_of(const char *path, const struct inodes *inodes, struct peer *peers,
                       size_t room) {
     FILE *table = fopen(path, "re");

@@ -1,4 +1,4 @@
-/* ports: see ports.h. It refuses to hold a port open for the server: most can't take over a
+/* ports: see ports.h. It can't keep a port open for the server: most servers can't take over a
  * socket. */
 #include "bench/servers/ports.h"
 
@@ -16,9 +16,9 @@
 
 #define PORTS_MAX 64
 
-/* Binding to port 0 would hand out ports that the kernel also gives to outgoing connections: with
- * 2,000 clients of an earlier server connected, such a port may well be taken before the new server
- * has bound it. So ports are drawn below that range, where there is room. */
+/* Binding to port 0 would give ports from the range that the kernel also uses for outgoing
+ * connections: while 2,000 clients of an earlier server are connected, such a port may be taken
+ * before the new server binds it. So ports are drawn below that range, where there is room. */
 static void range(int *ret_low, int *ret_high) {
     int low = 15000, high = 32767, first;
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
@@ -36,8 +36,8 @@ static struct sockaddr_in loopback(int port) {
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* A socket bound to the port, or -1 if it is taken. No SO_REUSEADDR: a port in TIME_WAIT is not
- * free enough. */
+/* Returns a socket bound to the port, or -1 if the port is taken. Without SO_REUSEADDR, so that a
+ * port in TIME_WAIT does not count as free. */
 static int bound(int port) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
@@ -65,7 +65,7 @@ bool port_answers(int port) {
     int error = 0;
     socklen_t len = sizeof error;
     struct pollfd connected = {.fd = fd, .events = POLLOUT};
-    /* Soon or not at all: a server with a full queue would keep a patient caller for minutes. */
+    /* A short timeout: a server with a full queue would keep the caller for minutes. */
     bool answers = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ||
                    (errno == EINPROGRESS && poll(&connected, 1, 50) == 1 &&
                     getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0);
@@ -81,7 +81,7 @@ int ports_pick(int *ret_ports, int count, struct lb_err *err) {
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)getpid());
     int fds[PORTS_MAX], ports[PORTS_MAX], found = 0;
-    /* All are held until the last is found, so that no two are the same. */
+    /* All ports are kept until the last one is found, so that no two are the same. */
     for (int tries = 0; found < count && tries < 2000; tries++) {
         int port = low + (int)rng_below(&rng, (uint64_t)high - (uint64_t)low + 1);
         int fd = bound(port);

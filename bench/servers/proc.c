@@ -15,8 +15,8 @@
 
 #include "bench/base/clock.h"
 
-/* Reads a file like /proc/PID/stat. The second field, the name, may hold blanks and brackets: so go
- * on after the last ')'. */
+/* Reads a file like /proc/PID/stat. The second field, the name, may contain blanks and brackets, so
+ * parsing continues after the last ')'. */
 static bool read_stat_at(const char *path, pid_t pid, struct proc *ret) {
     char text[1024];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static bool read_stat(pid_t pid, struct proc *ret) {
     return read_stat_at(path, pid, ret);
 }
 
-/* All processes of the machine, in no order. NULL if /proc can't be read. */
+/* Returns all processes of the machine, unordered; NULL if /proc can't be read. */
 static struct proc *read_all(int *ret_count) {
     DIR *dir = opendir("/proc");
     if (!dir) return NULL;
@@ -76,7 +76,7 @@ struct proc *proc_tree(const pid_t *roots, int count, int *ret_count) {
     int all_count = 0;
     struct proc *all = read_all(&all_count);
     if (!all) return NULL;
-    /* Moves the tree to the front of the array, a generation a pass. */
+    /* Moves the tree to the front of the array, one generation in each pass. */
     int found = 0;
     for (int i = 0; i < all_count; i++) {
         for (int r = 0; r < count; r++) {
@@ -106,7 +106,7 @@ int64_t proc_cpu_ns(const pid_t *roots, int count) {
     int64_t sum_ns = 0;
     for (int i = 0; i < found; i++) {
         /* The process's own clock is exact to the ns; /proc counts in ticks of 10 ms, too coarse
-         * for a short stage. A process that just ended has no clock any more. */
+         * for a short stage. A process that has just ended has no clock any more. */
         clockid_t clock;
         struct timespec used;
         if (tree[i].state != 'Z' && clock_getcpuclockid(tree[i].pid, &clock) == 0 &&
@@ -149,7 +149,8 @@ bool proc_stands(pid_t pid) {
     return stands;
 }
 
-/* The inodes and users of the sockets that listen on a port, over IPv4 or IPv6, at most max. */
+/* Finds the inodes and users of the sockets that listen on a port, over IPv4 or IPv6, at most
+ * max. */
 static int listeners(int port, uint64_t *inodes, unsigned *users, int max) {
     static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
     int found = 0;
@@ -176,7 +177,7 @@ static int listeners(int port, uint64_t *inodes, unsigned *users, int max) {
     return found;
 }
 
-/* Whether pid has the socket open: 1 yes, 0 no, -1 its files can't be looked into. */
+/* Whether pid has the socket open: 1 = yes, 0 = no, -1 = we may not look at its files. */
 static int has_socket(pid_t pid, uint64_t inode) {
     char path[64], wanted[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);

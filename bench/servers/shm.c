@@ -7,7 +7,7 @@
 
 #include "bench/base/clock.h"
 
-/* Removes what nobody has attached. How many segments are left. */
+/* Removes segments that no process has attached. Returns how many segments are left. */
 static int remove_free(pid_t maker) {
     FILE *table = fopen("/proc/sysvipc/shm", "re");
     if (!table) return 0;

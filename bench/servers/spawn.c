@@ -1,4 +1,4 @@
-/* spawn: see spawn.h. It refuses to run anything as root that names an account. */
+/* spawn: see spawn.h. It runs nothing as root that names another account. */
 #define _GNU_SOURCE
 #include "bench/servers/spawn.h"
 
@@ -26,7 +26,7 @@
 #include "bench/servers/proc.h"
 
 #define TEXT_MAX 65536
-#define GONE_NS (10 * LB_S_NS) /* for what was killed to be gone */
+#define GONE_NS (10 * LB_S_NS) /* for killed processes to be gone */
 #define VARS_MAX 32
 
 int account_find(const char *name, struct account *ret_account, struct lb_err *err) {
@@ -44,14 +44,14 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
         account.group_count = SPAWN_GROUPS_MAX;
         if (getgrouplist(name, entry->pw_gid, account.groups, &account.group_count) < 0)
             account.group_count =
-                SPAWN_GROUPS_MAX; /* more groups than fit: the first ones will do */
+                SPAWN_GROUPS_MAX; /* more groups than fit: the first ones are enough */
     }
     *ret_account = account;
     return 0;
 }
 
-/* The environment of all scripts: the user's PATH with the folders where Debian keeps servers, and
- * what a JVM or a library in an unusual place needs. */
+/* The environment of all scripts: the user's PATH plus the folders where Debian keeps servers, and
+ * variables that a JVM or a library in an unusual place needs. */
 struct environment {
     char path[4096], home[600], tmpdir[600], java[600], libraries[4096];
     const char *vars[VARS_MAX + 1];
@@ -81,7 +81,8 @@ static void environment_fill(struct environment *env, const char *dir, const cha
     env->vars[count] = NULL;
 }
 
-/* Reads fd to its end or until the deadline, into text (TEXT_MAX bytes). 0, or -1 with err. */
+/* Reads fd to its end, or until the deadline, into text (TEXT_MAX bytes). Returns 0, or -1 with
+ * err. */
 static int read_text(int fd, char *text, int64_t deadline_ns, struct lb_err *err) {
     size_t used = 0;
     for (;;) {
@@ -109,7 +110,8 @@ static void child_common(int in, int out, int errors) {
     dup2(in, 0);
     dup2(out, 1);
     dup2(errors, 2);
-    for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0); /* they may have been in place already */
+    /* the descriptors may have been in place already */
+    for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0);
 }
 
 char *spawn_info(const char *script, struct lb_err *err) {
@@ -152,8 +154,8 @@ char *spawn_info(const char *script, struct lb_err *err) {
     return NULL;
 }
 
-/* Copies a script into the server's folder: the account may not be able to reach the original, say
- * below /root. */
+/* Copies a script into the server's folder, because the account may not be able to reach the
+ * original, for example below /root. */
 static int copy_script(const struct spawn *spawn, const char *script, const char *copy,
                        struct lb_err *err) {
     int result = -1;
@@ -191,8 +193,8 @@ static void say(const char *what) {
     (void)!write(2, "\n", 1);
 }
 
-/* A tool that asks for a password shall fail, not be stopped for reading a terminal that is not its
- * own. */
+/* A tool that asks for a password must fail, and not be stopped for reading a terminal that it does
+ * not own. */
 static void leave_terminal(void) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) return;
@@ -200,12 +202,13 @@ static void leave_terminal(void) {
     close(terminal);
 }
 
-/* The child: becomes the account, in a process group of its own that the janitor knows of, as the
- * script's environment expects it. Ends itself where it can't. */
+/* The child: takes the account and the environment that the script expects, in a process group of
+ * its own that the janitor knows. Exits if it can't. */
 static void settle(const struct spawn *spawn, pid_t parent) {
-    /* Ctrl-C at the terminal is for lockbench alone. No session of its own: where Linux schedules
-     * by sessions (autogroups), busy clients in one kept a server in another off its processor for
-     * up to 12 s at a time (6.18, two processors), and 0.05 to 0.5 s in the same one. */
+    /* Ctrl-C at the terminal must reach lockbench alone, so the group is separate. But there is no
+     * separate session: where Linux schedules by sessions (autogroups), busy clients in one session
+     * kept a server in another one off its processor for up to 12 s at a time (6.18, two
+     * processors), and 0.05 to 0.5 s in the same session. */
     setpgid(0, 0);
     leave_terminal();
     janitor_add_group(getpid(), spawn->stop_signal);
@@ -215,10 +218,10 @@ static void settle(const struct spawn *spawn, pid_t parent) {
         say("change of account");
         _exit(127);
     }
-    /* After the change of account, which clears it. The parent may have ended before. */
+    /* After the change of account, which clears this setting. The parent may already have ended. */
     prctl(PR_SET_PDEATHSIG, spawn->stop_signal);
     if (getppid() != parent) _exit(127);
-    /* Linux's default: ours may be finer, the server's shall not */
+    /* Linux's default: ours may be finer, but the server's must not be */
     prctl(PR_SET_TIMERSLACK, 50000UL);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -230,18 +233,18 @@ static void settle(const struct spawn *spawn, pid_t parent) {
         say(spawn->dir);
         _exit(127);
     }
-    syscall(SYS_close_range, 3U, ~0U, 0U); /* libraries open sockets without close-on-exec */
+    syscall(SYS_close_range, 3U, ~0U, 0U); /* some libraries open sockets without close-on-exec */
 }
 
-/* What a script is started with. */
+/* The files and arguments with which a script is started. */
 struct start {
     char copy[600];
     struct environment env;
     int null, log;
 };
 
-/* Copies the script, opens its log (flags: O_APPEND or O_TRUNC). 0, or -1 with err; either way
- * close its files. */
+/* Copies the script and opens its log (flags: O_APPEND or O_TRUNC). Returns 0, or -1 with err; the
+ * files must be closed in either case. */
 static int prepare(const struct spawn *spawn, struct start *start, int flags, struct lb_err *err) {
     char log_path[600], library[600];
     start->null = start->log = -1;
@@ -266,7 +269,8 @@ static void prepare_end(const struct start *start) {
     if (start->log >= 0) close(start->log);
 }
 
-/* Starts the script with `words`; out < 0: its output goes to the log. Its pid, or -1 with err. */
+/* Starts the script with `words`; out < 0: its output goes to the log. Returns its pid, or -1 with
+ * err. */
 static pid_t fork_script(const struct spawn *spawn, const struct start *start, int out,
                          const char *const words[3], struct lb_err *err) {
     pid_t parent = getpid();
@@ -285,7 +289,7 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
         err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
     else
         janitor_add_group(
-            pid, spawn->stop_signal); /* the same again, should the child not get that far */
+            pid, spawn->stop_signal); /* also here, in case the child does not get that far */
     return pid;
 }
 
@@ -314,11 +318,11 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
         pid = fork_script(spawn, &start, pipe_fds[1], (const char *const[]){"act", name, arg}, err);
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
     if (pid > 0) {
-        /* The end of its output is the end of all that it started and that could still say
-         * something. */
+        /* Its output ends only when every process that it started, and that could still print, has
+         * ended. */
         int64_t until_ns = lb_now() + limit_ns;
         failed = read_text(pipe_fds[0], text, until_ns, err) != 0;
-        siginfo_t ended = {0}; /* it may have closed its output and go on */
+        siginfo_t ended = {0}; /* it may have closed its output and still run */
         while (!failed && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
                !ended.si_pid) {
             if (lb_now() >= until_ns) failed = err_set(err, LB_EXIT_MACHINE, "did not end");

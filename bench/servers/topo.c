@@ -1,4 +1,4 @@
-/* topo: see topo.h. It refuses to speak to a server: the drivers do, and the caller asks them. */
+/* topo: see topo.h. It speaks no server's protocol: the drivers do, and the caller asks them. */
 #include "bench/servers/topo.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "bench/servers/shm.h"
 #include "bench/servers/topo_inside.h"
 
-#define STARTS_MAX 5          /* on new ports, while they are taken */
+#define STARTS_MAX 5          /* starts on new ports while ports are taken */
 #define STOP_NS (5 * LB_S_NS) /* for the stop signal, before SIGKILL */
 #define KILL_NS (2 * LB_S_NS) /* for SIGKILL to act */
 
@@ -30,7 +30,7 @@ static void nap_ms(int ms) {
 
 /* --- starting --- */
 
-/* "NAME=1 2 3", with each port of `others` that is not 0 in its place. */
+/* Writes "NAME=1 2 3", with each port of `others` that is not 0 in place of the own one. */
 static void put_ports(char *text, size_t size, const char *name, const int *ports,
                       const int *others, int count) {
     size_t used = (size_t)snprintf(text, size, "%s=", name);
@@ -84,7 +84,7 @@ int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
     return 0;
 }
 
-/* Makes the nodes' folders, in the topology's, and starts all of them. */
+/* Makes the nodes' folders inside the topology's folder, and starts all nodes. */
 static int start_all(struct topo *topo, struct lb_err *err) {
     const struct topo_info *info = &topo->info;
     topo->starts++;
@@ -153,7 +153,7 @@ failed:
 
 /* --- watching --- */
 
-/* Notes whether the node has ended. */
+/* Reaps the node if it has ended, and records its status. */
 bool topo_node_runs(struct node *node) {
     if (node->pid <= 0) return false;
     siginfo_t ended = {0};
@@ -207,12 +207,13 @@ static void wait_for_end(struct topo *topo, int64_t limit_ns) {
 static void signal_groups(const struct topo *topo, int signal) {
     for (int n = 0; n < topo->info.nodes; n++) {
         pid_t pid = topo->nodes[n].pid;
-        /* it leads no group in its first moment */
+        /* in its first moment the process does not lead its group yet */
         if (pid > 0 && kill(-pid, signal) != 0) kill(pid, signal);
     }
 }
 
-/* What a node had started was killed with it; until it is gone it may still write. */
+/* Processes that a node had started were killed with it; until they are gone they may still
+ * write. */
 static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
     int64_t until_ns = lb_now() + limit_ns;
     for (int n = 0; n < topo->info.nodes; n++) {
@@ -223,17 +224,17 @@ static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
     }
 }
 
-/* Ends all nodes and removes what lies in their folders. */
+/* Ends all nodes and removes the contents of their folders. */
 static void stop_all(struct topo *topo) {
     signal_groups(topo, topo->info.stop_signal);
-    signal_groups(topo, SIGCONT); /* a paused process acts on no other signal but SIGKILL */
+    signal_groups(topo, SIGCONT); /* a stopped process reacts to no signal but SIGKILL */
     wait_for_end(topo, STOP_NS);
     signal_groups(topo, SIGKILL);
     wait_for_end(topo, KILL_NS);
     wait_for_groups(topo, KILL_NS);
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo->nodes[n].last > 0 && topo->nodes[n].pid == 0) shm_remove_of(topo->nodes[n].last);
-        /* A child that lost its parent may write for a moment longer. */
+        /* A process that lost its parent may write for a moment longer. */
         for (int tries = 0;
              topo->nodes[n].dir[0] && tries < 100 && folder_remove(topo->nodes[n].dir) != 0;
              tries++)
@@ -259,12 +260,13 @@ void topo_stop_all(void) {
 
 bool topo_open(struct topo *topo, int n) {
     int port = topo_port(topo, n, 0);
-    /* First whether anybody does: to see who means to read the machine's whole table of sockets. */
+    /* First ask whether any process listens at all: finding out which one means reading the
+     * machine's whole table of sockets. */
     return topo_node_runs(&topo->nodes[n]) && port_answers(port) &&
            proc_listens(topo->nodes[n].pid, port);
 }
 
-/* Whether each node itself has been seen to listen on its first port. */
+/* Whether every node was seen listening on its first port. */
 static bool ports_open(struct topo *topo) {
     bool all = true;
     for (int n = 0; n < topo->info.nodes; n++) {
@@ -275,8 +277,8 @@ static bool ports_open(struct topo *topo) {
     return all;
 }
 
-/* A node has ended, as err says: starts all again on other ports if that may help. 0, or -1 with
- * err. */
+/* A node has ended, as err says: starts all nodes again on other ports if that may help. Returns 0,
+ * or -1 with err. */
 static int start_again(struct topo *topo, struct lb_err *err) {
     bool taken = false;
     for (int n = 0; n < topo->info.nodes; n++)

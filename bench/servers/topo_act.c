@@ -1,5 +1,5 @@
-/* topo_act: what a topology's script does to its servers by their own means, see topo.h. It refuses
- * what the script does not offer. */
+/* topo_act: the actions that a topology's script carries out on its servers, see topo.h. It refuses
+ * actions that the script does not offer. */
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo_inside.h"
 
-/* The acts' own folder, beside the nodes'. */
+/* The folder of the actions, beside those of the nodes. */
 static int act_folder(const struct topo *topo, char *dir, size_t size, struct lb_err *err) {
     snprintf(dir, size, "%s/act", topo->dir);
     if (mkdir(dir, 0700) != 0) {
@@ -25,7 +25,7 @@ static int act_folder(const struct topo *topo, char *dir, size_t size, struct lb
     return 0;
 }
 
-/* Many lines become one. */
+/* Joins several lines into one. */
 static void join_lines(char *text) {
     size_t len = strlen(text);
     while (len > 0 && isspace((unsigned char)text[len - 1])) text[--len] = '\0';

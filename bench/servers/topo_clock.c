@@ -1,5 +1,5 @@
-/* topo_clock: the servers' wall clocks, see topo.h and clock_shim.c. It refuses to touch the
- * machine's. */
+/* topo_clock: the servers' wall clocks, see topo.h and clock_shim.c. It never touches the machine's
+ * clock. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +13,8 @@
 
 #define SHIM "clock_shim.so"
 
-/* Copies the shim into the topology's folder: the servers' account may not reach the original. */
+/* Copies the shim into the topology's folder, because the servers' account may not reach the
+ * original. */
 static int copy_shim(const struct topo *topo, struct lb_err *err) {
     char from_path[PATH_MAX], to_path[600], block[65536];
     if (home_beside(SHIM, from_path, sizeof from_path, err) != 0) return -1;

@@ -1,5 +1,5 @@
-/* topo_power: what can be done to a topology's nodes from outside, see topo.h: signals, an end, a
- * new start, with or without their data. It refuses to touch the folder of a node that runs. */
+/* topo_power: what is done to a topology's nodes from outside, see topo.h: signals, stopping,
+ * starting again with or without data. It never touches the folder of a running node. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,14 +16,13 @@
 #include "bench/servers/shm.h"
 #include "bench/servers/topo_inside.h"
 
-#define END_NS                                                                                     \
-    (5 * LB_S_NS) /* for SIGKILL to act: a JVM's memory takes its time to be given back */
+#define END_NS (5 * LB_S_NS) /* for SIGKILL to act: freeing a JVM's memory takes time */
 
 static void nap_us(int us) {
     nanosleep(&(struct timespec){.tv_nsec = us * LB_US_NS}, NULL);
 }
 
-/* Signals the tree, not the group: PostgreSQL's backends are leaders of groups of their own. */
+/* Signals the tree, not the group, because PostgreSQL's backends lead groups of their own. */
 static void signal_tree(const struct proc *tree, int count, int signal) {
     for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
     int64_t limit_ns = lb_now() + LB_S_NS;
@@ -32,8 +31,9 @@ static void signal_tree(const struct proc *tree, int count, int signal) {
     }
 }
 
-/* The node's processes, to be freed. stand: its head is stopped first, so that it has no children
- * that we do not see. NULL with errno: /proc can't be read, and it goes on. */
+/* Returns the node's processes, which the caller frees. stand: the first process is stopped before,
+ * so that it can't start children unseen. NULL with errno if /proc can't be read; the process then
+ * continues. */
 static struct proc *tree_of(const struct node *node, bool stand, int *ret_count) {
     const struct proc head = {.pid = node->pid};
     if (stand) signal_tree(&head, 1, SIGSTOP);
@@ -56,8 +56,8 @@ int topo_signal(struct topo *topo, int node, int signal) {
 
 /* --- an end --- */
 
-/* While a node is down another program might take its ports, another of ours above all. A socket
- * that is bound and does not listen keeps them, and is no hindrance to the node itself: both set
+/* While a node is down another program might take its ports, most likely one of ours. A socket that
+ * is bound but does not listen keeps them, and does not hinder the node itself, because both set
  * SO_REUSEADDR. */
 static void hold_ports(struct topo *topo, int n) {
     topo_ports_free(&topo->nodes[n]);
@@ -74,7 +74,7 @@ void topo_ports_free(struct node *node) {
     }
 }
 
-/* Whether any of them still runs, but the first, whose parent we are. */
+/* Whether any of them still runs, apart from the first one, which is our own child. */
 static bool rest_runs(const struct proc *tree, int count) {
     for (int i = 1; i < count; i++) {
         if (proc_runs(tree[i].pid)) return true;
@@ -92,7 +92,7 @@ int topo_kill(struct topo *topo, int n, struct lb_err *err) {
     int count = 0;
     struct proc *tree = tree_of(node, true, &count);
     if (!tree) return err_set(err, LB_EXIT_MACHINE, "/proc: %s", strerror(errno));
-    node->killed = true; /* before it is: topo_check shall not report it */
+    node->killed = true; /* set before the kill, so that topo_check does not report it */
     signal_tree(tree, count, SIGKILL);
     bool runs = true;
     for (int64_t limit_ns = lb_now() + END_NS; runs && lb_now() < limit_ns;) {
@@ -130,7 +130,7 @@ int topo_wipe(struct topo *topo, int n, struct lb_err *err) {
     if (rename(log, kept) != 0 && errno != ENOENT)
         return err_set(err, LB_EXIT_MACHINE, "%s: %s", log, strerror(errno));
     if (folder_remove(old) != 0) return err_set(err, LB_EXIT_MACHINE, "%s: can't be removed", old);
-    /* PostgreSQL frees it when it finds its old data */
+    /* when it keeps its data, PostgreSQL frees the memory itself */
     if (node->last > 0) shm_remove_of(node->last);
     return 0;
 }

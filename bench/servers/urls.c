@@ -1,11 +1,11 @@
-/* urls: see urls.h. It refuses to know what a URL means: the drivers parse them. */
+/* urls: see urls.h. It does not know what a URL means: the drivers parse them. */
 #include "bench/servers/urls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One URL from one template, for one node. */
+/* Makes one URL from one template, for one node. */
 static void fill_one(struct urls *urls, const char *template, int node,
                      const struct topo_info *info, const int *ports) {
     char url[512];

@@ -1,5 +1,5 @@
-/* wire: see wire.h. The program's side: it starts and ends the wire's process, hands it orders
- * through a shared mapping, and reads its counters there. */
+/* wire: see wire.h. The part that runs in the program: it starts and ends the proxy's process,
+ * passes requests to it through a shared mapping, and reads its counters there. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ struct wire {
     int control_fd;
     uint64_t orders;
     int ends;
-    struct listener listeners[WIRE_ENDS_MAX]; /* their sockets are the child's */
+    struct listener listeners[WIRE_ENDS_MAX]; /* their sockets belong to the child */
     bool on[WIRE_FAULTS_MAX];                 /* of each slot */
     /* a fault's slot is its number modulo WIRE_FAULTS_MAX */
     int next_fault;
@@ -42,7 +42,8 @@ static int by_number(const void *left, const void *right) {
     return *(const int *)left - *(const int *)right;
 }
 
-/* Closes all but these: somebody may wait for the end of what the program has open. */
+/* Closes all files but these, because another process may wait for the end of a file that the
+ * program has open. */
 static void close_others(int *keep, int count) {
     int from = 0;
     qsort(keep, (size_t)count, sizeof *keep, by_number);
@@ -57,7 +58,7 @@ static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t
     static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                   SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
     int keep[3 + 1 + WIRE_ENDS_MAX], kept = 0;
-    setpgid(0, 0); /* Ctrl-C at the terminal is for the program alone */
+    setpgid(0, 0); /* Ctrl-C at the terminal must reach the program alone */
     janitor_add_group(getpid(), SIGKILL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -73,15 +74,16 @@ static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t
     keep[kept++] = control_fd;
     for (int i = 0; i < wire->ends; i++) keep[kept++] = wire->listeners[i].fd;
     close_others(keep, kept);
-    if (chdir("/") != 0) { /* a folder in use can't be unmounted; no harm beyond that */
+    /* otherwise this folder could not be unmounted; a failure does no other harm */
+    if (chdir("/") != 0) {
     }
     wire_main(wire->shared, control_fd, wire->listeners, wire->ends);
 }
 
 /* --- starting and ending --- */
 
-/* Explicitly bound, a socket that stops to listen keeps its port, and with SO_REUSEADDR it may
- * listen again while connections to it live: see mind_ports in wire_fault.c. */
+/* An explicitly bound socket keeps its port when it stops listening. With SO_REUSEADDR it may
+ * listen again while connections to it are alive: see mind_ports in wire_fault.c. */
 static int listen_on(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -102,7 +104,7 @@ static int open_ends(struct wire *wire, const struct wire_end *ends, int count,
         int port = 0, fd = -1;
         for (int tries = 0; fd < 0 && tries < BINDS_MAX; tries++) {
             if (ports_pick(&port, 1, err) != 0) return -1;
-            fd = listen_on(port); /* somebody may have been faster */
+            fd = listen_on(port); /* another program may have taken it first */
         }
         if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "no port for a wire: %s", strerror(errno));
         *listener = (struct listener){.watched = WATCH_LISTENER,
@@ -138,7 +140,7 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
     wire->control_fd = pair[0];
     if (wire->pid < 0)
         return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
-    janitor_add_group(wire->pid, SIGKILL); /* the same again, should the child not get that far */
+    janitor_add_group(wire->pid, SIGKILL); /* also here, in case the child does not get that far */
     return 0;
 }
 
@@ -193,7 +195,7 @@ pid_t wire_pid(const struct wire *wire) {
 
 /* --- orders --- */
 
-/* Has the order that lies in the mapping carried out. */
+/* Lets the proxy carry out the request in the mapping. */
 static int carry_out(struct wire *wire, struct lb_err *err) {
     uint64_t number = ++wire->orders, answer = 0;
     while (send(wire->control_fd, &number, sizeof number, MSG_NOSIGNAL) < 0) {
@@ -220,7 +222,7 @@ int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
     return carry_out(wire, err);
 }
 
-/* Why a fault makes no sense; NULL if it does. */
+/* Why a fault makes no sense; NULL if it makes sense. */
 static const char *nonsense(const struct wire_fault *fault) {
     if (!fault->ends) return "it is for no end";
     if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX)
@@ -234,7 +236,7 @@ static const char *nonsense(const struct wire_fault *fault) {
                                             : NULL;
 }
 
-/* The next number whose slot is free; -1 = none. */
+/* The next number with a free slot; -1 = none. */
 static int free_number(const struct wire *wire) {
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
         if (!wire->on[(wire->next_fault + i) % WIRE_FAULTS_MAX]) return wire->next_fault + i;

@@ -1,4 +1,4 @@
-/* wire_fault: which faults are for which connection, and what those do that look at the bytes. */
+/* wire_fault: which faults apply to which connection, and the faults that look at the bytes. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +28,15 @@ static bool is_on_end(const struct slot *slot, int end) {
     return slot->on && (slot->fault.ends >> end & 1);
 }
 
-/* Whether new connections are refused: by the fault itself, or since it has struck all that it is
- * for. */
+/* Whether a fault refuses new connections: by its kind, or because it has hit all its
+ * connections. */
 static bool refuses(const struct slot *slot) {
     return slot->fault.kind == WIRE_REFUSE ||
            (slot->fault.kind == WIRE_MIDWAY && slot->full && slot->fault.then != WIRE_THEN_SWALLOW);
 }
 
-/* Opens and shuts the ports. What listens no more stays bound, so nobody else gets the port. */
+/* Opens and closes the ports for new connections. A socket that stops listening stays bound, so
+ * that no other program gets the port. */
 static void mind_ports(struct proxy *proxy) {
     for (int end = 0; end < proxy->ends; end++) {
         struct listener *listener = &proxy->listeners[end];
@@ -59,7 +60,7 @@ static void mind_ports(struct proxy *proxy) {
     }
 }
 
-/* What the faults that are on mean for a connection, now. */
+/* Applies the active faults to a connection. */
 static void apply(struct proxy *proxy, struct link *link) {
     for (int way = 0; way < 2; way++) {
         struct flow *flow = &link->flow[way];
@@ -172,7 +173,7 @@ void faults_lift(struct proxy *proxy, int slot) {
 
 /* --- faults that look at answers --- */
 
-/* WIRE_DROP: takes the message out; what of the chunk remains is returned. */
+/* WIRE_DROP: removes the message; returns what is left of the chunk. */
 static size_t drop(struct proxy *proxy, struct link *link, int index, char *data, size_t len) {
     struct slot *slot = &proxy->slots[index];
     const struct wire_fault *fault = &slot->fault;
@@ -212,7 +213,7 @@ static void strike_midway(struct proxy *proxy, struct link *link, int index) {
     link->lossy = true;
 }
 
-/* WIRE_MIDWAY: how many bytes pass. */
+/* WIRE_MIDWAY: returns how many bytes pass. */
 static size_t midway(struct proxy *proxy, struct link *link, int index, size_t len) {
     struct slot *slot = &proxy->slots[index];
     uint64_t *left = slot->fault.together ? &slot->left : &link->left[index];
@@ -248,7 +249,7 @@ size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t le
         if (!(link->matched & (1U << i)) || proxy->slots[i].fault.kind != WIRE_MIDWAY) continue;
         size_t pass = midway(proxy, link, i, len);
         if (link->mute & (1U << i)) {
-            /* Not by apply, which throws away what is held: those bytes still pass. */
+            /* Not by apply, which would discard the held bytes: those still pass. */
             link->flow[1].swallows |= 1U << i;
             atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len - pass);
             atomic_fetch_add(&proxy->shared->signs[i].bytes, len - pass);

@@ -1,18 +1,18 @@
-/* wire_frame: where a message ends, in protocols that say so in front: RESP (Redis), PostgreSQL's
- * answers, and four bytes of length (ZooKeeper). It refuses to guess: a chunk that is not whole
- * messages from its first byte to its last has none. */
+/* wire_frame: finds where a message ends, in protocols that say so at its beginning: RESP (Redis),
+ * PostgreSQL's answers, and four bytes of length (ZooKeeper). It does not guess: a chunk that is
+ * not a whole number of messages has none. */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "bench/servers/wire_impl.h"
 
-/* The end of a line that begins at `at`: behind its CR LF; 0 = it has none. */
+/* The end of the line that begins at `at`, after its CR LF; 0 = there is none. */
 static size_t line_end(const char *data, size_t len, size_t at) {
     const char *end = at < len ? memmem(data + at, len - at, "\r\n", 2) : NULL;
     return end ? (size_t)(end - data) + 2 : 0;
 }
 
-/* A decimal number that fills [at, end - CR LF); -1 = it is not one, or below 0. */
+/* The decimal number that fills [at, end - CR LF); -1 = there is none, or it is negative. */
 static int64_t number_in(const char *data, size_t at, size_t end) {
     int64_t value = 0;
     if (at + 2 >= end || end - at > 12) return -1;
@@ -23,8 +23,8 @@ static int64_t number_in(const char *data, size_t at, size_t end) {
     return value;
 }
 
-/* The end of the RESP value at `at`; 0 = it is none, or not whole. Nested values are counted down,
- * not called. */
+/* The end of the RESP value at `at`; 0 = it is no value, or incomplete. Nested values are counted
+ * down instead of recursion. */
 static size_t resp_end(const char *data, size_t len, size_t at) {
     int64_t values = 1;
     while (values > 0) {
@@ -47,8 +47,8 @@ static size_t resp_end(const char *data, size_t len, size_t at) {
     return at;
 }
 
-/* Of a length in four bytes, most significant first, behind `skip` bytes; it counts itself if there
- * is a type before it, as PostgreSQL has it. */
+/* The end of a message with a length of four bytes, most significant first, after `skip` bytes.
+ * With a type before it, as in PostgreSQL, the length counts itself. */
 static size_t length_end(const char *data, size_t len, size_t at, size_t skip) {
     const unsigned char *bytes = (const unsigned char *)data + at;
     if (len - at < skip + 4) return 0;

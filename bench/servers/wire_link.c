@@ -1,9 +1,7 @@
-/* wire_link: one connection through the wire: two sockets, two ways. What can be sent at once is
- * sent from the buffer that it was read into; what can't, is held, a bounded number of bytes: then
- * the sender has to wait.
- *
- * Its sockets are watched for edges, so a side that is not to be read (stalled, or its destination
- * is slow) wakes nobody up. */
+/* wire_link: one connection through the proxy: two sockets and two directions. Bytes that can be
+ * sent at once are sent from the buffer into which they were read; others are held, up to a limit,
+ * and then the sender has to wait. Sockets are watched edge-triggered, so that a side that is not
+ * read (stalled, or with a slow destination) causes no wake-ups. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +16,7 @@
 #include "bench/base/clock.h"
 #include "bench/servers/wire_impl.h"
 
-#define READS_MAX 64 /* of one way, before others have their turn */
+#define READS_MAX 64 /* reads of one direction before other connections get their turn */
 
 static struct side *source_of(struct link *link, int way) {
     return way == 0 ? &link->client : &link->server;
@@ -84,7 +82,7 @@ void link_take(struct proxy *proxy, const struct listener *listener, int client_
         return;
     }
     watch(proxy, &link->client);
-    /* Where requests are swallowed the first one, to connect, is too. */
+    /* Where requests are dropped, the request to connect is dropped too. */
     if (!link->flow[0].swallows) link_connect(proxy, link);
 }
 
@@ -97,7 +95,7 @@ static void drop_chunks(struct flow *flow) {
     flow->held_bytes = 0;
 }
 
-/* Closed with bytes unread a socket is reset: so first what is there is read. */
+/* A socket that is closed with unread bytes is reset, so unread bytes are read first. */
 static void close_side(struct side *side, bool reset) {
     char scrap[4096];
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -141,7 +139,7 @@ void links_bury(struct proxy *proxy) {
             free(link);
             continue;
         }
-        link->next_dead = kept; /* it still stands in line */
+        link->next_dead = kept; /* it is still queued */
         kept = link;
     }
     proxy->dead = kept;
@@ -149,7 +147,7 @@ void links_bury(struct proxy *proxy) {
 
 /* --- sending --- */
 
-/* The destination is gone. What it had sent before may still be read, and its end will be too. */
+/* The destination is gone. What it had sent before, and its end, can still be read. */
 static void lose_destination(struct proxy *proxy, struct link *link, int way) {
     const struct flow *back = &link->flow[!way];
     link->broken = true;
@@ -159,14 +157,14 @@ static void lose_destination(struct proxy *proxy, struct link *link, int way) {
     if (back->over && !back->first && !back->swallows && !back->stalls) link_end(proxy, link, true);
 }
 
-/* Sends what goes at once; how many bytes did. */
+/* Sends as much as possible at once; returns the number of bytes. */
 static size_t send_some(struct proxy *proxy, struct link *link, int way, const char *data,
                         size_t len) {
     struct side *to = source_of(link, !way);
     struct way_cells *cells = cells_of(proxy, link, way);
     ssize_t sent;
     if (to->fd < 0 || !to->writable) return 0;
-    /* First, so that who has read them finds them counted. */
+    /* Counted first, so that a client that has read the bytes finds them counted. */
     atomic_fetch_add(&cells->forwarded_bytes, len);
     do sent = send(to->fd, data, len, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
@@ -185,7 +183,7 @@ static void wake_at(struct proxy *proxy, struct flow *flow, int64_t when_ns) {
     heap_add(&proxy->heap, &flow->timer, when_ns);
 }
 
-/* Sends what is held and due. */
+/* Sends the held bytes that are due. */
 static void send_held(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     heap_remove(&proxy->heap, &flow->timer);
@@ -197,7 +195,7 @@ static void send_held(struct proxy *proxy, struct link *link, int way) {
             wake_at(proxy, flow, chunk->due_ns > free_ns ? chunk->due_ns : free_ns);
             return;
         }
-        /* A fiftieth of a second's worth at a time. */
+        /* At most the bytes of 20 ms at a time. */
         if (flow->rate && len > flow->rate / 50)
             len = flow->rate < 50 ? 1 : (size_t)(flow->rate / 50);
         size_t sent = send_some(proxy, link, way, chunk->data + chunk->sent, len);
@@ -234,8 +232,8 @@ static void hold(struct proxy *proxy, struct link *link, int way, const char *da
     flow->held_bytes += len + sizeof *chunk;
 }
 
-/* When a chunk that has come now may go on; 0 = at once. It also waits for those before it, which
- * keeps the order. */
+/* When a chunk that arrives now may be forwarded; 0 = at once. It also waits for earlier ones,
+ * which keeps the order. */
 static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) {
     int64_t due_ns = lb_now();
     if (!flow->delays) return 0;
@@ -278,7 +276,7 @@ void link_discard(struct proxy *proxy, struct link *link, int way) {
     if (len) swallow(proxy, link, way, len);
 }
 
-/* Reads once, and does with it what the faults say. */
+/* Reads once and applies the faults. */
 static void take(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     struct side *from = source_of(link, way);
@@ -307,7 +305,7 @@ static void take(struct proxy *proxy, struct link *link, int way) {
     if (len && !flow->sink) forward(proxy, link, way, proxy->buffer, len);
 }
 
-/* The source has ended and all that it sent has gone on: so does its end. */
+/* The source has closed and everything that it sent was forwarded: forwards the end too. */
 static void pass_end(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     if (flow->swallows || flow->ended) return;
@@ -357,6 +355,6 @@ void link_pump(struct proxy *proxy, struct link *link) {
     bool was_broken = link->broken;
     pump_way(proxy, link, 0);
     if (!link->dead) pump_way(proxy, link, 1);
-    /* The answers' way may have found out that the requests can't go on. */
+    /* Handling the answers may have shown that requests can't be forwarded any more. */
     if (!link->dead && link->broken && !was_broken) pump_way(proxy, link, 0);
 }

@@ -1,5 +1,5 @@
-/* wire_loop: the wire's process. It sleeps in epoll until a connection, bytes, a time or an order
- * comes. */
+/* wire_loop: the main loop of the proxy's process. It sleeps in epoll until a connection, bytes, a
+ * timer or a request arrives. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,13 +18,13 @@
 #define EVENTS_MAX 256
 #define ACCEPTS_MAX 64 /* at a time */
 
-/* Does what the program asked for, then says so. */
+/* Carries out the program's request, then acknowledges it. */
 static void obey(struct proxy *proxy) {
     const struct order *order = &proxy->shared->order;
     uint64_t number;
     ssize_t got = recv(proxy->control_fd, &number, sizeof number, 0);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got != sizeof number) _exit(0); /* the program is gone */
+    if (got != sizeof number) _exit(0); /* the program has ended */
     if (order->verb == ORDER_SET) faults_set(proxy, order);
     if (order->verb == ORDER_LIFT) faults_lift(proxy, order->slot);
     if (order->verb == ORDER_AIM) proxy->listeners[order->end].server_port = order->server_port;
@@ -32,7 +32,7 @@ static void obey(struct proxy *proxy) {
     }
 }
 
-/* There is no file descriptor left: whoever comes is turned away, or they would call for ever. */
+/* No file descriptor is left: new connections are closed, or they would be reported for ever. */
 static void turn_away(struct proxy *proxy, const struct listener *listener) {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     close(proxy->spare_fd);
