@@ -117,19 +117,27 @@ check: ## put every lock through a pause, a killed holder, a server's restart an
 	@compose/install run
 	@$(BUILD) lockbench
 	@./lockbench check
-test: ## the same for the tests; real servers, every driver
+# T=WORD: what has the word in its folder or name; the conformance suite chooses among its parts.
+ALL_TESTS := $(filter-out $(TRUTHS),$(TESTS:%.c=%))
+CHOSEN := $(if $(T),$(sort drivers/tests/test_conform $(foreach t,$(ALL_TESTS),$(if $(findstring $(T),$t),$t))),$(ALL_TESTS))
+export T
+quick: ## the tests that need no server: in 90 s after a build. T=WORD: only those with WORD in their folder or name
+	@compose/install quick
+	@$(BUILD) lockbench $(CHOSEN:%=$(B)/%)
+	@QUICK=1 bench/tests/run $(B) $(CHOSEN)
+test: ## all tests: the quick ones, then those with real servers, every driver. T=WORD as for quick
 	@compose/install test
-	@$(BUILD) lockbench tests
-	@bench/tests/run $(B) $(filter-out $(TRUTHS),$(TESTS:%.c=%))
+	@$(BUILD) lockbench $(CHOSEN:%=$(B)/%)
+	@bench/tests/run $(B) $(CHOSEN)
 truths: ## the known truths of these locks under faults, each over five seeds: 8 minutes, on a machine with nothing else to do
 	@compose/install test
 	@$(BUILD) lockbench $(B)/$(TRUTHS)
 	@bench/tests/run $(B) $(TRUTHS)
 tests: $(TESTS:%.c=$(B)/%)
-asan: ## the whole suite under AddressSanitizer and UBSan
+asan: ## all tests under AddressSanitizer and UBSan
 	@compose/install test
-	@$(BUILD) VARIANT=asan .build/asan/lockbench tests
-	@bench/tests/run .build/asan $(filter-out $(TRUTHS),$(TESTS:%.c=%))
+	@$(BUILD) VARIANT=asan .build/asan/lockbench $(CHOSEN:%=.build/asan/%)
+	@bench/tests/run .build/asan $(CHOSEN)
 THREADED := $(addprefix bench/tests/test_,loop cell crowd recorder stage primitives session faults store) drivers/tests/test_conform
 tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
@@ -156,4 +164,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all run check test tests asan tsan fuzz bench lint table install clean help
+.PHONY: all run check quick test tests asan tsan fuzz bench lint table install clean help

@@ -1,7 +1,8 @@
 /* Fencing, on real servers and real processes: a holder that is paused for longer than its lease or
  * session writes when it goes on; the store that checks its token rejects that write each time, the
  * one that does not takes it. Over five seeds; with the store in memory, and in the lock's own
- * server. */
+ * server.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/check_help.h"
 #include "bench/tests/store_help.h"

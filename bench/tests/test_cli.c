@@ -1,5 +1,6 @@
 /* The program as its users and their scripts see it: what it prints and where, its exit codes, its
- * files. */
+ * files.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

@@ -1,6 +1,7 @@
 /* Ways to leave: Ctrl-C once finishes and saves, twice leaves at once, SIGTERM and a closed
  * terminal are as Ctrl-C, SIGKILL leaves the servers to the guard. Whatever the way, nothing is
- * left running and what was measured is saved. */
+ * left running and what was measured is saved.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

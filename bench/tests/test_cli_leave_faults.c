@@ -1,5 +1,6 @@
 /* SIGKILL in the middle of each kind of fault: nothing that was stopped, killed, cut or started is
- * left, no server, no worker, no wire, and what was measured until then can be read. */
+ * left, no server, no worker, no wire, and what was measured until then can be read.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 

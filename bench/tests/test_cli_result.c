@@ -1,5 +1,6 @@
 /* run.json and the .hlog files of real runs: every path that results/README.md names is in every
- * stage, the figures agree with each other, and the logs with them. */
+ * stage, the figures agree with each other, and the logs with them.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

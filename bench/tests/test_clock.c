@@ -1,5 +1,6 @@
 /* Stepped clocks: the shim itself, and that real servers which are started with it believe it. A
- * server that is not installed is skipped loudly, and is a failure where CI is set. */
+ * server that is not installed is skipped loudly, and is a failure where CI is set.
+ * Needs: servers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

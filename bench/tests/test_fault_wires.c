@@ -1,5 +1,6 @@
 /* test_fault_wires: what happens to bytes between clients and a real server acts, on those whom it
- * should, and shows in what clients see of it. */
+ * should, and shows in what clients see of it.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 

@@ -1,5 +1,6 @@
 /* test_sale: the flash sale on real servers. Locks that exclude sell the stock and nothing beyond
- * it, in one part or in segments; a lock whose lease ends during the work sells pieces twice. */
+ * it, in one part or in segments; a lock whose lease ends during the work sells pieces twice.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

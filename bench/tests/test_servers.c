@@ -1,6 +1,7 @@
 /* The shipped topologies with their real servers: they start, answer, are measured, and leave
  * nothing behind, whatever becomes of the program that started them. A server that is not installed
- * is skipped loudly, and is a failure where CI is set. */
+ * is skipped loudly, and is a failure where CI is set.
+ * Needs: servers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,6 +1,7 @@
 /* What can be done to real servers, and the sign that it was done: acts by their own means,
  * ends, empty starts. A server that is not installed is skipped loudly, and is a failure where
- * CI is set. */
+ * CI is set.
+ * Needs: servers. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -3,7 +3,8 @@
  * and locks that are broken on purpose.
  *
  * No time is asserted but lower bounds, orders, and a recovery beyond all reason, which the check
- * calls stuck. */
+ * calls stuck.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 900
 #include "bench/tests/check_help.h"

@@ -1,6 +1,7 @@
 /* etcd-chubby on a real server: readers together and writers alone, sequencers as a guarded server
  * checks them, the lock-delay after a holder's expiry and none after its release, and what a lost
- * session tells. */
+ * session tells.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ETCD

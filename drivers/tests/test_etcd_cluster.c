@@ -1,5 +1,6 @@
 /* A cluster of three etcd servers: clients spread over the members and move on when theirs is gone;
- * the lock outlives the leader, for its holder and for those who wait. */
+ * the lock outlives the leader, for its holder and for those who wait.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ETCD

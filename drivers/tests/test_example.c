@@ -1,7 +1,8 @@
 /* test_example: the worked examples, done to a copy of the project: a lock is one file and one line
  * (drivers/README.md), a topology is a script and its name (compose/README.md), a backend is a
  * folder, a line and a script (drivers/tests/example). Nothing else is touched, and each is listed,
- * runs and passes. */
+ * runs and passes.
+ * Needs: servers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

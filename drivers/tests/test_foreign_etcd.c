@@ -1,6 +1,7 @@
 /* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the
  * other, both ways; what stands on the server meanwhile; and what becomes of
- * the lock when its lease or the server goes. */
+ * the lock when its lease or the server goes.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ETCD

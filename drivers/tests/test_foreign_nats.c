@@ -1,6 +1,7 @@
 /* nats-kv against the real foreign client, libnats: its kv.Create and kv.Update and ours exclude
  * each other, both ways; what stands in the bucket meanwhile; and what its kv.Delete, which states
- * no sequence, does. */
+ * no sequence, does.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_TEST_LIBNATS

@@ -1,5 +1,6 @@
 /* test_foreign_redis: redis-setnx against redis-cli, which takes the same lock by hand as redis.io
- * tells: each excludes the other, and what stands on the server is what the documentation says. */
+ * tells: each excludes the other, and what stands on the server is what the documentation says.
+ * Needs: servers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* test_foreign_redis_clients: redis-setnx and redis-redlock against the clients whose protocol they
  * speak: redis-py's Lock and node-redlock (drivers/tests/foreign), which hold and wait in processes
- * of their own. Each excludes the other, both ways, by release and by the end of a lease. */
+ * of their own. Each excludes the other, both ways, by release and by the end of a lease.
+ * Needs: servers. */
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/live_help.h"

@@ -1,6 +1,7 @@
 /* zk-lock against a foreign client that plays Curator's protocol by hand, on ZooKeeper's bare C
  * client: each excludes the other, both ways; the nodes look as Curator's InterProcessMutex makes
- * them; and what becomes of the lock when its session or the server goes. */
+ * them; and what becomes of the lock when its session or the server goes.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/socket.h>

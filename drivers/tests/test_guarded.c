@@ -1,6 +1,7 @@
 /* The guarded stores that backends keep for their locks' tokens, on real servers: what a smaller
  * token may not do, what an equal or greater one may, whatever comes between; and that nothing is
- * left when it is dropped. One lock of each store. */
+ * left when it is dropped. One lock of each store.
+ * Needs: servers. */
 #include "drivers/store.h"
 #include "drivers/tests/live_help.h"
 

@@ -1,6 +1,7 @@
 /* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the
  * nodes of a cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five
- * hang or die. */
+ * hang or die.
+ * Needs: servers. */
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/live_help.h"

@@ -1,6 +1,7 @@
 /* test_redisson: Redisson's mutexes on a real server: what each script leaves there, field by
  * field, and another client, played by hand, that holds while ours waits and waits while ours
- * holds. */
+ * holds.
+ * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS

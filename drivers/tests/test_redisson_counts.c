@@ -1,5 +1,6 @@
 /* test_redisson_counts: Redisson's semaphores, latch and MultiLock on real servers: what each
- * script leaves there, field by field, with another client played by hand. */
+ * script leaves there, field by field, with another client played by hand.
+ * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS

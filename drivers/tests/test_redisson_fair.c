@@ -1,5 +1,6 @@
 /* test_redisson_fair: Redisson's fair lock and its read-write lock on a real server: queues, modes
- * and what each script leaves there, field by field, with another client played by hand. */
+ * and what each script leaves there, field by field, with another client played by hand.
+ * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
 #ifdef LB_HAVE_HIREDIS

@@ -1,5 +1,6 @@
 /* The server-side SQL locks when things go wrong: sessions killed, servers killed and stopped, the
- * run cut off, wrong passwords. No call may hang; each says what it knows; a new session works. */
+ * run cut off, wrong passwords. No call may hang; each says what it knows; a new session works.
+ * Needs: servers. */
 #include "drivers/tests/sql_help.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,8 @@
  * holds, the other one waits and then gets it; a third connection looks at the nodes.
  *
  * Each foreign program is started once. Without Curator and a Java compiler, or without kazoo, its
- * tests are skipped and say so; with CI set that is a failure. */
+ * tests are skipped and say so; with CI set that is a failure.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 

@@ -1,5 +1,6 @@
 /* Three ZooKeeper servers: what they say of themselves; a lock outlives the leader's death and the
- * server that its session talks to; and without a majority nobody is let in. */
+ * server that its session talks to; and without a majority nobody is let in.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
 #ifdef LB_HAVE_ZOOKEEPER

@@ -1,5 +1,6 @@
 /* What the ZooKeeper locks do by themselves on a real server: who is woken by a release, order,
- * bounds, several clients on one session, a session that is over, and what is left behind. */
+ * bounds, several clients on one session, a session that is over, and what is left behind.
+ * Needs: servers. */
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
