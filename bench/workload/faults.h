@@ -1,5 +1,5 @@
-/* faults: the types of fault sections' keys that have a grammar of their own, and what a section's
- * values must be to each other. */
+/* faults: the option types of fault sections' keys that have a grammar of their own, and the rules
+ * between the values of a section. */
 #ifndef BENCH_WORKLOAD_FAULTS_H
 #define BENCH_WORKLOAD_FAULTS_H
 
@@ -20,21 +20,21 @@ static inline bool span_is_none(const struct span *span) {
 }
 extern const struct lb_option_type type_target; /* struct plan_fault: .target and .node */
 
-/* On what a kind acts. */
+/* The target of an injection. */
 enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };
 enum fault_on injection_acts_on(enum injection kind);
-/* Whether it lasts for a time, and is undone after it. */
+/* Whether an injection lasts for a time and is undone after that. */
 bool injection_lasts(enum injection kind);
-/* Whether it hits clients by their worker processes. */
+/* Whether a fault hits clients by their worker processes. */
 bool fault_needs_processes(const struct plan_fault *fault);
-/* Whether the plan has such faults. */
+/* Whether the plan has faults with such a target. */
 bool plan_acts_on(const struct plan *plan, enum fault_on on);
 
-/* Whether it steps servers' clocks. */
+/* Whether the plan changes servers' clocks. */
 bool plan_steps_clocks(const struct plan *plan);
 
-/* What is wrong with a section's values together, as an error without its place: *ret_key is the
- * key that should change. 0, or -1 with err. */
+/* Checks the values of a section against each other. The error has no place; *ret_key is the key
+ * that should change. Returns 0, or -1 with err. */
 int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err);
 
 #endif

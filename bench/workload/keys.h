@@ -12,23 +12,24 @@
 #include "bench/base/rng.h"
 #include "bench/workload/plan.h"
 
-/* Read-only after keys_init: all threads may share one. */
+/* Read-only after keys_init, so all threads may share one. */
 struct keypicker {
     enum key_pick pick;
     uint32_t count;
     double s;        /* Zipf's exponent; 0 to 5, 0 excluded */
     double low;      /* H(1/2) of the paper, moved so that key 1's bar is hit exactly */
     double high;     /* H(count + 1/2) */
-    double accepted; /* a draw nearer than this to its key needs no further test */
+    double accepted; /* a draw nearer to its key than this needs no further test */
 };
 
-/* How many keys there are with so many clients: theirs, when each has its own. */
+/* The number of keys for this number of clients: theirs, when each client has its own. */
 uint32_t keys_count(const struct keyspace *keys, int clients);
 
-/* keys: from a checked plan. */
+/* keys: from a plan that was validated. */
 void keys_init(struct keypicker *picker, const struct keyspace *keys, int clients);
 
-/* The next key of a client: 0 .. keys_count-1. Expected draws from rng: one or two. */
+/* Returns the next key of a client: 0 .. keys_count-1. Takes one or two draws from rng on
+ * average. */
 uint32_t keys_pick(const struct keypicker *picker, uint32_t client, struct lb_rng *rng);
 
 #endif

@@ -50,7 +50,8 @@ struct keyspace {
 
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
-/* What separates the read and the write of the guarded counter, and so what overlap it can see. */
+/* What lies between the read and the write of the guarded counter, and so which overlaps the
+ * counter can see. */
 enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 
 /* Where holders write to a guarded store. */
@@ -58,35 +59,34 @@ enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
 #define PLAN_FAULTS_MAX 8
 
-/* What is done to clients, servers and the wires between them while they load: "[fault]",
- * "[fault.2]", ... */
+/* The actions on clients, servers and connections during the load: "[fault]", "[fault.2]", ... */
 enum injection {
     INJECT_NONE,
-    /* To a client's worker process, and so to all clients that it carries. */
+    /* On a client's worker process, and so on all clients in it. */
     INJECT_PAUSE,  /* SIGSTOP, after .for_ns SIGCONT */
     INJECT_KILL,   /* SIGKILL */
-    INJECT_STARVE, /* its renewals are held back for .for_ns; to a client alone */
-    /* To servers. */
+    INJECT_STARVE, /* the renewals of one client are held back for .for_ns */
+    /* On servers. */
     INJECT_SERVER_PAUSE,
-    INJECT_SERVER_KILL,  /* after .for_ns started again with its data */
-    INJECT_SERVER_EMPTY, /* after .for_ns started again without */
+    INJECT_SERVER_KILL,  /* killed, and restarted with its data after .for_ns */
+    INJECT_SERVER_EMPTY, /* killed, and restarted without its data after .for_ns */
     INJECT_PROMOTE,      /* a replica is made the primary */
     INJECT_TERMINATE,    /* the server ends connections */
-    INJECT_EVICT,        /* it is filled until it throws keys away */
+    INJECT_EVICT,        /* the server is filled until it evicts keys */
     INJECT_CLOCK,        /* its wall clock jumps .by_ns */
-    /* To wires. */
-    INJECT_WIRE_DELAY,  /* each byte comes .by_ns later, and up to .jitter_ns more */
+    /* On connections. */
+    INJECT_WIRE_DELAY,  /* each byte arrives .by_ns later, and up to .jitter_ns more */
     INJECT_WIRE_SLOW,   /* .rate bytes a second pass */
-    INJECT_WIRE_CUT,    /* swallows .way */
+    INJECT_WIRE_CUT,    /* drops all bytes in the direction .way */
     INJECT_WIRE_RESET,  /* ends connections */
     INJECT_WIRE_MIDWAY, /* ends a connection after .bytes more bytes of answers */
-    INJECT_WIRE_DROP,   /* swallows the .message-th answer that contains .holding */
+    INJECT_WIRE_DROP,   /* drops the .message-th answer that contains .holding */
     INJECTIONS
 };
 
-/* Whom it hits. Clients: any, holder, waiter. Wires and terminate: whose connections: also all;
- * wires between servers: replication. Servers: any (of several the leader or primary, if it has
- * one), one and so on. */
+/* The target. For clients: any, holder, waiter. For wires and terminate: the connections of such
+ * clients, or all; connections between servers: replication. For servers: any (of several the
+ * leader or primary, if there is one), one, and so on. */
 enum fault_target {
     TARGET_ANY,
     TARGET_HOLDER,
@@ -105,23 +105,24 @@ enum fault_after { AFTER_NOTHING, AFTER_HOLDER };
 enum fault_way { WAY_BOTH, WAY_REQUESTS, WAY_ANSWERS };
 enum fault_then { THEN_RESET, THEN_GO_ON };
 
-/* A time, or one drawn between two. Text: "2s", "random:2s..5s". */
+/* A time, or a time that is drawn between two. Text: "2s", "random:2s..5s". */
 struct span {
     int64_t from_ns, to_ns; /* the same = not drawn */
 };
 
-/* In which order the ladder of rates, or of clients, is climbed; sweep.h. */
+/* The order in which the rates, or the numbers of clients, are run; see sweep.h. */
 enum sweep_order { SWEEP_LISTED, SWEEP_UP, SWEEP_DOWN, SWEEP_SHUFFLED, SWEEP_MIRROR };
 
 struct plan_fault {
     enum injection kind;
     enum fault_target target;
     int node;
-    struct span first; /* from the window's begin to the first */
-    struct span every; /* from one to the next; 0 = just one */
-    int64_t for_ns;    /* 0 = to the load's end */
-    int times;         /* at most so often; 0 = no limit */
-    /* waits up to 2 s until somebody holds since the section before it acted */
+    struct span first; /* from the begin of the window to the first injection */
+    struct span every; /* from one injection to the next; 0 = only one */
+    int64_t for_ns;    /* 0 = to the end of the load */
+    int times;         /* at most this many injections; 0 = no limit */
+    /* AFTER_HOLDER: waits up to 2 s for a holder whose grant began after the previous section
+     * acted */
     enum fault_after after;
     int64_t by_ns, jitter_ns;
     uint64_t rate; /* bytes a second */
@@ -137,40 +138,42 @@ struct plan_lock {
     const void *options;         /* lock->options_bytes, owned by the plan */
     const void *backend_options; /* backend->options_bytes, owned by the plan */
     bool
-        chosen; /* named by the user, not brought in by "all": a control is then judged like any lock */
-    const struct plan
-        *plan; /* run.controls = exposed: the workload that shows this control, owned by the
-                                outer plan; NULL = this plan */
+        chosen; /* named by the user, not chosen by "all": a control is then judged like any lock */
+    /* run.controls = exposed: the workload that shows this control, owned by the outer plan; NULL =
+     * this plan */
+    const struct plan *plan;
 };
 
 struct plan {
     const char *name; /* of the workload */
     const char *summary;
     const char *source; /* the file it was read from */
-    const char *wished; /* the locks as they were asked for: "all", or names */
+    const char *wished; /* the locks as the user asked for them: "all", or names */
 
     int clients[PLAN_LADDER_MAX]; /* one stage each */
     int clients_count;
     int processes; /* at most the largest of clients; a stage with fewer clients uses fewer */
-    /* over all processes; 0 = one for each two processors. A stage uses at most one a client */
+    /* over all processes; 0 = one for each two processors. A stage uses at most one thread for each
+     * client */
     int threads;
     struct keyspace keys;
     struct arrival arrival;
-    int rates[PLAN_LADDER_MAX]; /* arrivals a second in place of load.arrival's, one stage each */
-    int rates_count;            /* 0 = load.arrival's own */
+    /* arrivals a second instead of load.arrival's rate, one stage for each */
+    int rates[PLAN_LADDER_MAX];
+    int rates_count; /* 0 = load.arrival's own */
     enum sweep_order sweep;
     struct dist hold, think;
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE */
-    bool churn;              /* a session for each attempt: connect, acquire, release, close */
+    bool churn; /* each attempt has a session of its own: connect, acquire, release, close */
 
-    /* per cent of attempts that are shared; one stage each; {0} = none */
+    /* per cent of the attempts that are shared, one stage for each; {0} = none */
     int readers[PLAN_LADDER_MAX];
     int readers_count;
-    uint32_t permits; /* of a semaphore, that an attempt wants */
-    /* of a semaphore, that there are; the count of a latch; slots of a segmented lock */
+    uint32_t permits; /* permits of a semaphore that an attempt wants */
+    /* permits of a semaphore in total; the count of a latch; the slots of a segmented lock */
     uint32_t bound;
-    int depth;        /* how often a client takes the key, one inside the other; at least 1 */
+    int depth;        /* how often a client takes the key again while it holds; at least 1 */
     int keys_at_once; /* at least 1 */
 
     enum acquire_mode mode;
@@ -180,29 +183,33 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
-    /* a stage ends when it changes by less from second to second; 0 = not asked */
+    /* a stage ends when its figures change by less than this from second to second; 0 = not asked
+     * for */
     double steady_percent;
 
     enum check_gap gap;
     int64_t gap_ns;
     enum check_store store;
-    uint64_t stock; /* of each key, that the store's writes count down; 0 = they count up from 0 */
-    bool careful;   /* a holder looks at its clock before it writes */
-    bool history;   /* each operation is recorded, and judged when the stage is over */
+    /* goods of each key, which the writes of the store count down; 0 = writes count up from 0 */
+    uint64_t stock;
+    bool careful; /* a holder compares its clock with its lease before it writes */
+    bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 
-    struct plan_fault faults[PLAN_FAULTS_MAX]; /* those that are INJECT_NONE do nothing */
+    struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */
+    /* "all" includes each control, in its own workload, not just unsafe-none */
 
-    bool controls_exposed; /* "all" brings each control in its own workload, not just unsafe-none */
+    bool controls_exposed;
     const char *topologies
-        [PLAN_LADDER_MAX];  /* run each backend's locks on those of these that they can; ... */
-    int topology_count;     /* ... a lock that can on none runs on its default */
-    const char *durability; /* "default", "none", "sync": handed to the topology scripts */
+        [PLAN_LADDER_MAX];  /* each lock runs on those of these topologies that it supports; ... */
+    int topology_count;     /* ... a lock that supports none of them runs on its default */
+    const char *durability; /* "default", "none", "sync": passed to the topology scripts */
 
     struct plan_lock *locks;
     int lock_count;
-    json_t *skipped;  /* array of {lock, backend, reason, install}: what "all" left out */
-    json_t *warnings; /* array of texts: allowed, but perhaps not what was meant */
-    void *memory;     /* what owns the texts and option structs */
+    json_t *skipped; /* array of {lock, backend, reason, install}: locks that "all" left out */
+    /* array of texts about settings that are allowed but perhaps not what was meant */
+    json_t *warnings;
+    void *memory; /* owns the texts and option structs */
 };
 
 /* One "SECTION.KEY=VALUE" of the command line. */
@@ -214,35 +221,35 @@ struct plan_wish {
     const char
         *workload;      /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
     const char *folder; /* where the shipped workloads are: home_path("workloads", ...) */
-    const char
-        *locks; /* with commas between: names of locks (with a "?": only if it can run here), of
-                             backends, of primitives; "all"; "one-of-each" (the first of each backend);
-                             "controls". NULL: what the workload says, else all */
+    /* separated by commas: names of locks (with a "?": only if the lock can run here), of backends,
+     * of primitives; "all"; "one-of-each" (the first of each backend); "controls". NULL = what the
+     * workload says, or else all */
+    const char *locks;
     const char *const *sets;
     int set_count;
-    /* Why a lock can't run here on this topology (NULL = embedded) with this durability (missing
-     * server), or NULL if it can. Given by the caller, since a plan asks no server; may be NULL.
-     * ret_install: what to install, or NULL. Both are copied. */
+    /* Returns why a lock can't run here on this topology (NULL = embedded) with this durability
+     * (for example a missing server), or NULL if it can. The caller provides it, since a plan asks
+     * no server; may be NULL. ret_install: what to install, or NULL. Both texts are copied. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
                            const char *durability, const char **ret_install);
     void *why_not_context;
 };
 
-/* Reads, fills, checks. NULL with err: file, line, key and what is allowed; the nearest name for an
- * unknown one. A lock named by the user that can't run is an error (LB_EXIT_MACHINE); one that
- * "all" brought is skipped. */
+/* Reads a workload, fills in defaults and validates. Returns NULL with err: file, line, key and
+ * what is allowed; the nearest name for an unknown one. A lock named by the user that can't run is
+ * an error (LB_EXIT_MACHINE); one that "all" chose is skipped. */
 struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err);
 void plan_free(struct plan *plan);
 
-/* Stages (stages.h has them one by one), and the time that their warm-up and window take together;
- * connecting and draining come on top. */
+/* The number of stages (stages.h lists them), and the time of their warm-ups and windows together;
+ * connecting and draining add to it. */
 int plan_stages(const struct plan *plan);
 int64_t plan_time_ns(const struct plan *plan);
 
 /* The plan as run.json's .plan: new reference, NULL when out of memory. */
 json_t *plan_json(const struct plan *plan);
 
-/* The plan as a workload file that gives it again, every key filled; for --dry-run. */
+/* Prints the plan as a workload file that gives the same plan, with every key; for --dry-run. */
 void plan_print(const struct plan *plan, FILE *out);
 
 /* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99".
@@ -253,17 +260,17 @@ char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
 char *span_text(const struct span *span, char *text, size_t size);
 const char *mode_text(enum acquire_mode mode);
 
-/* "server-kill", "holder", as the keys have them. The first writes at most size bytes and returns
- * text. */
+/* "server-kill", "holder": the values of the keys. The first function writes at most size bytes and
+ * returns text. */
 char *fault_target_text(const struct plan_fault *fault, char *text, size_t size);
 const char *injection_name(enum injection kind);
-/* The kinds of all sections, with a "+" between; "none". Returns text. */
+/* The injections of all sections, joined with "+"; "none". Returns text. */
 char *faults_text(const struct plan *plan, char *text, size_t size);
 
-/* One draw of a span. */
+/* Draws from a span. */
 int64_t span_draw(const struct span *span, struct lb_rng *rng);
 
-/* One draw, 0 ns to one day: a lognormal's far tail is cut there. */
+/* Draws a duration, 0 ns to one day: the far tail of a lognormal distribution is cut there. */
 int64_t dist_draw(const struct dist *dist, struct lb_rng *rng);
 
 #endif

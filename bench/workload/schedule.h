@@ -16,9 +16,9 @@
 
 struct schedule {
     enum arrival_kind kind;
-    uint32_t first, count, total; /* the clients it stands for */
+    uint32_t first, count, total; /* the clients that it schedules */
     int64_t start_ns;
-    /* mean time between two arrivals: constant, of all clients; Poisson, of this share */
+    /* mean time between two arrivals; constant: of all clients, Poisson: of this share */
     double gap_ns;
     double passed_ns; /* Poisson: from start_ns to the next arrival */
     uint64_t taken;
@@ -26,17 +26,17 @@ struct schedule {
     struct lb_rng rng;
 };
 
-/* For clients first .. first+count-1 of total; count above 0. The same seed gives the same
- * moments. */
+/* Starts a schedule for clients first .. first+count-1 of total; count above 0. The same seed gives
+ * the same times. */
 void schedule_init(struct schedule *schedule, const struct arrival *arrival, uint32_t first,
                    uint32_t count, uint32_t total, int64_t start_ns, uint64_t seed);
 
-/* The next arrival by lb_now()'s clock; LB_NEVER in closed loop. */
+/* Returns the time of the next arrival, by lb_now(); LB_NEVER in closed loop. */
 static inline int64_t schedule_peek(const struct schedule *schedule) {
     return schedule->next_ns;
 }
 
-/* The same, and goes on to the one after it. */
+/* The same, and moves on to the arrival after it. */
 int64_t schedule_take(struct schedule *schedule);
 
 #endif

@@ -12,27 +12,28 @@
 
 struct section {
     const char *name;
-    const struct lb_option *keys; /* of struct plan; of the fault sections: of struct plan_fault */
+    /* members of struct plan; for fault sections of struct plan_fault */
+    const struct lb_option *keys;
 };
 
 /* The sections, in the order to print them; ends with a NULL name. */
 const struct section *sections(void);
 
-/* The section of a name; NULL if there is none. *ret_number: which of the fault sections, from 0;
- * 0 for all others. */
+/* Finds a section by name; NULL if there is none. *ret_number: the number of a fault section, from
+ * 0; 0 for all others. */
 const struct section *section_find(const char *name, int *ret_number);
 
-/* How many sections a plan has of this one's keys: 1, or PLAN_FAULTS_MAX. */
+/* How many sections with these keys a plan has: 1, or PLAN_FAULTS_MAX. */
 int section_count(const struct section *section);
 
 /* "load"; "fault", "fault.2", ... Writes at most size bytes, returns text. */
 char *section_text(const struct section *section, int number, char *text, size_t size);
 
-/* The struct that the section's keys are members of. Like strchr it takes a const plan, too: who
- * has one must not write. */
+/* Returns the struct that has the section's keys as members. Like strchr it also accepts a const
+ * plan, whose owner must not write through the result. */
 void *section_values(const struct section *section, const struct plan *plan, int number);
 
-/* Whether the section says anything: a fault section behind the first may be unused. */
+/* Whether the section is used: a fault section after the first may be unused. */
 bool section_is_used(const struct section *section, const struct plan *plan, int number);
 
 #endif

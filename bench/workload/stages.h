@@ -1,4 +1,4 @@
-/* stages: what a plan runs, one stage at a time, in the order of running. */
+/* stages: the stages of a plan, in the order in which they run. */
 #ifndef BENCH_WORKLOAD_STAGES_H
 #define BENCH_WORKLOAD_STAGES_H
 
@@ -10,16 +10,16 @@ struct plan_stage {
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
     int clients, readers, repeat;
-    double rate_per_s; /* of an open arrival; 0 = the plan's */
+    double rate_per_s; /* rate of open arrivals; 0 = the plan's */
     struct sweep_at sweep;
 };
 
-/* All stages: those of one backend on one topology stand together, so that its servers start once.
- * Within them repeats are the outer loop, so that a machine that slows down slows all locks. The
- * caller frees; NULL when out of memory. */
+/* Returns all stages. Those of one backend on one topology are together, so that its servers start
+ * once. Within them repeats are the outer loop, so that a machine that becomes slower affects all
+ * locks. The caller frees the array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 
-/* Whether two neighbours run on the same servers. */
+/* Whether two consecutive stages run on the same servers. */
 static inline bool stages_share(const struct plan_stage *a, const struct plan_stage *b) {
     return a->lock->lock->backend == b->lock->lock->backend && a->topology == b->topology;
 }

@@ -11,22 +11,22 @@
 
 #define SWEEP_RUNGS_MAX (2 * PLAN_LADDER_MAX)
 
-/* Where a stage stands in its sweep. by NULL: it is in none. */
+/* The position of a stage in its sweep. by NULL: it belongs to none. */
 struct sweep_at {
     const char *by;    /* "rate", "clients" */
     const char *order; /* "up", "down", "shuffled", "mirror" */
     const char *leg;   /* "up", "down", "shuffled" */
-    int step;          /* 0, 1, ... in the order of running */
+    int step;          /* 0, 1, ... in the order in which they run */
 };
 
 /* One load. */
 struct rung {
     int clients;
-    double rate_per_s; /* of all clients together; 0: load.arrival's own, or closed */
+    double rate_per_s; /* rate of all clients together; 0 = load.arrival's own, or closed */
     struct sweep_at at;
 };
 
-/* The loads of one repeat in the order of running. Returns how many. */
+/* Fills in the loads of one repeat in the order in which they run. Returns their number. */
 int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUNGS_MAX]);
 
 #endif

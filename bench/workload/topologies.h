@@ -9,7 +9,7 @@
 /* "default", or names with commas between: struct plan's .topologies and .topology_count. */
 extern const struct lb_option_type type_topologies;
 
-/* The index-th topology that the plan runs a lock on, 0 .. ; NULL when there are no more. An
+/* Returns the index-th topology on which the plan runs a lock, from 0; NULL after the last one. An
  * embedded lock has none. */
 const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index);
 

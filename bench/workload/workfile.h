@@ -10,7 +10,7 @@
 #include "bench/base/err.h"
 #include "bench/option/arena.h"
 
-/* One thing that somebody wrote, in a file or on the command line. */
+/* One setting, from a file or from the command line. */
 struct setting {
     const char *section, *key, *value;
     const char *file; /* NULL = --set */
@@ -18,19 +18,20 @@ struct setting {
 };
 
 struct settings {
-    struct setting *item; /* all memory is the arena's */
+    struct setting *item; /* all memory belongs to the arena */
     int count, room;
 };
 
-/* Adds the file's settings. 0, or -1 with err (LB_EXIT_USAGE): file, line and what is wrong. */
+/* Adds the settings of a file. Returns 0, or -1 with err (LB_EXIT_USAGE): file, line and what is
+ * wrong. */
 int workfile_read(const char *path, struct arena *arena, struct settings *settings,
                   struct lb_err *err);
 
-/* Adds one; copies the texts. 0, or -1 with err when out of memory. */
+/* Adds one setting; copies the texts. Returns 0, or -1 with err when out of memory. */
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,
                  struct lb_err *err);
 
-/* The last of a key: the one that holds. NULL if there is none. */
+/* Returns the last setting of a key, which is the one that is used; NULL if there is none. */
 const struct setting *settings_find(const struct settings *settings, const char *section,
                                     const char *key);
 

@@ -1,4 +1,5 @@
-/* workloads: the shipped workload files: their names, and which file a wish means. */
+/* workloads: the shipped workload files: their names, and which file a name on the command line
+ * means. */
 #ifndef BENCH_WORKLOAD_WORKLOADS_H
 #define BENCH_WORKLOAD_WORKLOADS_H
 
@@ -9,7 +10,7 @@
 
 struct workload_file {
     const char
-        *name; /* the file's, without ".ini"; with "check/" before it where it is in that folder */
+        *name; /* the file name without ".ini"; with "check/" before it if it is in that folder */
     const char *path;
     const char *summary; /* "" when it has none */
     const char *wrong;   /* why it can't be read; NULL = it can */
@@ -21,14 +22,14 @@ struct workload_list {
     struct arena arena;
 };
 
-/* All *.ini files of a folder, then those of its folder check, if it has one. 0, or -1 with err;
- * workloads_done in any case. */
+/* Lists all *.ini files of a folder, then those of its folder check, if it has one. Returns 0, or
+ * -1 with err; call workloads_done in either case. */
 int workloads_find(const char *folder, struct workload_list *ret_list, struct lb_err *err);
 void workloads_done(struct workload_list *list);
 
-/* The file that is meant: `wish` itself when it ends in ".ini" or has a '/' (but for
- * "check/NAME"), else folder/wish.ini. 0, or -1 with err (LB_EXIT_USAGE): no such workload, and
- * the nearest name. */
+/* Writes the path of the file that is meant: `wish` itself if it ends in ".ini" or contains a '/'
+ * (apart from "check/NAME"), or else folder/wish.ini. Returns 0, or -1 with err (LB_EXIT_USAGE): no
+ * such workload, and the nearest name. */
 int workload_path(const char *folder, const char *wish, char *ret_path, size_t size,
                   struct lb_err *err);
 
