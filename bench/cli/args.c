@@ -6,87 +6,220 @@
 
 #include "bench/base/nearest.h"
 
-void args_init(struct args *args, int argc, char **argv, const struct args_option *options) {
-    *args = (struct args){.argc = argc, .argv = argv, .options = options, .next = 1};
+/* ---- the types that only arguments have ---- */
+
+int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, struct lb_err *err) {
+    const char **item = arena_alloc(arena, sizeof *item * (size_t)(list->count + 1));
+    if (!item) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (list->count > 0) memcpy(item, list->item, sizeof *item * (size_t)list->count);
+    item[list->count] = arena_text(arena, text);
+    if (!item[list->count]) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    *list = (struct arg_list){item, list->count + 1};
+    return 0;
 }
 
-static int find(const struct args_option *options, const char *name, size_t len) {
-    for (int i = 0; options[i].name; i++) {
-        if (strlen(options[i].name) == len && strncmp(options[i].name, name, len) == 0) return i;
+static int read_list(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    struct arg_list *list = option_at(option, values);
+    if (option->max > 0 && list->count >= (int)option->max)
+        return err_set(err, LB_EXIT_USAGE, "at most %.0f", option->max);
+    return arg_list_add(list, text, arena, err);
+}
+
+static int read_flag(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    (void)text, (void)arena, (void)err;
+    *(bool *)option_at(option, values) = true;
+    return 0;
+}
+
+static int read_pick(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    (void)text, (void)arena, (void)err;
+    memcpy(option_at(option, values), &(unsigned){(unsigned)option->min}, sizeof(unsigned));
+    return 0;
+}
+
+static int read_path(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    if (!*text) return err_set(err, LB_EXIT_USAGE, "a name is missing");
+    return option_read_text(option, text, values, arena, err);
+}
+
+const struct lb_option_type arg_type_flag = {
+    .name = "flag", .bytes = sizeof(bool), .read = read_flag};
+const struct lb_option_type arg_type_pick = {
+    .name = "pick", .bytes = sizeof(unsigned), .read = read_pick};
+const struct lb_option_type arg_type_path = {
+    .name = "path",
+    .bytes = sizeof(char *),
+    .read = read_path,
+    .text = option_format_text,
+    .words = "the name of a file or folder",
+};
+const struct lb_option_type arg_type_list = {
+    .name = "list",
+    .bytes = sizeof(struct arg_list),
+    .read = read_list,
+    .words = "one value each time",
+};
+
+/* ---- reading ---- */
+
+struct reader {
+    const struct command *command;
+    const struct args *args;
+    void *values;
+    int next;
+    const char *dashes; /* "" until a "--": which row takes an operand */
+};
+
+static const struct arg *find_arg(const struct command *command, const char *name, size_t len) {
+    for (const struct arg *arg = command->args; arg->option.name; arg++) {
+        if (strlen(arg->option.name) == len && strncmp(arg->option.name, name, len) == 0)
+            return arg;
     }
-    return -1;
+    return NULL;
 }
 
-static int unknown(const struct args *args, const char *word, struct lb_err *err) {
+static int set_arg(const struct reader *reader, const struct arg *arg, const char *text,
+                   struct lb_err *err) {
+    char place[100];
+    bool operand = strspn(arg->option.name, "-") == strlen(arg->option.name);
+    snprintf(place, sizeof place, "%s%s%s", reader->command->name, operand ? "" : ": --",
+             operand ? "" : arg->option.name);
+    return option_set(&arg->option, reader->values, text ? text : "", place, reader->args->arena,
+                      err);
+}
+
+static int read_operand(struct reader *reader, const char *word, struct lb_err *err) {
+    const char *command = reader->command->name;
+    const struct arg *arg = find_arg(reader->command, reader->dashes, strlen(reader->dashes));
+    if (!arg) arg = find_arg(reader->command, "", 0);
+    if (!arg)
+        return err_set(err, LB_EXIT_USAGE, "%s: takes no names, but got '%.60s'", command, word);
+    const char *const *before = option_at(&arg->option, reader->values);
+    if (arg->option.type == LB_OPT_TEXT && *before)
+        return err_set(err, LB_EXIT_USAGE, "%s: one %s at a time, not '%.60s' and '%.60s'", command,
+                       arg->value, *before, word);
+    return set_arg(reader, arg, word, err);
+}
+
+static int unknown_option(const struct reader *reader, const char *word, size_t len,
+                          struct lb_err *err) {
+    const char *command = reader->command->name;
     struct nearest nearest;
     char name[64], hint[100], dashed[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
     nearest_init(&nearest, name);
-    for (int i = 0; args->options[i].name; i++) nearest_offer(&nearest, args->options[i].name);
+    nearest_offer(&nearest, "help");
+    for (const struct arg *arg = reader->command->args; arg->option.name; arg++) {
+        if (arg->option.help) nearest_offer(&nearest, arg->option.name);
+    }
     if (nearest.best) {
         snprintf(dashed, sizeof dashed, "--%s", nearest.best);
         nearest.best = dashed;
     }
-    err_set(err, LB_EXIT_USAGE, "%s: unknown option --%s%s ('lockbench %s --help' shows all)",
-            args->argv[0], name, nearest_hint(&nearest, hint, sizeof hint), args->argv[0]);
-    return ARGS_WRONG;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s: unknown option --%s%s ('lockbench %s --help' shows all)", command, name,
+                   nearest_hint(&nearest, hint, sizeof hint), command);
 }
 
-int args_next(struct args *args, const char **ret_value, struct lb_err *err) {
-    if (args->next >= args->argc) return ARGS_END;
-    const char *word = args->argv[args->next++];
-    if (strcmp(word, "--") == 0 && !args->operands_only) {
-        args->operands_only = true;
-        return args_next(args, ret_value, err);
-    }
-    if (args->operands_only || word[0] != '-' || word[1] == '\0') {
-        *ret_value = word;
-        return ARGS_OPERAND;
-    }
-    if (strcmp(word, "-h") == 0) word = "--help";
-    if (word[1] != '-') {
-        err_set(err, LB_EXIT_USAGE, "%s: unknown option %.60s; options are long, like --help",
-                args->argv[0], word);
-        return ARGS_WRONG;
-    }
+static int read_option(struct reader *reader, const char *word, struct lb_err *err) {
+    const struct args *args = reader->args;
+    const char *command = reader->command->name;
+    if (word[1] != '-')
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: unknown option %.60s; options are long, like --help", command, word);
     size_t len = strcspn(word + 2, "=");
-    int index = find(args->options, word + 2, len);
-    if (index < 0) return unknown(args, word, err);
-    const struct args_option *option = &args->options[index];
-    const char *value = word[2 + len] ? word + 2 + len + 1 : NULL;
-    if (value && !option->value) {
-        err_set(err, LB_EXIT_USAGE, "%s: --%s takes no value", args->argv[0], option->name);
-        return ARGS_WRONG;
-    }
-    if (!value && option->value) {
+    const struct arg *arg = len > 0 ? find_arg(reader->command, word + 2, len) : NULL;
+    if (!arg) return unknown_option(reader, word, len, err);
+    const char *name = arg->option.name, *value = word[2 + len] ? word + 2 + len + 1 : NULL;
+    if (value && !arg->value)
+        return err_set(err, LB_EXIT_USAGE, "%s: --%s takes no value", command, name);
+    if (!value && arg->value) {
         /* "--out --json" is a forgotten value rather than a folder of that name; "--out=--json" is
          * not. */
-        if (args->next < args->argc && strncmp(args->argv[args->next], "--", 2) != 0) {
-            value = args->argv[args->next++];
-        } else {
-            err_set(err, LB_EXIT_USAGE, "%s: --%s needs a value: --%s %s", args->argv[0],
-                    option->name, option->name, option->value);
-            return ARGS_WRONG;
-        }
+        if (reader->next == args->argc || strncmp(args->argv[reader->next], "--", 2) == 0)
+            return err_set(err, LB_EXIT_USAGE, "%s: --%s needs a value: --%s %s", command, name,
+                           name, arg->value);
+        value = args->argv[reader->next++];
     }
-    *ret_value = value;
-    return index;
+    return set_arg(reader, arg, value, err);
 }
 
-void args_help(const char *usage, const char *about, const struct args_option *options, FILE *out) {
-    fprintf(out, "usage: lockbench %s\n\n%s\n", usage, about);
-    if (options->name) fprintf(out, "\noptions:\n");
-    for (const struct args_option *option = options; option->name; option++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "",
-                 option->value ? option->value : "");
-        fprintf(out, "  %-26s %s%s\n", left,
-                strlen(left) > 26 ? "\n                             " : "", option->help);
+int args_read(const struct command *command, const struct args *args, void *values,
+              struct lb_err *err) {
+    struct reader reader = {
+        .command = command, .args = args, .values = values, .next = 1, .dashes = ""};
+    bool options_end = false;
+    while (reader.next < args->argc) {
+        const char *word = args->argv[reader.next++];
+        bool option = word[0] == '-' && word[1] && !options_end;
+        if (strcmp(word, "--") == 0 && !options_end) {
+            reader.dashes = "--";
+            options_end = !find_arg(command, "--", 2);
+        } else if (option && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
+            return 1;
+        } else if (option ? read_option(&reader, word, err) : read_operand(&reader, word, err)) {
+            return -1;
+        }
     }
+    return 0;
+}
+
+/* ---- help, and the whole command ---- */
+
+static void print_row(const char *name, const char *value, const char *help, const char *def,
+                      FILE *out) {
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", name, value ? " " : "", value ? value : "");
+    fprintf(out, "  %-26s %s%s%s%s\n", left,
+            strlen(left) > 26 ? "\n                             " : "", help,
+            def ? "; default " : "", def ? def : "");
+}
+
+void args_help(const struct command *command, FILE *out) {
+    fprintf(out, "usage: lockbench %s\n\n%s\n\noptions:\n", command->usage, command->about);
+    for (const struct arg *arg = command->args; arg->option.name; arg++) {
+        const struct lb_option *option = &arg->option;
+        if (option->help) print_row(option->name, arg->value, option->help, option->def, out);
+    }
+    print_row("help", NULL, "this text", NULL, out);
+    if (command->more_help) command->more_help(out);
 }
 
 int args_fail(const struct lb_err *err) {
     fprintf(stderr, "lockbench: %s\n", err->text);
     if (getenv("LOCKBENCH_DEBUG")) fprintf(stderr, "  (%s:%d)\n", err->file, err->line);
     return err->code;
+}
+
+static int set_start(const struct command *command, void *values, struct arena *arena,
+                     struct lb_err *err) {
+    if (command->start) memcpy(values, command->start, command->bytes);
+    for (const struct arg *arg = command->args; arg->option.name; arg++) {
+        const char *def = arg->option.def;
+        if (def && option_read(&arg->option, values, def, arena, err)) return -1;
+    }
+    return 0;
+}
+
+int command_main(const struct command *command, int argc, char **argv) {
+    struct lb_err err = {0};
+    struct arena arena = {0};
+    struct args args = {argc, argv, &arena};
+    void *values = arena_alloc(&arena, command->bytes + 1);
+    int code = values ? set_start(command, values, &arena, &err)
+                      : err_set(&err, LB_EXIT_MACHINE, "out of memory");
+    if (code == 0) code = args_read(command, &args, values, &err);
+    if (code == 1) {
+        args_help(command, stdout);
+        code = LB_EXIT_OK;
+    } else if (code == 0) {
+        code = command->run(values, &args, &err);
+    }
+    if (code < 0) code = args_fail(&err);
+    arena_done(&arena);
+    return code;
 }

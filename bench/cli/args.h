@@ -1,9 +1,8 @@
-/* args: a subcommand's arguments: long options from a table, operands, and the help that the table
- * gives.
+/* args: a subcommand: its arguments in a table, the struct that they fill, and its help.
  *
  * "--out DIR" and "--out=DIR" are the same; "--" ends the options; "-h" is "--help". No
  * abbreviations: a script must not change its meaning when an option is added. An unknown option
- * gets the nearest name. */
+ * gets the nearest name, a wrong value what is allowed. */
 #ifndef BENCH_CLI_ARGS_H
 #define BENCH_CLI_ARGS_H
 
@@ -11,34 +10,64 @@
 #include <stdio.h>
 
 #include "bench/base/err.h"
+#include "bench/option/option.h"
 
-struct args_option {
-    const char *name;  /* without the hyphens; NULL ends a table */
+/* A row. Its option's name is without the hyphens; "" takes the operands (one, or with
+ * ARG_LIST several); "--" takes the operands behind a "--", and options may follow there. A row
+ * without help is not shown. */
+struct arg {
+    struct lb_option option;
     const char *value; /* what to call its value in help: "DIR"; NULL = it takes none */
-    const char *help;
 };
 
+/* All that were given, in their order. Zeroed: none. */
+struct arg_list {
+    const char **item; /* the arena's */
+    int count;
+};
+
+/* 0, or -1 with err when out of memory. */
+int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, struct lb_err *err);
+
+extern const struct lb_option_type arg_type_flag; /* bool: the option was given */
+extern const struct lb_option_type arg_type_pick; /* an enum: becomes the entry's .min */
+extern const struct lb_option_type arg_type_path; /* const char *: not empty */
+extern const struct lb_option_type
+    arg_type_list; /* struct arg_list, of at most .max items if set */
+#define ARG_FLAG (&arg_type_flag)
+#define ARG_PICK (&arg_type_pick)
+#define ARG_PATH (&arg_type_path)
+#define ARG_LIST (&arg_type_list)
+
+/* What a command gets beside its struct. */
 struct args {
-    int argc;
+    int argc; /* argv[0] is the command's name */
     char **argv;
-    const struct args_option *options;
-    int next;
-    bool operands_only;
+    struct arena *arena; /* ends with the command */
 };
 
-#define ARGS_END (-1)     /* no more */
-#define ARGS_OPERAND (-2) /* not an option: *ret_value is the word */
-#define ARGS_WRONG (-3)   /* err says why */
+struct command {
+    const char *name, *summary; /* summary: for `lockbench --help` */
+    const char *usage;          /* "run [WORKLOAD|FILE] [OPTIONS]" */
+    const char *about;
+    const struct arg *args; /* ends with a NULL name; --help is added */
+    size_t bytes;           /* of the struct that they fill */
+    const void *start;      /* that struct before the arguments; NULL = zeros, and each .def */
+    /* The exit code, or -1 with err. It prints. */
+    int (*run)(void *values, const struct args *args, struct lb_err *err);
+    void (*more_help)(FILE *out); /* what --help prints behind the options; may be NULL */
+};
 
-/* argv[0] is the subcommand's name and is left out. */
-void args_init(struct args *args, int argc, char **argv, const struct args_option *options);
-
-/* The next argument: an index into options (*ret_value is its value, NULL if it takes none), or one
- * of the above. Values are argv's. */
-int args_next(struct args *args, const char **ret_value, struct lb_err *err);
+/* Reads the arguments into values, which has the command's start and defaults. 0; 1 = --help was
+ * given; -1 with err. Texts are copied into the arena. */
+int args_read(const struct command *command, const struct args *args, void *values,
+              struct lb_err *err);
 
 /* "usage: lockbench <usage>", about, and the options in two columns. */
-void args_help(const char *usage, const char *about, const struct args_option *options, FILE *out);
+void args_help(const struct command *command, FILE *out);
+
+/* The whole command: its arguments, its help, its run, its error. The program's exit code. */
+int command_main(const struct command *command, int argc, char **argv);
 
 /* Prints the error as the program's one line, "lockbench: ...", and returns its exit code. With
  * LOCKBENCH_DEBUG set it adds the place in the source. */

@@ -1,19 +1,13 @@
-/* cli: the subcommands; each prints, and returns the program's exit code. */
+/* cli: the subcommands; each prints, and gives the program's exit code. */
 #ifndef BENCH_CLI_CLI_H
 #define BENCH_CLI_CLI_H
 
+#include "bench/cli/args.h"
+
 #define LOCKBENCH_VERSION "0.1"
 
-int cmd_run(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_capacity(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_history(int argc, char **argv);
-int cmd_judge(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_up(int argc, char **argv);
+extern const struct command command_run, command_check, command_compare, command_capacity,
+    command_report, command_history, command_judge, command_list, command_plan, command_doctor,
+    command_up;
 
 #endif

@@ -1,4 +1,5 @@
 /* cmd_capacity: `lockbench capacity`: the greatest load under which a lock keeps a promise. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,6 @@
 #include "bench/base/home.h"
 #include "bench/capacity/seek.h"
 #include "bench/capacity/slo.h"
-#include "bench/cli/args.h"
 #include "bench/cli/capacity_show.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/file_limit.h"
@@ -15,65 +15,62 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
-#include "bench/option/text.h"
 #include "report/capacity/capacity_doc.h"
 
 #define SETS_MAX 128
-#define LOCKS_MAX_BYTES 4000
 #define RATE_MOST 200000
 #define CLIENTS_MOST 1000
-#define TIME_DEFAULT_NS (100 * LB_S_NS)
-#define TIME_MIN_NS (20 * LB_S_NS)
-#define TIME_MAX_NS (24 * 3600 * LB_S_NS)
 
-enum {
-    OPT_SLO,
-    OPT_CLIENTS,
-    OPT_HOLD,
-    OPT_KEYS,
-    OPT_MOST,
-    OPT_TIME,
-    OPT_SET,
-    OPT_URL,
-    OPT_OUT,
-    OPT_JSON,
-    OPT_MD,
-    OPT_HELP
-};
-
-static const struct args_option options[] = {
-    [OPT_SLO] = {"slo", "PROMISE", "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
-    [OPT_CLIENTS] = {"clients", NULL,
-                     "search the most clients of a closed loop, not the greatest rate"},
-    [OPT_HOLD] = {"hold", "TIME", "how long a holder works; default 1ms"},
-    [OPT_KEYS] = {"keys", "KEYS",
-                  "default 1, a hot key; own, or many, asks for the server's capacity"},
-    [OPT_MOST] = {"most", "LOAD", "search no further; default 200000/s, or 1000 clients"},
-    [OPT_TIME] =
-        {"time", "TIME",
-         "for each lock's probes; default 100s; half as much again at most where a busy machine "
-         "spoils probes"},
-    [OPT_SET] = {"set", "SECTION.KEY=VALUE",
-                 "set a key of the workload (capacity), or of a lock's section; repeatable"},
-    [OPT_URL] = {"url", "BACKEND=URL", "use a server that runs already; repeatable"},
-    [OPT_OUT] = {"out", "DIR", "the folder; default: results/<time>-capacity"},
-    [OPT_JSON] = {"json", NULL, "print capacity.json"},
-    [OPT_MD] = {"md", NULL, "Markdown"},
-    [OPT_HELP] = {"help", NULL, "this text"},
-    {0},
-};
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_MD };
 
 struct wish {
-    char locks[LOCKS_MAX_BYTES]; /* with commas between */
-    const char *slo_word, *out;
-    struct stage_promise slo;
-    char hold[200], keys[200], clients[64]; /* as --set takes them */
-    const char *sets[SETS_MAX + 4];
-    int set_count;
+    struct arg_list names, sets;
+    const char *slo_word, *hold, *keys, *out;
     struct urls urls;
-    bool by_clients, json, md, help;
+    bool by_clients;
+    enum format format;
     double most; /* 0 = not given */
     int64_t time_ns;
+    struct stage_promise slo; /* what slo_word comes to */
+    const char *locks;        /* the names with commas between */
+};
+
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "LOCK"},
+    {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
+      .help = "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
+     "PROMISE"},
+    {{"clients", ARG_FLAG, offsetof(struct wish, by_clients),
+      .help = "search the most clients of a closed loop, not the greatest rate"},
+     NULL},
+    {{"hold", LB_OPT_TEXT, offsetof(struct wish, hold),
+      .help = "how long a holder works; default 1ms"},
+     "TIME"},
+    {{"keys", LB_OPT_TEXT, offsetof(struct wish, keys),
+      .help = "default 1, a hot key; own, or many, asks for the server's capacity"},
+     "KEYS"},
+    {{"most", LB_OPT_REAL, offsetof(struct wish, most), .min = 1, .max = 1e7,
+      .help = "search no further; default 200000/s, or 1000 clients"},
+     "LOAD"},
+    {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), "100s", .min = 20.0 * LB_S_NS,
+      .max = 24 * 3600.0 * LB_S_NS,
+      .help = "for each lock's probes; half as much again at most where a busy machine "
+              "spoils probes"},
+     "TIME"},
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+      .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
+     "SECTION.KEY=VALUE"},
+    {{"url", &type_url, offsetof(struct wish, urls),
+      .help = "use a server that runs already; repeatable"},
+     "BACKEND=URL"},
+    {{"out", ARG_PATH, offsetof(struct wish, out),
+      .help = "the folder; default: results/<time>-capacity"},
+     "DIR"},
+    {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
+      .help = "print capacity.json"},
+     NULL},
+    {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
+    {{0}, NULL},
 };
 
 /* What the search sets itself. */
@@ -94,61 +91,43 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     return 0;
 }
 
-static int add_locks(struct wish *wish, const char *word, struct lb_err *err) {
-    size_t used = strlen(wish->locks);
-    if (used + strlen(word) + 2 > sizeof wish->locks)
-        return err_set(err, LB_EXIT_USAGE, "capacity: too many locks");
-    snprintf(wish->locks + used, sizeof wish->locks - used, "%s%s", used ? "," : "", word);
+static int join_names(struct wish *wish, struct arena *arena, struct lb_err *err) {
+    size_t size = 1;
+    for (int i = 0; i < wish->names.count; i++) size += strlen(wish->names.item[i]) + 1;
+    char *joined = arena_alloc(arena, size);
+    if (!joined) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int i = 0; i < wish->names.count; i++) {
+        if (i > 0) strcat(joined, ",");
+        strcat(joined, wish->names.item[i]);
+    }
+    wish->locks = joined;
     return 0;
 }
 
-static int read_option(int option, const char *value, struct wish *wish, struct lb_err *err) {
-    switch (option) {
-    case OPT_SLO:
-        wish->slo_word = value;
-        return 0;
-    case OPT_CLIENTS:
-        wish->by_clients = true;
-        return 0;
-    case OPT_HOLD:
-        snprintf(wish->hold, sizeof wish->hold, "load.hold=%.180s", value);
-        return 0;
-    case OPT_KEYS:
-        snprintf(wish->keys, sizeof wish->keys, "load.keys=%.180s", value);
-        return 0;
-    case OPT_MOST:
-        if (text_real(value, 1, 1e7, &wish->most, err) == 0) return 0;
-        err_prefix(err, "capacity: --most");
+__attribute__((format(printf, 4, 5))) static int
+add_set(struct wish *wish, struct arena *arena, struct lb_err *err, const char *format, ...) {
+    char text[220];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    return arg_list_add(&wish->sets, text, arena, err);
+}
+
+/* What the search itself sets of the workload. */
+static int add_sets(struct wish *wish, struct arena *arena, struct lb_err *err) {
+    if (wish->hold && add_set(wish, arena, err, "load.hold=%.180s", wish->hold)) return -1;
+    if (wish->keys && add_set(wish, arena, err, "load.keys=%.180s", wish->keys)) return -1;
+    /* What the plan is checked by must be of the kind that is searched: think times go with a
+     * closed loop only, and the workload's own rate says nothing here. */
+    if (add_set(wish, arena, err, "load.arrival=%s", wish->by_clients ? "closed" : "poisson:1/s"))
         return -1;
-    case OPT_TIME:
-        if (text_duration(value, TIME_MIN_NS, TIME_MAX_NS, &wish->time_ns, err) == 0) return 0;
-        err_prefix(err, "capacity: --time");
-        return -1;
-    case OPT_SET:
-        if (wish->set_count == SETS_MAX)
-            return err_set(err, LB_EXIT_USAGE, "capacity: at most %d --set", SETS_MAX);
-        wish->sets[wish->set_count++] = value;
-        return 0;
-    case OPT_URL:
-        return urls_add(&wish->urls, value, err);
-    case OPT_OUT:
-        if (!*value) return err_set(err, LB_EXIT_USAGE, "capacity: --out needs a folder's name");
-        wish->out = value;
-        return 0;
-    case OPT_JSON:
-        wish->json = true;
-        return 0;
-    case OPT_MD:
-        wish->md = true;
-        return 0;
-    default:
-        wish->help = true;
-        return 0;
-    }
+    if (!wish->by_clients) return 0;
+    return add_set(wish, arena, err, "load.clients=%d", (int)wish->most);
 }
 
 /* What the options must be to each other. */
-static int complete(struct wish *wish, struct lb_err *err) {
+static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) {
     if (!wish->slo_word) wish->slo_word = wish->by_clients ? SLO_BY_CLIENTS : SLO_BY_RATE;
     if (slo_parse(wish->slo_word, &wish->slo, err) != 0) {
         err_prefix(err, "capacity: --slo");
@@ -162,11 +141,11 @@ static int complete(struct wish *wish, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: --slo: who arrives at a rate waits from when it was due: "
                        "promise acquire_due; acquire is for --clients");
-    if (!*wish->locks)
+    if (wish->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: name a lock, or several; `lockbench list` has them");
-    for (int i = 0; i < wish->set_count; i++) {
-        if (check_set(wish->sets[i], wish->by_clients, err) != 0) return -1;
+    for (int i = 0; i < wish->sets.count; i++) {
+        if (check_set(wish->sets.item[i], wish->by_clients, err) != 0) return -1;
     }
     if (wish->most <= 0) wish->most = wish->by_clients ? CLIENTS_MOST : RATE_MOST;
     if (wish->by_clients &&
@@ -174,31 +153,7 @@ static int complete(struct wish *wish, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: --most %g: clients are a whole number up to %d", wish->most,
                        PLAN_CLIENTS_MAX);
-    if (*wish->hold) wish->sets[wish->set_count++] = wish->hold;
-    if (*wish->keys) wish->sets[wish->set_count++] = wish->keys;
-    /* What the plan is checked by must be of the kind that is searched: think times go with a
-     * closed loop only, and the workload's own rate says nothing here. */
-    wish->sets[wish->set_count++] =
-        wish->by_clients ? "load.arrival=closed" : "load.arrival=poisson:1/s";
-    if (wish->by_clients) {
-        snprintf(wish->clients, sizeof wish->clients, "load.clients=%d", (int)wish->most);
-        wish->sets[wish->set_count++] = wish->clients;
-    }
-    return 0;
-}
-
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value = NULL;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, err)) != ARGS_END;) {
-        if (option == ARGS_WRONG) return -1;
-        if (option == ARGS_OPERAND ? add_locks(wish, value, err)
-                                   : read_option(option, value, wish, err))
-            return -1;
-        if (wish->help) return 0;
-    }
-    return complete(wish, err);
+    return join_names(wish, arena, err) == 0 ? add_sets(wish, arena, err) : -1;
 }
 
 /* A plan has one number of clients here, and locks that are acquired one attempt after another. */
@@ -222,15 +177,15 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
     struct capacity *capacity = capacity_read(folder, err);
     if (!capacity) return -1;
     bool failed = false;
-    if (wish->json) {
+    if (wish->format == FORMAT_JSON) {
         failed = json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) != 0;
         putchar('\n');
     } else {
         struct doc doc = {0};
         bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
         capacity_doc(capacity, &doc);
-        failed = doc_write_and_free(&doc, wish->md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout,
-                                    NULL) != 0;
+        failed = doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
+                                    color, stdout, NULL) != 0;
     }
     capacity_free(capacity);
     if (failed || fflush(stdout) != 0 || ferror(stdout))
@@ -304,45 +259,47 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     return code;
 }
 
-int cmd_capacity(int argc, char **argv) {
-    struct lb_err err = {0};
-    struct wish wish = {.time_ns = TIME_DEFAULT_NS};
+static int run_capacity(void *values, const struct args *given, struct lb_err *err) {
+    struct wish *wish = values;
     char workloads[512], topologies[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
     int result = -1;
-    if (read_args(argc, argv, &wish, &err) != 0) goto out;
-    if (wish.help) {
-        args_help(
-            "capacity LOCK... [OPTIONS]",
-            "Searches the greatest rate of requests at random (Poisson) under which a lock keeps a promise, "
-            "or "
-            "the most clients,\n"
-            "on real servers that it starts itself. Exit codes: 0 an answer for each lock, 5 not for each, 1 "
-            "usage,\n2 a server or the machine, 3 exclusion violated, 130 interrupted (what was found is "
-            "saved).",
-            options, stdout);
-        return LB_EXIT_OK;
-    }
-    if (home_path("workloads", workloads, sizeof workloads, &err) != 0) goto out;
-    if (home_path("compose/local", topologies, sizeof topologies, &err) != 0) goto out;
-    if (available_init(&available, topologies, &err) != 0) goto out;
-    urls_tell(&wish.urls, &available);
+    if (complete(wish, given->arena, err) != 0) return -1;
+    if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
+    if (available_init(&available, topologies, err) != 0) goto out;
+    urls_tell(&wish->urls, &available);
     struct plan_wish plan_wish = {.workload = "capacity",
                                   .folder = workloads,
-                                  .locks = wish.locks,
-                                  .sets = wish.sets,
-                                  .set_count = wish.set_count,
+                                  .locks = wish->locks,
+                                  .sets = wish->sets.item,
+                                  .set_count = wish->sets.count,
                                   .why_not = available_for_plan,
                                   .why_not_context = &available};
-    plan = plan_load(&plan_wish, &err);
-    if (!plan || check_plan(plan, &err) != 0) goto out;
-    command = shell_command(argc, argv);
-    result = command ? run_search(&wish, plan, command, &err)
-                     : err_set(&err, LB_EXIT_MACHINE, "out of memory");
+    plan = plan_load(&plan_wish, err);
+    if (!plan || check_plan(plan, err) != 0) goto out;
+    command = shell_command(given->argc, given->argv);
+    result = command ? run_search(wish, plan, command, err)
+                     : err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:
     free(command);
     plan_free(plan);
     available_done(&available);
-    return result < 0 ? args_fail(&err) : result;
+    return result;
 }
+
+const struct command command_capacity = {
+    .name = "capacity",
+    .summary = "search the greatest load under which a lock keeps a promise",
+    .usage = "capacity LOCK... [OPTIONS]",
+    .about =
+        "Searches the greatest rate of requests at random (Poisson) under which a lock keeps a promise, "
+        "or the most clients,\n"
+        "on real servers that it starts itself. Exit codes: 0 an answer for each lock, 5 not for each, 1 "
+        "usage,\n2 a server or the machine, 3 exclusion violated, 130 interrupted (what was found is "
+        "saved).",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_capacity,
+};

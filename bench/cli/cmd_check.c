@@ -1,16 +1,15 @@
 /* cmd_check: `lockbench check`. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/cli/args.h"
 #include "bench/cli/available.h"
 #include "bench/cli/check_show.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/shell.h"
+#include "bench/option/text.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
 #include "report/check/check.h"
@@ -18,180 +17,130 @@
 #define LOCKS_MAX 128
 #define SETS_MAX 100
 #define SEEDS_MAX 1000
+#define SEED_MAX 999999999999999.0 /* as load.seed's */
 #define JOBS_A_PROCESSOR 4 /* cells sleep most of their time: one takes a fifth of a processor */
 #define JOBS_USUAL_MAX 32  /* beyond that a machine's memory may be the limit */
 
-enum {
-    OPT_FAULT,
-    OPT_FULL,
-    OPT_SEED,
-    OPT_SEEDS,
-    OPT_TRIALS,
-    OPT_JOBS,
-    OPT_OUT,
-    OPT_SET,
-    OPT_JSON,
-    OPT_DRY_RUN,
-    OPT_HELP
-};
-
-static const struct args_option options[] = {
-    [OPT_FAULT] = {"fault", "F,G",
-                   "these faults only; 'exposed': controls in the workload that shows them"},
-    [OPT_FULL] = {"full", NULL, "every fault, and 20 recoveries of those that are about recovery"},
-    [OPT_SEED] = {"seed", "N", "of each cell's random draws; default 1"},
-    [OPT_SEEDS] = {"seeds", "A..B", "each cell once with each of these; the worst is its verdict"},
-    [OPT_TRIALS] = {"trials", "N",
-                    "repeat each cell, with further seeds, until N recoveries are measured"},
-    [OPT_JOBS] = {"jobs", "N", "cells at once, small ones; default 4 for each processor"},
-    [OPT_OUT] = {"out", "DIR", "the result's folder; default: results/<time>-check"},
-    [OPT_SET] = {"set", "SECTION.KEY=VALUE", "set a key of each cell's workload; repeatable"},
-    [OPT_JSON] = {"json", NULL, "print check.json instead of the matrix"},
-    [OPT_DRY_RUN] = {"dry-run", NULL,
-                     "print the cells with what is expected of them, and start nothing"},
-    [OPT_HELP] = {"help", NULL, "this text"},
-    {0},
-};
-
 struct wish {
-    const char *locks[LOCKS_MAX], *sets[SETS_MAX];
-    char *words[LOCKS_MAX]; /* operands that were cut at their commas; owned */
-    int lock_count, set_count, word_count;
-    uint64_t seeds[SEEDS_MAX];
+    struct arg_list locks, sets;
+    int64_t seed;
+    uint64_t seeds[SEEDS_MAX]; /* of --seeds, else --seed's one */
     int seed_count, trials, jobs;
     const char *faults, *out;
-    bool full, json, dry_run, help;
+    bool full, json, dry_run;
 };
 
-static void help(void) {
-    args_help(
-        "check [LOCK...] [OPTIONS]",
-        "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real "
-        "servers and\n"
-        "client processes, and compares what each showed with what its driver states. Without --full: "
-        "pause,\n"
-        "holder-kill, server-restart, wire-cut, and each lock broken on purpose where it must show.",
-        options, stdout);
-    printf("\nfaults:\n");
-    for (int i = 0; i < LB_SCENARIOS; i++) {
-        printf("  %-18s %s\n", lb_scenario_name((enum lb_scenario)i),
-               lb_scenario_summary((enum lb_scenario)i));
+/* "redis-setnx,zk-lock" is two words. */
+static int read_locks(const struct lb_option *option, const char *text, void *values,
+                      struct arena *arena, struct lb_err *err) {
+    struct arg_list *locks = option_at(option, values);
+    for (const char *at = text;; at++) {
+        char word[128];
+        size_t len = strcspn(at, ",");
+        if (len == 0 || len >= sizeof word)
+            return err_set(err, LB_EXIT_USAGE, "a lock's name is missing in '%.60s'", text);
+        snprintf(word, sizeof word, "%.*s", (int)len, at);
+        if (locks->count == LOCKS_MAX)
+            return err_set(err, LB_EXIT_USAGE, "at most %d locks by name", LOCKS_MAX);
+        if (arg_list_add(locks, word, arena, err)) return -1;
+        at += len;
+        if (*at == '\0') return 0;
     }
-    printf(
+}
+
+static const struct lb_option_type type_locks = {
+    .name = "locks",
+    .bytes = sizeof(struct arg_list),
+    .read = read_locks,
+    .words = "names of locks, backends or primitives, all, controls",
+};
+
+/* "1..5": the seeds of the wish. */
+static int read_seeds(const struct lb_option *option, const char *text, void *values,
+                      struct arena *arena, struct lb_err *err) {
+    struct wish *wish = values;
+    const char *dots = strstr(text, "..");
+    char from_text[24];
+    int64_t from, to;
+    (void)arena;
+    if (!dots || text_trim(text, (size_t)(dots - text), from_text, sizeof from_text))
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is no range of seeds", text);
+    if (text_int(from_text, 0, (int64_t)option->max, &from, err)) return -1;
+    if (text_int(dots + 2, from, (int64_t)option->max, &to, err)) return -1;
+    if (to - from >= SEEDS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", SEEDS_MAX);
+    wish->seed_count = 0;
+    for (int64_t seed = from; seed <= to; seed++) wish->seeds[wish->seed_count++] = (uint64_t)seed;
+    return 0;
+}
+
+static const struct lb_option_type type_seeds = {
+    .name = "seeds",
+    .bytes = sizeof(uint64_t[SEEDS_MAX]),
+    .read = read_seeds,
+    .words = "two whole numbers, like 1..5",
+};
+
+static int read_set(const struct lb_option *option, const char *text, void *values,
+                    struct arena *arena, struct lb_err *err) {
+    if (strncmp(text, "load.seed", 9) == 0)
+        return err_set(err, LB_EXIT_USAGE, "load.seed has an option of its own, --seed");
+    return arg_type_list.read(option, text, values, arena, err);
+}
+
+static const struct lb_option_type type_set = {
+    .name = "list",
+    .bytes = sizeof(struct arg_list),
+    .read = read_set,
+    .words = "SECTION.KEY=VALUE",
+};
+
+static const struct arg args[] = {
+    {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
+    {{"fault", LB_OPT_TEXT, offsetof(struct wish, faults),
+      .help = "these faults only; 'exposed': controls in the workload that shows them"},
+     "F,G"},
+    {{"full", ARG_FLAG, offsetof(struct wish, full),
+      .help = "every fault, and 20 recoveries of those that are about recovery"},
+     NULL},
+    {{"seed", LB_OPT_INT, offsetof(struct wish, seed), "1", .max = SEED_MAX,
+      .help = "of each cell's random draws"},
+     "N"},
+    {{"seeds", &type_seeds, offsetof(struct wish, seeds), .max = SEED_MAX,
+      .help = "each cell once with each of these; the worst is its verdict"},
+     "A..B"},
+    {{"trials", LB_OPT_INT32, offsetof(struct wish, trials), .min = 1, .max = 1000,
+      .help = "repeat each cell, with further seeds, until N recoveries are measured"},
+     "N"},
+    {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
+      .help = "cells at once, small ones; default 4 for each processor"},
+     "N"},
+    {{"out", ARG_PATH, offsetof(struct wish, out),
+      .help = "the result's folder; default: results/<time>-check"},
+     "DIR"},
+    {{"set", &type_set, offsetof(struct wish, sets), .max = SETS_MAX,
+      .help = "set a key of each cell's workload; repeatable"},
+     "SECTION.KEY=VALUE"},
+    {{"json", ARG_FLAG, offsetof(struct wish, json),
+      .help = "print check.json instead of the matrix"},
+     NULL},
+    {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
+      .help = "print the cells with what is expected of them, and start nothing"},
+     NULL},
+    {{0}, NULL},
+};
+
+static void print_scenarios(FILE *out) {
+    fprintf(out, "\nfaults:\n");
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        fprintf(out, "  %-18s %s\n", lb_scenario_name((enum lb_scenario)i),
+                lb_scenario_summary((enum lb_scenario)i));
+    }
+    fprintf(
+        out,
         "\nExit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing, or a "
         "control was\nnot caught; 3 a cell worse than its driver states (controls aside); 130 interrupted "
         "(what was found is "
         "saved).\n");
-}
-
-static int read_count(const char *name, const char *text, int least, int most, int *ret,
-                      struct lb_err *err) {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < least || value > most)
-        return err_set(err, LB_EXIT_USAGE, "check: --%s %.40s: a whole number from %d to %d", name,
-                       text, least, most);
-    *ret = (int)value;
-    return 0;
-}
-
-/* As load.seed takes it. */
-static int read_seed(const char *text, char **ret_end, uint64_t *ret) {
-    errno = 0;
-    if (*text < '0' || *text > '9') return -1;
-    unsigned long long value = strtoull(text, ret_end, 10);
-    if (errno || value > INT64_MAX) return -1; /* JSON has no larger ones */
-    *ret = value;
-    return 0;
-}
-
-static int read_seeds(const char *text, bool several, struct wish *wish, struct lb_err *err) {
-    uint64_t from = 0, to;
-    char *end;
-    bool wrong = read_seed(text, &end, &from) != 0;
-    to = from;
-    if (!wrong && several) wrong = strncmp(end, "..", 2) != 0 || read_seed(end + 2, &end, &to) != 0;
-    if (wrong || *end || to < from) {
-        return err_set(err, LB_EXIT_USAGE, "check: --%s %.60s: %s", several ? "seeds" : "seed",
-                       text, several ? "two whole numbers, like 1..5" : "a whole number");
-    }
-    if (to - from >= SEEDS_MAX)
-        return err_set(err, LB_EXIT_USAGE, "check: --seeds %.60s: at most %d", text, SEEDS_MAX);
-    wish->seed_count = 0;
-    for (uint64_t seed = from; seed <= to; seed++) wish->seeds[wish->seed_count++] = seed;
-    return 0;
-}
-
-/* "redis-setnx,zk-lock" is two words. */
-static int add_locks(const char *operand, struct wish *wish, struct lb_err *err) {
-    char *words = strdup(operand), *rest = words;
-    if (!words) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    wish->words[wish->word_count++] = words;
-    for (char *word; (word = strsep(&rest, ","));) {
-        if (!*word)
-            return err_set(err, LB_EXIT_USAGE, "check: a lock's name is missing in '%.60s'",
-                           operand);
-        if (wish->lock_count == LOCKS_MAX)
-            return err_set(err, LB_EXIT_USAGE, "check: at most %d locks by name", LOCKS_MAX);
-        wish->locks[wish->lock_count++] = word;
-    }
-    return 0;
-}
-
-static int take_option(int option, const char *value, struct wish *wish, struct lb_err *err) {
-    switch (option) {
-    case OPT_FAULT:
-        wish->faults = value;
-        break;
-    case OPT_FULL:
-        wish->full = true;
-        break;
-    case OPT_SEED:
-        return read_seeds(value, false, wish, err);
-    case OPT_SEEDS:
-        return read_seeds(value, true, wish, err);
-    case OPT_TRIALS:
-        return read_count("trials", value, 1, 1000, &wish->trials, err);
-    case OPT_JOBS:
-        return read_count("jobs", value, 1, 200, &wish->jobs, err);
-    case OPT_OUT:
-        if (!*value) return err_set(err, LB_EXIT_USAGE, "check: --out needs a folder's name");
-        wish->out = value;
-        break;
-    case OPT_SET:
-        if (wish->set_count == SETS_MAX)
-            return err_set(err, LB_EXIT_USAGE, "check: at most %d --set", SETS_MAX);
-        if (strncmp(value, "load.seed", 9) == 0)
-            return err_set(err, LB_EXIT_USAGE, "check: --set load.seed: that is --seed");
-        wish->sets[wish->set_count++] = value;
-        break;
-    case OPT_JSON:
-        wish->json = true;
-        break;
-    case OPT_DRY_RUN:
-        wish->dry_run = true;
-        break;
-    default:
-        wish->help = true;
-        break;
-    }
-    return 0;
-}
-
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value = NULL;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, err)) != ARGS_END && !wish->help;) {
-        if (option == ARGS_WRONG) return -1;
-        if (option == ARGS_OPERAND && wish->word_count == LOCKS_MAX)
-            return err_set(err, LB_EXIT_USAGE, "check: at most %d locks by name", LOCKS_MAX);
-        if (option == ARGS_OPERAND ? add_locks(value, wish, err)
-                                   : take_option(option, value, wish, err))
-            return -1;
-    }
-    return 0;
 }
 
 static int usual_jobs(void) {
@@ -292,8 +241,8 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                             .folder = out.path,
                             .seeds = wish->seeds,
                             .seed_count = wish->seed_count,
-                            .sets = wish->sets,
-                            .set_count = wish->set_count,
+                            .sets = wish->sets.item,
+                            .set_count = wish->sets.count,
                             .capacity = wish->jobs ? wish->jobs : usual_jobs(),
                             .interrupts = interrupt_watch(),
                             .news = check_show_news,
@@ -322,54 +271,62 @@ out:
     return code;
 }
 
-int cmd_check(int argc, char **argv) {
-    struct lb_err err = {0};
-    static struct wish wish;
+static int run_check(void *values, const struct args *given, struct lb_err *err) {
+    struct wish *wish = values;
     char *command = NULL, *more = NULL, workloads[512], topologies[512];
     struct available available = {0};
     struct matrix matrix = {0};
     int code = -1;
-    wish = (struct wish){.seeds = {1}, .seed_count = 1};
-    if (read_args(argc, argv, &wish, &err) != 0) goto out;
-    if (wish.help) {
-        help();
-        code = LB_EXIT_OK;
-        goto out;
-    }
-    if (home_path("workloads", workloads, sizeof workloads, &err) != 0) goto out;
-    if (home_path("compose/local", topologies, sizeof topologies, &err) != 0) goto out;
-    if (available_init(&available, topologies, &err) != 0) goto out;
-    struct matrix_wish matrix_wish = {.locks = wish.locks,
-                                      .lock_count = wish.lock_count,
-                                      .faults = wish.faults,
-                                      .full = wish.full,
-                                      .trials = wish.trials,
-                                      .sets = wish.sets,
-                                      .set_count = wish.set_count,
+    if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
+    if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
+    if (available_init(&available, topologies, err) != 0) goto out;
+    struct matrix_wish matrix_wish = {.locks = wish->locks.item,
+                                      .lock_count = wish->locks.count,
+                                      .faults = wish->faults,
+                                      .full = wish->full,
+                                      .trials = wish->trials,
+                                      .sets = wish->sets.item,
+                                      .set_count = wish->sets.count,
                                       .folder = workloads,
                                       .why_not = available_for_plan,
                                       .weigh = available_weight,
                                       .why_not_context = &available};
-    if (matrix_make(&matrix_wish, &matrix, &err) != 0) goto out;
-    if (wish.dry_run) {
-        check_show_plan(&matrix, wish.seeds, wish.seed_count, stdout);
+    if (matrix_make(&matrix_wish, &matrix, err) != 0) goto out;
+    if (wish->dry_run) {
+        check_show_plan(&matrix, wish->seeds, wish->seed_count, stdout);
         code = LB_EXIT_OK;
         goto out;
     }
     /* What is shown, and what each cell's own command needs of it. */
-    command = shell_command(argc, argv);
-    more = shell_sets(wish.sets, wish.set_count);
+    command = shell_command(given->argc, given->argv);
+    more = shell_sets(wish->sets.item, wish->sets.count);
     if (!command || !more) {
-        err_set(&err, LB_EXIT_MACHINE, "out of memory");
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
     }
     check_show_skips(&matrix, stderr);
-    code = run_cells(&wish, &matrix, command, more, &err);
+    code = run_cells(wish, &matrix, command, more, err);
 out:
     free(command);
     free(more);
     matrix_done(&matrix);
     available_done(&available);
-    for (int i = 0; i < wish.word_count; i++) free(wish.words[i]);
-    return code < 0 ? args_fail(&err) : code;
+    return code;
 }
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "put locks through faults: which hold, which break, and what was expected",
+    .usage = "check [LOCK...] [OPTIONS]",
+    .about =
+        "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real "
+        "servers and\n"
+        "client processes, and compares what each showed with what its driver states. Without --full: "
+        "pause,\n"
+        "holder-kill, server-restart, wire-cut, and each lock broken on purpose where it must show.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_check,
+    .more_help = print_scenarios,
+};

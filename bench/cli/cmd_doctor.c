@@ -7,17 +7,17 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/doctor.h"
 #include "drivers/registry.h"
 
-enum { OPT_JSON, OPT_HELP };
+struct wish {
+    bool json;
+};
 
-static const struct args_option options[] = {
-    [OPT_JSON] = {"json", NULL, "the same for machines"},
-    [OPT_HELP] = {"help", NULL, "show this"},
-    {0},
+static const struct arg args[] = {
+    {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "the same for machines"}, NULL},
+    {{0}, NULL},
 };
 
 static const char *const status_names[] = {"ok", "warn", "missing"};
@@ -86,33 +86,20 @@ static int examine(bool json, struct lb_err *err) {
     return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;
 }
 
-int cmd_doctor(int argc, char **argv) {
-    struct args args;
-    struct lb_err err = {0};
-    const char *value;
-    bool json = false;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END;) {
-        switch (option) {
-        case OPT_JSON:
-            json = true;
-            break;
-        case OPT_HELP:
-            args_help(
-                "doctor [--json]",
-                "Says what this machine lacks to run every lock, what would blur its figures, and what "
-                "to type."
-                "\nExit code 0 when nothing is missing, else 2.",
-                options, stdout);
-            return LB_EXIT_OK;
-        case ARGS_OPERAND:
-            err_set(&err, LB_EXIT_USAGE, "doctor: takes no names, but got '%.60s'", value);
-            break;
-        default:
-            break;
-        }
-        if (err.code) return args_fail(&err);
-    }
-    int result = examine(json, &err);
-    return err.code ? args_fail(&err) : result;
+static int run_doctor(void *values, const struct args *unused, struct lb_err *err) {
+    const struct wish *wish = values;
+    (void)unused;
+    return examine(wish->json, err);
 }
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .summary = "what this machine lacks, and what to type",
+    .usage = "doctor [--json]",
+    .about =
+        "Says what this machine lacks to run every lock, what would blur its figures, and what to type.\n"
+        "Exit code 0 when nothing is missing, else 2.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_doctor,
+};

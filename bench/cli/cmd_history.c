@@ -7,158 +7,101 @@
 
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
-#include "bench/option/text.h"
 #include "report/trend/trend.h"
 
-#define LAST_DEFAULT 10
 #define RUNS_MAX 100000
 
-enum {
-    OPT_APPEND,
-    OPT_FILE,
-    OPT_COMMIT,
-    OPT_LOCK,
-    OPT_METRIC,
-    OPT_LAST,
-    OPT_GATE,
-    OPT_MIN_EFFECT,
-    OPT_TABLE,
-    OPT_MD,
-    OPT_JSON,
-    OPT_OTAVA,
-    OPT_HELP
-};
-
-static const struct args_option options[] = {
-    [OPT_APPEND] =
-        {"append", NULL,
-         "add a line for each lock and load of these runs; what is there stays as it is"},
-    [OPT_FILE] = {"file", "FILE", "with --append: where to; default: results/history.csv"},
-    [OPT_COMMIT] = {"commit", "ID",
-                    "with --append: what was measured; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
-    [OPT_LOCK] = {"lock", "LOCK", "show this one only"},
-    [OPT_METRIC] = {"metric", "METRIC", "show this one only: throughput, acquire_p50, ..."},
-    [OPT_LAST] = {"last", "RUNS", "the median is that of so many newest runs; default 10"},
-    [OPT_GATE] =
-        {"gate", "RUNS",
-         "exit code 4 when a figure has become worse within so many newest runs, at least 3"},
-    [OPT_MIN_EFFECT] = {"min-effect", "PERCENT", "smaller changes are none; default 3"},
-    [OPT_TABLE] = {"table", NULL, "for a terminal; the default"},
-    [OPT_MD] = {"md", NULL, "Markdown"},
-    [OPT_JSON] = {"json", NULL, "every series with its values and changes"},
-    [OPT_OTAVA] = {"otava", "DIR",
-                   "write a CSV file a series and otava.yaml there, for Apache Otava"},
-    [OPT_HELP] = {"help", NULL, "this text"},
-    {0},
-};
+enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
 struct wish {
-    const char **names; /* room for argc */
-    int name_count;
-    bool append, help;
+    struct arg_list names;
+    bool append;
     const char *file, *commit, *otava;
-    int format;
+    double min_effect_percent;
+    enum format format;
     struct trend_ask ask;
 };
 
-static int metric_of(const char *name, struct lb_err *err) {
+static const struct wish start = {.ask = {.metric = -1}};
+
+static int read_metric(const struct lb_option *option, const char *name, void *values,
+                       struct arena *arena, struct lb_err *err) {
     struct nearest nearest;
     char hint[64];
+    (void)arena;
     nearest_init(&nearest, name);
     for (int m = 0; m < compare_metric_count(); m++) {
-        if (strcmp(name, compare_metric(m)->compared) == 0) return m;
+        if (strcmp(name, compare_metric(m)->compared) == 0) {
+            *(int *)option_at(option, values) = m;
+            return 0;
+        }
         nearest_offer(&nearest, compare_metric(m)->compared);
     }
-    return err_set(err, LB_EXIT_USAGE, "history: no metric '%.40s'%s; %s is one", name,
-                   nearest_hint(&nearest, hint, sizeof hint), compare_metric(0)->compared);
+    return err_set(err, LB_EXIT_USAGE, "no metric '%.40s'%s", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
-static int read_count(const char *option, const char *text, int least, int *ret,
-                      struct lb_err *err) {
-    int64_t count;
-    if (text_int(text, least, RUNS_MAX, &count, err) != 0) {
-        err_prefix(err, "history: --%s", option);
-        return -1;
-    }
-    *ret = (int)count;
-    return 0;
-}
+static const struct lb_option_type type_metric = {
+    .name = "metric",
+    .bytes = sizeof(int),
+    .read = read_metric,
+    .words = "throughput, acquire_p50, ..., as the table names them",
+};
 
-static int read_option(int option, const char *value, struct wish *wish, struct lb_err *err) {
-    double percent;
-    switch (option) {
-    case OPT_APPEND:
-        wish->append = true;
-        return 0;
-    case OPT_FILE:
-        wish->file = value;
-        return 0;
-    case OPT_COMMIT:
-        wish->commit = value;
-        return 0;
-    case OPT_LOCK:
-        wish->ask.lock = value;
-        return 0;
-    case OPT_METRIC:
-        wish->ask.metric = metric_of(value, err);
-        return wish->ask.metric < 0 ? -1 : 0;
-    case OPT_LAST:
-        return read_count("last", value, 1, &wish->ask.last, err);
-    case OPT_GATE:
-        return read_count("gate", value, TREND_LEVEL, &wish->ask.gate, err);
-    case OPT_MIN_EFFECT:
-        if (text_real(value, 0, 1000, &percent, err) != 0) {
-            err_prefix(err, "history: --min-effect");
-            return -1;
-        }
-        wish->ask.min_effect = percent / 100;
-        return 0;
-    case OPT_OTAVA:
-        wish->otava = value;
-        return 0;
-    case OPT_HELP:
-        wish->help = true;
-        return 0;
-    default:
-        wish->format = option;
-        return 0;
-    }
-}
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "RUN"},
+    {{"append", ARG_FLAG, offsetof(struct wish, append),
+      .help = "add a line for each lock and load of these runs; what is there stays as it is"},
+     NULL},
+    {{"file", LB_OPT_TEXT, offsetof(struct wish, file),
+      .help = "with --append: where to; default: results/history.csv"},
+     "FILE"},
+    {{"commit", LB_OPT_TEXT, offsetof(struct wish, commit),
+      .help = "with --append: what was measured; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
+     "ID"},
+    {{"lock", LB_OPT_TEXT, offsetof(struct wish, ask.lock), .help = "show this one only"}, "LOCK"},
+    {{"metric", &type_metric, offsetof(struct wish, ask.metric),
+      .help = "show this one only: throughput, acquire_p50, ..."},
+     "METRIC"},
+    {{"last", LB_OPT_INT32, offsetof(struct wish, ask.last), "10", .min = 1, .max = RUNS_MAX,
+      .help = "the median is that of so many newest runs"},
+     "RUNS"},
+    {{"gate", LB_OPT_INT32, offsetof(struct wish, ask.gate), .min = TREND_LEVEL, .max = RUNS_MAX,
+      .help = "exit code 4 when a figure has become worse within so many newest runs, at least 3"},
+     "RUNS"},
+    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent), "3", .max = 1000,
+      .help = "smaller changes are none"},
+     "PERCENT"},
+    {{"table", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_TABLE,
+      .help = "for a terminal; the default"},
+     NULL},
+    {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
+    {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
+      .help = "every series with its values and changes"},
+     NULL},
+    {{"otava", LB_OPT_TEXT, offsetof(struct wish, otava),
+      .help = "write a CSV file a series and otava.yaml there, for Apache Otava"},
+     "DIR"},
+    {{0}, NULL},
+};
 
 static int check_args(struct wish *wish, struct lb_err *err) {
     if (wish->append) {
-        if (wish->name_count > 0) return 0;
+        if (wish->names.count > 0) return 0;
         return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
     }
     if (wish->commit)
         return err_set(err, LB_EXIT_USAGE, "history: --commit says what is appended: add --append");
-    if (wish->file && wish->name_count > 0)
+    if (wish->file && wish->names.count > 0)
         return err_set(err, LB_EXIT_USAGE,
                        "history: two files: %s and %s; runs are appended with --append", wish->file,
-                       wish->names[0]);
-    if (wish->name_count > 1)
+                       wish->names.item[0]);
+    if (wish->names.count > 1)
         return err_set(err, LB_EXIT_USAGE,
                        "history: shows one file; runs are appended with --append");
-    if (wish->name_count == 1) wish->file = wish->names[0];
+    if (wish->names.count == 1) wish->file = wish->names.item[0];
     return 0;
-}
-
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, err)) != ARGS_END;) {
-        if (option == ARGS_WRONG) return -1;
-        if (option == ARGS_OPERAND) {
-            wish->names[wish->name_count++] = value;
-        } else if (read_option(option, value, wish, err) != 0) {
-            return -1;
-        }
-        if (wish->help) return 0;
-    }
-    return check_args(wish, err);
 }
 
 static const char *commit_of(const struct wish *wish) {
@@ -170,8 +113,8 @@ static const char *commit_of(const struct wish *wish) {
 
 static int append(const struct wish *wish, const char *file, struct lb_err *err) {
     int added = 0, there = 0;
-    if (trend_append(file, wish->names, wish->name_count, commit_of(wish), &added, &there, err) !=
-        0)
+    if (trend_append(file, wish->names.item, wish->names.count, commit_of(wish), &added, &there,
+                     err) != 0)
         return -1;
     printf("%s: %d line%s added", file, added, added == 1 ? "" : "s");
     if (there > 0) printf(", %d %s there already", there, there == 1 ? "was" : "were");
@@ -200,10 +143,10 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
                    view->count, wish->otava);
     } else if (view) {
         struct doc doc = {0};
-        bool md = wish->format == OPT_MD;
-        if (wish->format != OPT_JSON) trend_doc(view, md || draws_lines(), &doc);
+        bool md = wish->format == FORMAT_MD;
+        if (wish->format != FORMAT_JSON) trend_doc(view, md || draws_lines(), &doc);
         failed =
-            wish->format == OPT_JSON
+            wish->format == FORMAT_JSON
                 ? trend_write_json(view, stdout)
                 : doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout, err);
         if (failed) err_set(err, LB_EXIT_MACHINE, "history: cannot write: is the disk full?");
@@ -213,32 +156,30 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
     return failed ? -1 : code;
 }
 
-int cmd_history(int argc, char **argv) {
-    struct lb_err err = {0};
+static int run_history(void *values, const struct args *unused, struct lb_err *err) {
+    struct wish *wish = values;
     char file[PATH_MAX];
-    struct wish wish = {
-        .names = calloc((size_t)argc + 1, sizeof *wish.names),
-        .format = OPT_TABLE,
-        .ask = {.metric = -1, .last = LAST_DEFAULT, .min_effect = COMPARE_MIN_EFFECT},
-    };
-    int code = 0;
-    if (!wish.names) {
-        err_set(&err, LB_EXIT_MACHINE, "out of memory");
-    } else if (read_args(argc, argv, &wish, &err) == 0 && !wish.help) {
-        if (!wish.file && home_results(file, sizeof file - sizeof "/history.csv", &err) == 0) {
-            strcat(file, "/history.csv");
-            wish.file = file;
-        }
-        if (wish.file) code = (wish.append ? append : show)(&wish, wish.file, &err);
+    (void)unused;
+    wish->ask.min_effect = wish->min_effect_percent / 100;
+    if (check_args(wish, err) != 0) return -1;
+    if (!wish->file) {
+        if (home_results(file, sizeof file - sizeof "/history.csv", err) != 0) return -1;
+        strcat(file, "/history.csv");
+        wish->file = file;
     }
-    if (wish.help) {
-        args_help(
-            "history [FILE] [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
-            "Shows how the figures went from run to run, and where they changed; default:\n"
-            "results/history.csv. Exit codes: 0, 3 when the newest run of a lock let two in,\n"
-            "with --gate 4 when figures became worse.",
-            options, stdout);
-    }
-    free(wish.names);
-    return err.code ? args_fail(&err) : code;
+    return (wish->append ? append : show)(wish, wish->file, err);
 }
+
+const struct command command_history = {
+    .name = "history",
+    .summary = "append saved runs to a history and show where figures changed",
+    .usage =
+        "history [FILE] [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
+    .about = "Shows how the figures went from run to run, and where they changed; default:\n"
+             "results/history.csv. Exit codes: 0, 3 when the newest run of a lock let two in,\n"
+             "with --gate 4 when figures became worse.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .start = &start,
+    .run = run_history,
+};

@@ -8,15 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "bench/oplog/explain.h"
 
-enum { OPT_HELP };
+struct wish {
+    struct arg_list names;
+};
 
-static const struct args_option options[] = {
-    [OPT_HELP] = {"help", NULL, "show this"},
-    {0},
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "FILE"},
+    {{0}, NULL},
 };
 
 static void print_line(const struct oplog_rules *rules, const struct oplog_line *line) {
@@ -109,30 +110,29 @@ static int judge_folder(const char *path, enum oplog_verdict *worst, struct lb_e
     return failed;
 }
 
-int cmd_judge(int argc, char **argv) {
-    struct args args;
-    struct lb_err err = {0};
-    const char *value;
+static int run_judge(void *values, const struct args *unused, struct lb_err *err) {
+    const struct wish *wish = values;
     enum oplog_verdict worst = OPLOG_CLEAN;
-    int seen = 0;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END; seen++) {
+    (void)unused;
+    if (wish->names.count == 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "judge: which run, or which file? see lockbench judge --help");
+    for (int i = 0; i < wish->names.count; i++) {
+        const char *name = wish->names.item[i];
         struct stat about;
-        if (option == OPT_HELP) {
-            args_help(
-                "judge FILE...|RUN...",
-                "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
-                "verdict, counts,\nand the few operations that contradict each other.",
-                options, stdout);
-            return LB_EXIT_OK;
-        }
-        if (option != ARGS_OPERAND) return args_fail(&err);
-        bool folder = stat(value, &about) == 0 && S_ISDIR(about.st_mode);
-        if ((folder ? judge_folder : judge_file)(value, &worst, &err) != 0) return args_fail(&err);
-    }
-    if (seen == 0) {
-        err_set(&err, LB_EXIT_USAGE, "judge: which run, or which file? see lockbench judge --help");
-        return args_fail(&err);
+        bool folder = stat(name, &about) == 0 && S_ISDIR(about.st_mode);
+        if ((folder ? judge_folder : judge_file)(name, &worst, err) != 0) return -1;
     }
     return worst == OPLOG_CLEAN ? LB_EXIT_OK : LB_EXIT_VIOLATED;
 }
+
+const struct command command_judge = {
+    .name = "judge",
+    .summary = "judge saved histories again: what contradicts what",
+    .usage = "judge FILE...|RUN...",
+    .about = "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
+             "verdict, counts,\nand the few operations that contradict each other.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_judge,
+};

@@ -7,21 +7,26 @@
 
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/list.h"
 #include "bench/cli/list_about.h"
 #include "drivers/registry.h"
 
-enum { OPT_KEYS, OPT_TABLE, OPT_JSON, OPT_HELP };
+struct wish {
+    const char *only;
+    bool keys, table, json;
+};
 
-static const struct args_option options[] = {
-    [OPT_KEYS] = {"keys", NULL,
-                  "every key of a workload file: default, what is allowed, what it does"},
-    [OPT_TABLE] = {"table", NULL, "every lock as Markdown: drivers/LOCKS.md"},
-    [OPT_JSON] = {"json", NULL, "the same for machines"},
-    [OPT_HELP] = {"help", NULL, "show this"},
-    {0},
+static const struct arg args[] = {
+    {{"", LB_OPT_TEXT, offsetof(struct wish, only), .help = NULL}, "name"},
+    {{"keys", ARG_FLAG, offsetof(struct wish, keys),
+      .help = "every key of a workload file: default, what is allowed, what it does"},
+     NULL},
+    {{"table", ARG_FLAG, offsetof(struct wish, table),
+      .help = "every lock as Markdown: drivers/LOCKS.md"},
+     NULL},
+    {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "the same for machines"}, NULL},
+    {{0}, NULL},
 };
 
 static int terminal_columns(void) {
@@ -84,59 +89,35 @@ out:
     return result;
 }
 
-int cmd_list(int argc, char **argv) {
-    struct args args;
-    struct lb_err err = {0};
-    const char *value, *only = NULL;
-    bool json = false, keys = false, table = false;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END;) {
-        switch (option) {
-        case OPT_KEYS:
-            keys = true;
-            break;
-        case OPT_TABLE:
-            table = true;
-            break;
-        case OPT_JSON:
-            json = true;
-            break;
-        case OPT_HELP:
-            args_help(
-                "list [LOCK|BACKEND|WORKLOAD] [--keys] [--table] [--json]",
-                "Shows which locks, backends and workloads there are, and whether they can run here; with a "
-                "name,\neverything about it.",
-                options, stdout);
-            return LB_EXIT_OK;
-        case ARGS_OPERAND:
-            if (only)
-                err_set(&err, LB_EXIT_USAGE, "list: one name at a time, not '%.40s' and '%.40s'",
-                        only, value);
-            only = value;
-            break;
-        default:
-            break;
-        }
-        if (err.code) return args_fail(&err);
-    }
-    if (keys && only) {
-        err_set(&err, LB_EXIT_USAGE, "list: --keys shows all keys; leave out '%.40s' or --keys",
-                only);
-        return args_fail(&err);
-    }
-    if (table && (keys || json || only)) {
-        err_set(&err, LB_EXIT_USAGE,
-                "list: --table is every lock, as Markdown; leave out the rest");
-        return args_fail(&err);
-    }
-    if (table) {
+static int run_list(void *values, const struct args *unused, struct lb_err *err) {
+    const struct wish *wish = values;
+    (void)unused;
+    if (wish->keys && wish->only)
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: --keys shows all keys; leave out '%.40s' or --keys", wish->only);
+    if (wish->table && (wish->keys || wish->json || wish->only))
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: --table is every lock, as Markdown; leave out the rest");
+    if (wish->table) {
         about_page(stdout);
-    } else if (keys && json) {
-        print_json(list_keys_json(), &err);
-    } else if (keys) {
+    } else if (wish->keys && wish->json) {
+        return print_json(list_keys_json(), err);
+    } else if (wish->keys) {
         list_keys(stdout);
     } else {
-        show(only, json, &err);
+        return show(wish->only, wish->json, err);
     }
-    return err.code ? args_fail(&err) : LB_EXIT_OK;
+    return LB_EXIT_OK;
 }
+
+const struct command command_list = {
+    .name = "list",
+    .summary = "locks, backends and workloads, and what each can do",
+    .usage = "list [LOCK|BACKEND|WORKLOAD] [--keys] [--table] [--json]",
+    .about =
+        "Shows which locks, backends and workloads there are, and whether they can run here; with a "
+        "name,\neverything about it.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_list,
+};

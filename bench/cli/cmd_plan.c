@@ -12,53 +12,28 @@
 
 #include "bench/base/home.h"
 #include "bench/capacity/slo.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "bench/option/text.h"
 #include "report/planner/planner.h"
 
 #define DEEP_MAX 3 /* folders below results/ */
-#define HOLD_MAX_NS (3600 * LB_S_NS)
+#define HOLD_MAX_NS (3600.0 * LB_S_NS)
+#define COUNT_MAX 1000000000
 
-enum {
-    OPT_RATE,
-    OPT_CLIENTS,
-    OPT_HOLD,
-    OPT_KEYS,
-    OPT_SLO,
-    OPT_LOCK,
-    OPT_TOPOLOGY,
-    OPT_TABLE,
-    OPT_MD,
-    OPT_JSON,
-    OPT_HELP
-};
-
-static const struct args_option options[] = {
-    [OPT_RATE] = {"rate", "RATE",
-                  "requests of all clients together: 40/s, 2400/min; without it a closed loop"},
-    [OPT_CLIENTS] = {"clients", "N", "clients"},
-    [OPT_HOLD] = {"hold", "TIME", "how long a holder works: 12ms; default: as it was measured"},
-    [OPT_KEYS] = {"keys", "N", "keys that the requests are spread over evenly; default 1"},
-    [OPT_SLO] = {"slo", "PROMISE", "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
-    [OPT_LOCK] = {"lock", "LOCK", "this one only"},
-    [OPT_TOPOLOGY] = {"topology", "NAME", "on this topology only"},
-    [OPT_TABLE] = {"table", NULL, "for a terminal; the default"},
-    [OPT_MD] = {"md", NULL, "Markdown"},
-    [OPT_JSON] = {"json", NULL, "for machines"},
-    [OPT_HELP] = {"help", NULL, "this text"},
-    {0},
-};
+enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
 struct wish {
-    const char **names; /* room for argc */
-    int name_count;
-    struct planner_ask ask;
-    const char *slo_word;
+    struct arg_list names;
+    double rate;           /* a second; 0 = not given */
+    int64_t clients;       /* 0 = not given */
+    int64_t keys, hold_ns; /* hold_ns: -1 = not given */
+    const char *slo_word, *lock, *topology;
+    enum format format;
+    struct planner_ask ask; /* what the arguments come to */
     char slo[80];
-    int format;
-    bool help;
 };
+
+static const struct wish start = {.hold_ns = -1};
 
 struct files {
     struct capacity **item;
@@ -66,7 +41,8 @@ struct files {
 };
 
 /* "40/s", "40", "2400/min", "1/h". */
-static int read_rate(const char *text, double *ret, struct lb_err *err) {
+static int read_rate(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
     static const struct {
         const char *name;
         double seconds;
@@ -74,96 +50,76 @@ static int read_rate(const char *text, double *ret, struct lb_err *err) {
     const char *slash = strchr(text, '/');
     char number[40];
     double seconds = slash ? 0 : 1, rate;
+    (void)arena;
     for (size_t i = 0; slash && i < sizeof units / sizeof *units; i++) {
         if (strcmp(slash + 1, units[i].name) == 0) seconds = units[i].seconds;
     }
     if (!(seconds > 0) ||
         text_trim(text, slash ? (size_t)(slash - text) : strlen(text), number, sizeof number) != 0)
-        return err_set(err, LB_EXIT_USAGE,
-                       "plan: --rate '%.40s': expected a number a second, a minute or an hour: "
-                       "40/s, 2400/min, 1/h",
-                       text);
-    if (text_real(number, 1e-6, 1e9, &rate, err) != 0) {
-        err_prefix(err, "plan: --rate");
-        return -1;
-    }
-    *ret = rate / seconds;
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a rate", text);
+    if (text_real(number, option->min, option->max, &rate, err) != 0) return -1;
+    *(double *)option_at(option, values) = rate / seconds;
     return 0;
 }
 
-static int read_count(const char *option, const char *text, double *ret, struct lb_err *err) {
-    int64_t count;
-    if (text_int(text, 1, 1000000000, &count, err) != 0) {
-        err_prefix(err, "plan: --%s", option);
-        return -1;
-    }
-    *ret = (double)count;
-    return 0;
-}
+static const struct lb_option_type type_rate = {
+    .name = "rate",
+    .bytes = sizeof(double),
+    .read = read_rate,
+    .words = "a number a second, a minute or an hour: 40/s, 2400/min, 1/h",
+};
 
-static int read_option(int option, const char *value, struct wish *wish, struct lb_err *err) {
-    int64_t hold_ns;
-    switch (option) {
-    case OPT_RATE:
-        return read_rate(value, &wish->ask.rate, err);
-    case OPT_CLIENTS:
-        return read_count("clients", value, &wish->ask.clients, err);
-    case OPT_KEYS:
-        return read_count("keys", value, &wish->ask.keys, err);
-    case OPT_HOLD:
-        if (text_duration(value, 0, HOLD_MAX_NS, &hold_ns, err) != 0) {
-            err_prefix(err, "plan: --hold");
-            return -1;
-        }
-        wish->ask.hold_ns = (double)hold_ns;
-        return 0;
-    case OPT_SLO:
-        wish->slo_word = value;
-        return 0;
-    case OPT_LOCK:
-        wish->ask.lock = value;
-        return 0;
-    case OPT_TOPOLOGY:
-        wish->ask.topology = value;
-        return 0;
-    case OPT_HELP:
-        wish->help = true;
-        return 0;
-    default:
-        wish->format = option;
-        return 0;
-    }
-}
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "CAPACITY"},
+    {{"rate", &type_rate, offsetof(struct wish, rate), .min = 1e-6, .max = 1e9,
+      .help = "requests of all clients together: 40/s, 2400/min; without it a closed loop"},
+     "RATE"},
+    {{"clients", LB_OPT_INT, offsetof(struct wish, clients), .min = 1, .max = COUNT_MAX,
+      .help = "clients"},
+     "N"},
+    {{"hold", LB_OPT_DURATION, offsetof(struct wish, hold_ns), .max = HOLD_MAX_NS,
+      .help = "how long a holder works: 12ms; default: as it was measured"},
+     "TIME"},
+    {{"keys", LB_OPT_INT, offsetof(struct wish, keys), "1", .min = 1, .max = COUNT_MAX,
+      .help = "keys that the requests are spread over evenly"},
+     "N"},
+    {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
+      .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
+     "PROMISE"},
+    {{"lock", LB_OPT_TEXT, offsetof(struct wish, lock), .help = "this one only"}, "LOCK"},
+    {{"topology", LB_OPT_TEXT, offsetof(struct wish, topology), .help = "on this topology only"},
+     "NAME"},
+    {{"table", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_TABLE,
+      .help = "for a terminal; the default"},
+     NULL},
+    {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
+    {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON, .help = "for machines"},
+     NULL},
+    {{0}, NULL},
+};
 
-static int read_slo(struct wish *wish, struct lb_err *err) {
+/* What the planner is asked: NAN where nothing was given. */
+static int fill_ask(struct wish *wish, struct lb_err *err) {
     struct stage_promise slo;
     const char *word = wish->slo_word;
-    if (!word) word = isnan(wish->ask.rate) ? SLO_BY_CLIENTS : SLO_BY_RATE;
+    if (!word) word = wish->rate > 0 ? SLO_BY_RATE : SLO_BY_CLIENTS;
     if (slo_parse(word, &slo, err) != 0) {
         err_prefix(err, "plan: --slo");
         return -1;
     }
-    wish->ask.metric = metric_name(slo.metric);
-    wish->ask.quantile = slo.quantile;
-    wish->ask.limit_ns = (double)slo.limit_ns;
-    wish->ask.slo = slo_text(&slo, wish->slo, sizeof wish->slo);
+    wish->ask = (struct planner_ask){
+        .rate = wish->rate > 0 ? wish->rate : NAN,
+        .clients = wish->clients > 0 ? (double)wish->clients : NAN,
+        .hold_ns = wish->hold_ns >= 0 ? (double)wish->hold_ns : NAN,
+        .keys = (double)wish->keys,
+        .metric = metric_name(slo.metric),
+        .quantile = slo.quantile,
+        .limit_ns = (double)slo.limit_ns,
+        .slo = slo_text(&slo, wish->slo, sizeof wish->slo),
+        .lock = wish->lock,
+        .topology = wish->topology,
+    };
     return 0;
-}
-
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, err)) != ARGS_END;) {
-        if (option == ARGS_WRONG) return -1;
-        if (option == ARGS_OPERAND) {
-            wish->names[wish->name_count++] = value;
-        } else if (read_option(option, value, wish, err) != 0) {
-            return -1;
-        }
-        if (wish->help) return 0;
-    }
-    return read_slo(wish, err);
 }
 
 static int add_file(struct files *files, const char *path, struct lb_err *err) {
@@ -215,9 +171,9 @@ static bool is_folder(const char *path) {
 
 static int read_files(const struct wish *wish, struct files *files, struct lb_err *err) {
     char results[PATH_MAX];
-    for (int i = 0; i < wish->name_count; i++) {
+    for (int i = 0; i < wish->names.count; i++) {
         int before = files->count;
-        const char *name = wish->names[i];
+        const char *name = wish->names.item[i];
         if ((is_folder(name) ? add_below(files, name, DEEP_MAX, err)
                              : add_file(files, name, err)) != 0)
             return -1;
@@ -227,7 +183,7 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
                            "lockbench capacity makes one",
                            name);
     }
-    if (wish->name_count > 0) return 0;
+    if (wish->names.count > 0) return 0;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (is_folder(results) && add_below(files, results, DEEP_MAX, err) != 0) return -1;
     if (files->count > 0) return 0;
@@ -237,7 +193,10 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
                    results);
 }
 
-static int answer(const struct wish *wish, struct lb_err *err) {
+static int run_plan(void *values, const struct args *unused, struct lb_err *err) {
+    struct wish *wish = values;
+    (void)unused;
+    if (fill_ask(wish, err) != 0) return -1;
     struct files files = {0};
     struct planner *planner = NULL;
     int code = -1;
@@ -246,9 +205,9 @@ static int answer(const struct wish *wish, struct lb_err *err) {
         planner = planner_make(files.item, files.count, &wish->ask, err);
     if (planner) {
         struct doc doc = {0};
-        enum doc_format format = wish->format == OPT_MD ? DOC_MARKDOWN : DOC_TERMINAL;
-        if (wish->format != OPT_JSON) planner_doc(planner, &doc);
-        int failed = wish->format == OPT_JSON
+        enum doc_format format = wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL;
+        if (wish->format != FORMAT_JSON) planner_doc(planner, &doc);
+        int failed = wish->format == FORMAT_JSON
                          ? planner_write_json(planner, stdout)
                          : doc_write_and_free(&doc, format, color, stdout, err);
         code = failed ? err_set(err, LB_EXIT_MACHINE, "plan: cannot write: is the disk full?")
@@ -260,30 +219,20 @@ static int answer(const struct wish *wish, struct lb_err *err) {
     return code;
 }
 
-int cmd_plan(int argc, char **argv) {
-    struct lb_err err = {0};
-    struct wish wish = {
-        .names = calloc((size_t)argc + 1, sizeof *wish.names),
-        .format = OPT_TABLE,
-        .ask = {.rate = NAN, .clients = NAN, .hold_ns = NAN, .keys = 1},
-    };
-    int code = 0;
-    if (!wish.names) {
-        err_set(&err, LB_EXIT_MACHINE, "out of memory");
-    } else if (read_args(argc, argv, &wish, &err) == 0 && !wish.help) {
-        code = answer(&wish, &err);
-    }
-    if (wish.help) {
-        args_help(
-            "plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
-            "Which locks would carry a load, with what margin, by which measurement of `lockbench "
-            "capacity`;\n"
-            "folders or files of those, default: all below results/. What no measurement supports is "
-            "refused,\n"
-            "with the command that would settle it. Exit codes: 0 some lock carries it, 4 none does, 5 "
-            "unknown.",
-            options, stdout);
-    }
-    free(wish.names);
-    return err.code ? args_fail(&err) : code;
-}
+const struct command command_plan = {
+    .name = "plan",
+    .summary = "which locks would carry a load, by the capacities that were measured",
+    .usage =
+        "plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
+    .about =
+        "Which locks would carry a load, with what margin, by which measurement of `lockbench "
+        "capacity`;\n"
+        "folders or files of those, default: all below results/. What no measurement supports is "
+        "refused,\n"
+        "with the command that would settle it. Exit codes: 0 some lock carries it, 4 none does, 5 "
+        "unknown.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .start = &start,
+    .run = run_plan,
+};

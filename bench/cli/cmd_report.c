@@ -9,71 +9,41 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "report/check/check.h"
 #include "report/run/report.h"
 
-enum { OPT_FORMAT, OPT_OUT, OPT_TABLE, OPT_MD, OPT_CSV, OPT_JSON, OPT_HTML, OPT_HELP };
-
-static const struct args_option options[] = {
-    [OPT_FORMAT] = {"format", "FORMAT", "one of " REPORT_FORMAT_NAMES "; default: table"},
-    [OPT_OUT] = {"out", "FILE",
-                 "where to, - for standard output; default: -, for html RUN/report.html"},
-    [OPT_TABLE] = {"table", NULL, "--format table: for a terminal, 100 columns"},
-    [OPT_MD] = {"md", NULL, "--format md: for a pull request"},
-    [OPT_CSV] = {"csv", NULL, "--format csv: a row a stage, every figure; of a check a row a cell"},
-    [OPT_JSON] = {"json", NULL, "--format json: the same for machines, with the verdict"},
-    [OPT_HTML] = {"html", NULL, "--format html: one page with charts that opens without a network"},
-    [OPT_HELP] = {"help", NULL, "show this"},
-    {0},
-};
-
 struct wish {
-    const char **runs; /* room for argc */
-    int run_count;
+    struct arg_list runs;
     enum report_format format;
     const char *out; /* NULL: not said */
-    bool help;
 };
 
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value;
-    args_init(&args, argc, argv, options);
-    for (int option; (option = args_next(&args, &value, err)) != ARGS_END;) {
-        int format;
-        switch (option) {
-        case OPT_FORMAT:
-            format = report_format_from(value);
-            if (format < 0) {
-                return err_set(err, LB_EXIT_USAGE,
-                               "report: no format '%.40s'; there are " REPORT_FORMAT_NAMES, value);
-            }
-            wish->format = (enum report_format)format;
-            break;
-        case OPT_OUT:
-            wish->out = value;
-            break;
-        case OPT_TABLE:
-        case OPT_MD:
-        case OPT_CSV:
-        case OPT_JSON:
-        case OPT_HTML:
-            wish->format = (enum report_format)(option - OPT_TABLE);
-            break;
-        case OPT_HELP:
-            wish->help = true;
-            return 0;
-        case ARGS_OPERAND:
-            wish->runs[wish->run_count++] = value;
-            break;
-        default:
-            return -1;
-        }
-    }
-    return 0;
-}
+#define FORMAT offsetof(struct wish, format)
+
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, runs), .help = NULL}, "RUN"},
+    {{"format", LB_OPT_CHOICE32, FORMAT, "table", .choices = REPORT_FORMAT_NAMES,
+      .help = "table, md, csv, json or html"},
+     "FORMAT"},
+    {{"out", LB_OPT_TEXT, offsetof(struct wish, out),
+      .help = "where to, - for standard output; default: -, for html RUN/report.html"},
+     "FILE"},
+    {{"table", ARG_PICK, FORMAT, .min = REPORT_TABLE,
+      .help = "--format table: for a terminal, 100 columns"},
+     NULL},
+    {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "--format md: for a pull request"}, NULL},
+    {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,
+      .help = "--format csv: a row a stage, every figure; of a check a row a cell"},
+     NULL},
+    {{"json", ARG_PICK, FORMAT, .min = REPORT_JSON,
+      .help = "--format json: the same for machines, with the verdict"},
+     NULL},
+    {{"html", ARG_PICK, FORMAT, .min = REPORT_HTML,
+      .help = "--format html: one page with charts that opens without a network"},
+     NULL},
+    {{0}, NULL},
+};
 
 /* A terminal that wants colour; https://no-color.org. */
 static bool wants_color(FILE *out) {
@@ -157,21 +127,23 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
 
 /* A check is shown alone: its matrix has no place beside runs. */
 static int load(const struct wish *wish, struct saved *saved, struct lb_err *err) {
-    for (int i = 0; i < wish->run_count; i++) {
-        if (!check_is(wish->runs[i])) continue;
-        if (wish->run_count > 1)
+    for (int i = 0; i < wish->runs.count; i++) {
+        if (!check_is(wish->runs.item[i])) continue;
+        if (wish->runs.count > 1)
             return err_set(err, LB_EXIT_USAGE,
-                           "report: %s is a check's result, which is shown alone", wish->runs[i]);
-        saved->check = check_read(wish->runs[i], err);
+                           "report: %s is a check's result, which is shown alone",
+                           wish->runs.item[i]);
+        saved->check = check_read(wish->runs.item[i], err);
         return saved->check ? 0 : -1;
     }
-    saved->report = report_load(wish->runs, wish->run_count, err);
+    saved->report = report_load(wish->runs.item, wish->runs.count, err);
     return saved->report ? 0 : -1;
 }
 
-static int show(struct wish *wish, struct lb_err *err) {
+static int run_report(void *values, const struct args *given, struct lb_err *err) {
+    struct wish *wish = values;
     char results[PATH_MAX], latest[PATH_MAX + 8];
-    if (wish->run_count == 0) {
+    if (wish->runs.count == 0) {
         if (home_results(results, sizeof results, err)) return -1;
         snprintf(latest, sizeof latest, "%s/latest", results);
         if (access(latest, F_OK) != 0) {
@@ -180,7 +152,7 @@ static int show(struct wish *wish, struct lb_err *err) {
                 "report: no run yet in %s: `lockbench run` makes one, or name a run's folder",
                 latest);
         }
-        wish->runs[wish->run_count++] = latest;
+        if (arg_list_add(&wish->runs, latest, given->arena, err)) return -1;
     }
     struct saved saved = {0};
     int rc = load(wish, &saved, err);
@@ -190,24 +162,16 @@ static int show(struct wish *wish, struct lb_err *err) {
     return rc;
 }
 
-int cmd_report(int argc, char **argv) {
-    struct lb_err err = {0};
-    struct wish wish = {.runs = calloc((size_t)argc + 1, sizeof *wish.runs),
-                        .format = REPORT_TABLE};
-    if (!wish.runs) {
-        err_set(&err, LB_EXIT_MACHINE, "out of memory");
-    } else if (read_args(argc, argv, &wish, &err) == 0 && !wish.help) {
-        show(&wish, &err);
-    }
-    if (wish.help) {
-        args_help(
-            "report [RUN...] [--format FORMAT] [--out FILE]",
-            "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
-            "newest.\n"
-            "Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
-            "Several runs are shown side by side. It reads results only, and asks no server.",
-            options, stdout);
-    }
-    free(wish.runs);
-    return err.code ? args_fail(&err) : LB_EXIT_OK;
-}
+const struct command command_report = {
+    .name = "report",
+    .summary = "show saved runs as table, Markdown, CSV, JSON or HTML",
+    .usage = "report [RUN...] [--format FORMAT] [--out FILE]",
+    .about =
+        "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
+        "newest.\n"
+        "Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
+        "Several runs are shown side by side. It reads results only, and asks no server.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_report,
+};

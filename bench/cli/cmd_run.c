@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/cli/args.h"
+#include "bench/cli/alternate.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
@@ -17,109 +17,53 @@
 
 #define SETS_MAX 128
 
-enum {
-    OPT_LOCK,
-    OPT_SET,
-    OPT_URL,
-    OPT_OUT,
-    OPT_REPEAT,
-    OPT_AGAINST,
-    OPT_AGAINST_LOCK,
-    OPT_AGAINST_SET,
-    OPT_DRY_RUN,
-    OPT_JSON,
-    OPT_HELP
-};
-
-static const struct args_option options[] = {
-    {"lock", "A,B|all",
-     "the locks to run, or a backend's, or a primitive's; default: what the workload says, else all that can "
-     "run here"},
-    {"set", "SECTION.KEY=VALUE",
-     "set a key of the workload, or of a lock's or backend's section; repeatable"},
-    {"url", "BACKEND=URL",
-     "use a server that runs already, e.g. redis=redis://:password@host:6379; repeatable"},
-    {"out", "DIR", "this run's folder; default: results/<time>-<workload>"},
-    {"repeat", "N",
-     "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
-    {"against", "FILE|PROGRAM",
-     "compare with another workload, or with another build of lockbench (a program, or a script that execs "
-     "it): exit codes as of `compare`"},
-    {"against-lock", "LOCK", "compare with another lock: its runs are the base"},
-    {"against-set", "SECTION.KEY=VALUE",
-     "compare with this instead of what the new runs have; repeatable"},
-    {"dry-run", NULL, "print the plan with every default filled in, and start nothing"},
-    {"json", NULL, "print the plan (--dry-run) or the result's summary as JSON"},
-    {"help", NULL, "this text"},
-    {0},
-};
-
 struct wish {
     const char *workload, *locks, *out;
-    const char *sets[SETS_MAX];
-    int set_count;
+    struct arg_list sets;
     struct urls urls;
-    const char *url_texts[URLS_MAX];
     struct repeat_wish repeat;
-    bool dry_run, json, help;
+    bool dry_run, json;
 };
 
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value = NULL;
-    args_init(&args, argc, argv, options);
-    for (;;) {
-        switch (args_next(&args, &value, err)) {
-        case ARGS_END:
-            return 0;
-        case ARGS_WRONG:
-            return -1;
-        case ARGS_OPERAND:
-            if (wish->workload)
-                return err_set(err, LB_EXIT_USAGE, "run: one workload at a time, not also '%s'",
-                               value);
-            wish->workload = value;
-            break;
-        case OPT_LOCK:
-            wish->locks = value;
-            break;
-        case OPT_OUT:
-            if (!*value) return err_set(err, LB_EXIT_USAGE, "run: --out needs a folder's name");
-            wish->out = value;
-            break;
-        case OPT_DRY_RUN:
-            wish->dry_run = true;
-            break;
-        case OPT_JSON:
-            wish->json = true;
-            break;
-        case OPT_HELP:
-            wish->help = true;
-            return 0;
-        case OPT_URL:
-            if (urls_add(&wish->urls, value, err) != 0) return -1;
-            wish->url_texts[wish->urls.count - 1] = value;
-            break;
-        case OPT_REPEAT:
-            if (repeat_read_times(&wish->repeat, value, err) != 0) return -1;
-            break;
-        case OPT_AGAINST:
-            wish->repeat.against = value;
-            break;
-        case OPT_AGAINST_LOCK:
-            wish->repeat.lock = value;
-            break;
-        case OPT_AGAINST_SET:
-            if (repeat_add_set(&wish->repeat, value, err) != 0) return -1;
-            break;
-        case OPT_SET:
-            if (wish->set_count == SETS_MAX)
-                return err_set(err, LB_EXIT_USAGE, "run: at most %d --set", SETS_MAX);
-            wish->sets[wish->set_count++] = value;
-            break;
-        }
-    }
-}
+static const struct arg args[] = {
+    {{"", LB_OPT_TEXT, offsetof(struct wish, workload), .help = NULL}, "workload"},
+    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
+      .help =
+          "the locks to run, or a backend's, or a primitive's; default: what the workload says, else all that can "
+          "run here"},
+     "A,B|all"},
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+      .help = "set a key of the workload, or of a lock's or backend's section; repeatable"},
+     "SECTION.KEY=VALUE"},
+    {{"url", &type_url, offsetof(struct wish, urls),
+      .help = "use a server that runs already, e.g. redis=redis://:password@host:6379; repeatable"},
+     "BACKEND=URL"},
+    {{"out", ARG_PATH, offsetof(struct wish, out),
+      .help = "this run's folder; default: results/<time>-<workload>"},
+     "DIR"},
+    {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = ALTERNATE_MAX,
+      .help =
+          "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
+     "N"},
+    {{"against", LB_OPT_TEXT, offsetof(struct wish, repeat.against),
+      .help =
+          "compare with another workload, or with another build of lockbench (a program, or a script that execs "
+          "it): exit codes as of `compare`"},
+     "FILE|PROGRAM"},
+    {{"against-lock", LB_OPT_TEXT, offsetof(struct wish, repeat.lock),
+      .help = "compare with another lock: its runs are the base"},
+     "LOCK"},
+    {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_WORDS_MAX / 2,
+      .help = "compare with this instead of what the new runs have; repeatable"},
+     "SECTION.KEY=VALUE"},
+    {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
+      .help = "print the plan with every default filled in, and start nothing"},
+     NULL},
+    {{"json", ARG_FLAG, offsetof(struct wish, json),
+      .help = "print the plan (--dry-run) or the result's summary as JSON"},
+     NULL},
+    {{0}, NULL},
+};
 
 static int most_clients(const struct plan *plan) {
     int most = 0;
@@ -149,7 +93,7 @@ static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err)
 static void print_result(const struct run_end *end, bool as_json) {
     char *argv[] = {(char *)"report", (char *)end->saved, (char *)(as_json ? "--json" : "--table"),
                     NULL};
-    cmd_report(3, argv);
+    command_main(&command_report, 3, argv);
 }
 
 /* In CI a backend that is left out is a failure: nobody reads the list of what was skipped
@@ -223,8 +167,8 @@ static int load_base(const struct wish *wish, const struct plan_wish *usual, str
     int count = 0;
     if (repeat_base(&wish->repeat, usual->workload, &workload, &program, err) != 0) return -1;
     if (program) return 0;
-    for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
-    for (int i = 0; i < wish->repeat.set_count; i++) sets[count++] = wish->repeat.sets[i];
+    for (int i = 0; i < wish->sets.count; i++) sets[count++] = wish->sets.item[i];
+    for (int i = 0; i < wish->repeat.sets.count; i++) sets[count++] = wish->repeat.sets.item[i];
     const char *locks = wish->repeat.lock ? wish->repeat.lock : wish->locks;
     *ret = load(usual, workload, locks, sets, count, err);
     if (*ret) return 0;
@@ -270,9 +214,9 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
         struct repeat_ask ask = {.wish = &wish->repeat,
                                  .workload = usual->workload,
                                  .locks = wish->locks,
-                                 .sets = wish->sets,
-                                 .set_count = wish->set_count,
-                                 .urls = wish->url_texts,
+                                 .sets = wish->sets.item,
+                                 .set_count = wish->sets.count,
+                                 .urls = wish->urls.text,
                                  .url_count = wish->urls.count,
                                  .out = wish->out,
                                  .results = results,
@@ -285,48 +229,50 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
     return code;
 }
 
-int cmd_run(int argc, char **argv) {
-    struct lb_err err = {0};
-    struct wish wish = {0};
+static int run_run(void *values, const struct args *given, struct lb_err *err) {
+    const struct wish *wish = values;
     char workloads[512], topologies[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
     int result = -1;
-    if (read_args(argc, argv, &wish, &err) != 0) goto out;
-    if (wish.help) {
-        args_help(
-            "run [WORKLOAD|FILE] [OPTIONS]",
-            "Runs a workload (default: compare) on real servers that it starts itself, checks mutual "
-            "exclusion, saves\n"
-            "the result and prints a table. `lockbench list` names workloads and locks.",
-            options, stdout);
-        return LB_EXIT_OK;
-    }
-    if (home_path("workloads", workloads, sizeof workloads, &err) != 0) goto out;
-    if (home_path("compose/local", topologies, sizeof topologies, &err) != 0) goto out;
-    if (available_init(&available, topologies, &err) != 0) goto out;
-    urls_tell(&wish.urls, &available);
-    struct plan_wish plan_wish = {.workload = wish.workload ? wish.workload : "compare",
+    if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
+    if (available_init(&available, topologies, err) != 0) goto out;
+    urls_tell(&wish->urls, &available);
+    struct plan_wish plan_wish = {.workload = wish->workload ? wish->workload : "compare",
                                   .folder = workloads,
-                                  .locks = wish.locks,
-                                  .sets = wish.sets,
-                                  .set_count = wish.set_count,
+                                  .locks = wish->locks,
+                                  .sets = wish->sets.item,
+                                  .set_count = wish->sets.count,
                                   .why_not = available_for_plan,
                                   .why_not_context = &available};
-    plan = plan_load(&plan_wish, &err);
+    plan = plan_load(&plan_wish, err);
     if (!plan) goto out;
-    if (repeat_is_asked(&wish.repeat)) {
-        result = run_repeats(&wish, &plan_wish, plan, &err);
-    } else if (wish.dry_run) {
-        result = print_plan(plan, wish.json, &err);
+    if (repeat_is_asked(&wish->repeat)) {
+        result = run_repeats(wish, &plan_wish, plan, err);
+    } else if (wish->dry_run) {
+        result = print_plan(plan, wish->json, err);
     } else {
-        command = shell_command(argc, argv);
-        result = command ? run_plan(&wish, plan, command, &err)
-                         : err_set(&err, LB_EXIT_MACHINE, "out of memory");
+        command = shell_command(given->argc, given->argv);
+        result = command ? run_plan(wish, plan, command, err)
+                         : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
 out:
     free(command);
     plan_free(plan);
     available_done(&available);
-    return result < 0 ? args_fail(&err) : result;
+    return result;
 }
+
+const struct command command_run = {
+    .name = "run",
+    .summary = "run a workload on locks and save what was measured",
+    .usage = "run [WORKLOAD|FILE] [OPTIONS]",
+    .about =
+        "Runs a workload (default: compare) on real servers that it starts itself, checks mutual "
+        "exclusion, saves\n"
+        "the result and prints a table. `lockbench list` names workloads and locks.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_run,
+};

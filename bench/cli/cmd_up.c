@@ -8,7 +8,6 @@
 
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
 #include "bench/servers/topo.h"
@@ -16,63 +15,42 @@
 
 #define UP_MAX 32
 
-enum { OPT_DURABILITY, OPT_JSON, OPT_HELP };
-
-static const struct args_option options[] = {
-    {"durability", "default|none|sync", "how safe writes are; see compose/README.md"},
-    {"json", NULL, "print one JSON object: the URLs of each topology, an array"},
-    {"help", NULL, "this text"},
-    {0},
-};
-
 struct wish {
-    const char *names[UP_MAX];
-    int count;
+    struct arg_list names;
     const char *durability;
-    bool json, help;
+    bool json;
 };
 
-static int read_args(int argc, char **argv, struct wish *wish, struct lb_err *err) {
-    struct args args;
-    const char *value = NULL;
-    args_init(&args, argc, argv, options);
-    for (;;) {
-        switch (args_next(&args, &value, err)) {
-        case ARGS_END:
-            return 0;
-        case ARGS_WRONG:
-            return -1;
-        case ARGS_OPERAND:
-            if (wish->count == UP_MAX)
-                return err_set(err, LB_EXIT_USAGE, "up: at most %d topologies", UP_MAX);
-            wish->names[wish->count++] = value;
-            break;
-        case OPT_DURABILITY:
-            wish->durability = value;
-            break;
-        case OPT_JSON:
-            wish->json = true;
-            break;
-        case OPT_HELP:
-            wish->help = true;
-            return 0;
-        }
-    }
-}
+static const struct wish start_with = {.durability = "default"};
+
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, names), .max = UP_MAX}, "TOPOLOGY"},
+    {{"durability", LB_OPT_CHOICE_WORD, offsetof(struct wish, durability),
+      .choices = "default,none,sync", .help = "how safe writes are; see compose/README.md"},
+     "default|none|sync"},
+    {{"json", ARG_FLAG, offsetof(struct wish, json),
+      .help = "print one JSON object: the URLs of each topology, an array"},
+     NULL},
+    {{0}, NULL},
+};
 
 /* Without names: every backend's topology that this machine can run. */
-static void take_all(struct wish *wish, const char *folder) {
+static int name_all(struct wish *wish, const char *folder, struct arena *arena,
+                    struct lb_err *err) {
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         struct topo_info info;
-        struct lb_err err = {0};
+        struct lb_err unknown = {0};
         const char *name = (*backend)->topologies ? (*backend)->topologies[0] : NULL;
-        if (!name || wish->count == UP_MAX || topo_info(folder, name, &info, &err) != 0) continue;
+        if (!name || topo_info(folder, name, &info, &unknown) != 0) continue;
         if (info.missing[0]) {
             fprintf(stderr, "%s is left out: %s (install: %s)\n", name, info.missing, info.install);
-        } else {
-            wish->names[wish->count++] = name;
+        } else if (wish->names.count < UP_MAX &&
+                   arg_list_add(&wish->names, name, arena, err) != 0) {
+            return -1;
         }
     }
+    if (wish->names.count > 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "up: no server can run here; see `lockbench doctor`");
 }
 
 /* A backend's name means its default topology, an unknown one gets the nearest of the scripts that
@@ -81,28 +59,28 @@ static int check_names(struct wish *wish, const char *folder, struct lb_err *err
     DIR *dir = opendir(folder);
     if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
     int result = 0;
-    for (int i = 0; i < wish->count && result == 0; i++) {
+    for (int i = 0; i < wish->names.count && result == 0; i++) {
         struct nearest nearest;
         char hint[128], best[64];
         bool known = false;
-        nearest_init(&nearest, wish->names[i]);
+        nearest_init(&nearest, wish->names.item[i]);
         rewinddir(dir);
         for (struct dirent *entry; (entry = readdir(dir));) {
             if (entry->d_name[0] == '.') continue;
-            known |= strcmp(entry->d_name, wish->names[i]) == 0;
+            known |= strcmp(entry->d_name, wish->names.item[i]) == 0;
             nearest_offer(&nearest, entry->d_name);
             if (nearest.best == entry->d_name) { /* which the next readdir may write over */
                 snprintf(best, sizeof best, "%.60s", entry->d_name);
                 nearest.best = best;
             }
         }
-        const struct lb_backend *backend = registry_backend(wish->names[i]);
+        const struct lb_backend *backend = registry_backend(wish->names.item[i]);
         if (!known && backend && backend->topologies) {
-            wish->names[i] = backend->topologies[0];
+            wish->names.item[i] = backend->topologies[0];
         } else if (!known) {
             result = err_set(err, LB_EXIT_USAGE,
                              "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)",
-                             wish->names[i], nearest_hint(&nearest, hint, sizeof hint));
+                             wish->names.item[i], nearest_hint(&nearest, hint, sizeof hint));
         }
     }
     closedir(dir);
@@ -131,9 +109,9 @@ static struct topo *start(const char *folder, const char *name, const struct wis
 }
 
 static void print_urls(struct topo *const *topos, const struct wish *wish) {
-    for (int i = 0; i < wish->count; i++) {
+    for (int i = 0; i < wish->names.count; i++) {
         for (int u = 0; u < topo_url_count(topos[i]); u++) {
-            printf("%-17s %-50s %s\n", wish->names[i], topo_url(topos[i], u),
+            printf("%-17s %-50s %s\n", wish->names.item[i], topo_url(topos[i], u),
                    u ? "" : topo_durability(topos[i]));
         }
     }
@@ -142,12 +120,12 @@ static void print_urls(struct topo *const *topos, const struct wish *wish) {
 
 static void print_json(struct topo *const *topos, const struct wish *wish) {
     json_t *root = json_object();
-    for (int i = 0; i < wish->count; i++) {
+    for (int i = 0; i < wish->names.count; i++) {
         json_t *urls = json_array();
         for (int u = 0; u < topo_url_count(topos[i]); u++) {
             json_array_append_new(urls, json_string(topo_url(topos[i], u)));
         }
-        json_object_set_new(root, wish->names[i], urls);
+        json_object_set_new(root, wish->names.item[i], urls);
     }
     json_dumpf(root, stdout, 0);
     json_decref(root);
@@ -155,49 +133,55 @@ static void print_json(struct topo *const *topos, const struct wish *wish) {
     fflush(stdout);
 }
 
-int cmd_up(int argc, char **argv) {
-    struct lb_err err = {0};
-    struct wish wish = {.durability = "default"};
+/* Until Ctrl-C, or until a server ends. */
+static int watch(struct topo *const *topos, int count, const volatile sig_atomic_t *interrupts,
+                 struct lb_err *err) {
+    int result = LB_EXIT_OK;
+    while (*interrupts == 0 && result == LB_EXIT_OK) {
+        usleep(200000);
+        for (int i = 0; i < count; i++) {
+            if (topo_check(topos[i], err) != 0) result = -1;
+        }
+    }
+    return result;
+}
+
+static int run_up(void *values, const struct args *given, struct lb_err *err) {
+    struct wish *wish = values;
     struct topo *topos[UP_MAX] = {0};
     char folder[512];
     int result = -1;
-    if (read_args(argc, argv, &wish, &err) != 0) goto out;
-    if (wish.help) {
-        args_help(
-            "up [TOPOLOGY|BACKEND…] [OPTIONS]",
-            "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C; "
-            "nothing is left behind.\n"
-            "Without names: the default one of each backend that can run here. `lockbench list BACKEND` "
-            "names them.",
-            options, stdout);
-        return LB_EXIT_OK;
-    }
-    if (home_path("compose/local", folder, sizeof folder, &err) != 0) goto out;
-    if (check_names(&wish, folder, &err) != 0) goto out;
-    if (wish.count == 0) take_all(&wish, folder);
-    if (wish.count == 0) {
-        err_set(&err, LB_EXIT_MACHINE, "up: no server can run here; see `lockbench doctor`");
-        goto out;
-    }
+    if (home_path("compose/local", folder, sizeof folder, err) != 0) return -1;
+    if (check_names(wish, folder, err) != 0) return -1;
+    if (wish->names.count == 0 && name_all(wish, folder, given->arena, err) != 0) return -1;
     const volatile sig_atomic_t *interrupts = interrupt_watch();
-    for (int i = 0; i < wish.count; i++) {
-        topos[i] = start(folder, wish.names[i], &wish, interrupts, &err);
+    for (int i = 0; i < wish->names.count; i++) {
+        topos[i] = start(folder, wish->names.item[i], wish, interrupts, err);
         if (!topos[i]) goto out;
     }
-    if (wish.json) {
-        print_json(topos, &wish);
+    if (wish->json) {
+        print_json(topos, wish);
     } else {
-        print_urls(topos, &wish);
+        print_urls(topos, wish);
         fprintf(stderr, "Ctrl-C stops them.\n");
     }
-    result = LB_EXIT_OK;
-    while (*interrupts == 0 && result == LB_EXIT_OK) {
-        usleep(200000);
-        for (int i = 0; i < wish.count; i++) {
-            if (topo_check(topos[i], &err) != 0) result = -1;
-        }
-    }
+    result = watch(topos, wish->names.count, interrupts, err);
 out:
     for (int i = 0; i < UP_MAX; i++) topo_stop(topos[i]);
-    return result < 0 ? args_fail(&err) : result;
+    return result;
 }
+
+const struct command command_up = {
+    .name = "up",
+    .summary = "start servers, print their URLs, wait for Ctrl-C",
+    .usage = "up [TOPOLOGY|BACKEND…] [OPTIONS]",
+    .about =
+        "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C; "
+        "nothing is left behind.\n"
+        "Without names: the default one of each backend that can run here. `lockbench list BACKEND` "
+        "names them.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .start = &start_with,
+    .run = run_up,
+};

@@ -6,26 +6,12 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
-#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *help;
-} commands[] = {
-    {"run", cmd_run, "run a workload on locks and save what was measured"},
-    {"check", cmd_check,
-     "put locks through faults: which hold, which break, and what was expected"},
-    {"plan", cmd_plan, "which locks would carry a load, by the capacities that were measured"},
-    {"compare", cmd_compare, "compare saved runs, figure by figure, for people and for CI"},
-    {"capacity", cmd_capacity, "search the greatest load under which a lock keeps a promise"},
-    {"report", cmd_report, "show saved runs as table, Markdown, CSV, JSON or HTML"},
-    {"history", cmd_history, "append saved runs to a history and show where figures changed"},
-    {"judge", cmd_judge, "judge saved histories again: what contradicts what"},
-    {"list", cmd_list, "locks, backends and workloads, and what each can do"},
-    {"doctor", cmd_doctor, "what this machine lacks, and what to type"},
-    {"up", cmd_up, "start servers, print their URLs, wait for Ctrl-C"},
+static const struct command *const commands[] = {
+    &command_run,      &command_check,  &command_plan,    &command_compare,
+    &command_capacity, &command_report, &command_history, &command_judge,
+    &command_list,     &command_doctor, &command_up,
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
@@ -37,7 +23,7 @@ static void help(FILE *out) {
         "usage: lockbench COMMAND [OPTIONS]\n\n",
         LOCKBENCH_VERSION);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(
         out,
         "\n`lockbench COMMAND --help` tells more. Exit codes: 0 fine, 1 usage or input, 2 a server "
@@ -79,9 +65,9 @@ int main(int argc, char **argv) {
     char hint[64];
     nearest_init(&nearest, wish);
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(wish, commands[i].name) == 0)
-            return flushed(commands[i].run(argc - 1, argv + 1));
-        nearest_offer(&nearest, commands[i].name);
+        if (strcmp(wish, commands[i]->name) == 0)
+            return flushed(command_main(commands[i], argc - 1, argv + 1));
+        nearest_offer(&nearest, commands[i]->name);
     }
     struct lb_err err = {0};
     err_set(&err, LB_EXIT_USAGE, "unknown command '%s'%s; see lockbench --help", wish,

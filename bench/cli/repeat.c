@@ -17,30 +17,11 @@
 #define NEW 1
 
 bool repeat_is_asked(const struct repeat_wish *wish) {
-    return wish->times > 0 || wish->against || wish->lock || wish->set_count > 0;
+    return wish->times > 0 || wish->against || wish->lock || wish->sets.count > 0;
 }
 
 static bool has_base(const struct repeat_wish *wish) {
-    return wish->against || wish->lock || wish->set_count > 0;
-}
-
-int repeat_read_times(struct repeat_wish *wish, const char *value, struct lb_err *err) {
-    char *end;
-    errno = 0;
-    long times = strtol(value, &end, 10);
-    if (errno || end == value || *end || times < 1 || times > ALTERNATE_MAX)
-        return err_set(err, LB_EXIT_USAGE, "run: --repeat %.40s: a whole number from 1 to %d",
-                       value, ALTERNATE_MAX);
-    wish->times = (int)times;
-    return 0;
-}
-
-int repeat_add_set(struct repeat_wish *wish, const char *value, struct lb_err *err) {
-    const int most = (int)(sizeof wish->sets / sizeof *wish->sets);
-    if (wish->set_count == most)
-        return err_set(err, LB_EXIT_USAGE, "run: at most %d --against-set", most);
-    wish->sets[wish->set_count++] = value;
-    return 0;
+    return wish->against || wish->lock || wish->sets.count > 0;
 }
 
 static bool is_program(const char *path) {
@@ -99,8 +80,8 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
     if (locks) failed |= add(words, "--lock", locks, err);
     for (int i = 0; i < ask->url_count; i++) failed |= add(words, "--url", ask->urls[i], err);
     for (int i = 0; i < ask->set_count; i++) failed |= add(words, "--set", ask->sets[i], err);
-    for (int i = 0; side == BASE && i < ask->wish->set_count; i++) {
-        failed |= add(words, "--set", ask->wish->sets[i], err); /* the last one wins */
+    for (int i = 0; side == BASE && i < ask->wish->sets.count; i++) {
+        failed |= add(words, "--set", ask->wish->sets.item[i], err); /* the last one wins */
     }
     return failed ? -1 : 0;
 }
@@ -248,7 +229,8 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     struct show show = {.ask = ask,
                         .terminal = isatty(STDERR_FILENO),
                         .folder = out.path,
-                        .other_plan = ask->wish->set_count > 0 || (ask->wish->against && !program)};
+                        .other_plan =
+                            ask->wish->sets.count > 0 || (ask->wish->against && !program)};
     struct alternate_ask alternate = {.folder = out.path,
                                       .side = pair ? pairs : &alone,
                                       .side_count = pair ? 2 : 1,

@@ -9,24 +9,20 @@
 #include <stdint.h>
 
 #include "bench/base/err.h"
+#include "bench/cli/args.h"
 
 #define REPEAT_WORDS_MAX 300
 #define REPEAT_USUAL 10 /* runs a side, where nobody says: what a small change needs at the least */
 
 /* What of the command line says that there are several runs. */
 struct repeat_wish {
-    int times;                              /* --repeat; 0 = not given */
-    const char *against, *lock;             /* --against, --against-lock; NULL */
-    const char *sets[REPEAT_WORDS_MAX / 2]; /* --against-set */
-    int set_count;
+    int times;                  /* --repeat; 0 = not given */
+    const char *against, *lock; /* --against, --against-lock; NULL */
+    struct arg_list sets;       /* --against-set */
 };
 
 /* Anything of it was given. */
 bool repeat_is_asked(const struct repeat_wish *wish);
-
-/* Takes one option's value. 0, or -1 with err. */
-int repeat_read_times(struct repeat_wish *wish, const char *value, struct lb_err *err);
-int repeat_add_set(struct repeat_wish *wish, const char *value, struct lb_err *err);
 
 /* What both sides have in common. */
 struct repeat_ask {

@@ -3,18 +3,20 @@
 #define BENCH_CLI_URLS_H
 
 #include "bench/cli/available.h"
+#include "bench/option/option.h"
 #include "bench/run/place.h"
 
 #define URLS_MAX 16
 
 struct urls {
     struct place_url item[URLS_MAX];
+    const char *text[URLS_MAX]; /* as they were given */
     int count;
 };
 
-/* Takes one option's text (borrowed). 0, or -1 with err: unknown backend (and the nearest), wrong
- * scheme, twice. */
-int urls_add(struct urls *urls, const char *text, struct lb_err *err);
+/* struct urls: takes one more. Refuses an unknown backend, with the nearest, a wrong scheme, and a
+ * backend twice. */
+extern const struct lb_option_type type_url;
 
 /* Tells `available` which backends' servers run already. */
 void urls_tell(const struct urls *urls, struct available *available);

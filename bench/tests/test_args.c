@@ -12,62 +12,113 @@
 
 #include "bench/cli/args.c"
 
-enum { OUT, LOCK, JSON, HELP };
-
-static const struct args_option table[] = {
-    [OUT] = {"out", "DIR", "where to"},
-    [LOCK] = {"lock", "A,B|all", "which"},
-    [JSON] = {"json", NULL, "for machines"},
-    [HELP] = {"help", NULL, "show this"},
-    {0},
+struct sample {
+    struct arg_list names, behind, sets;
+    const char *out, *lock, *one;
+    int jobs;
+    unsigned format;
+    bool json;
 };
 
-/* Runs through a command line; writes what came as "out=x json *operand", or the error. */
-static const char *parsed(const char *line) {
+#define AT(member) offsetof(struct sample, member)
+
+static const struct arg table[] = {
+    {{"", ARG_LIST, AT(names), .help = NULL}, "NAME"},
+    {{"out", ARG_PATH, AT(out), .help = "where to"}, "DIR"},
+    {{"lock", LB_OPT_TEXT, AT(lock), .help = "which"}, "A,B|all"},
+    {{"set", ARG_LIST, AT(sets), .max = 2, .help = "keys"}, "KEY=VALUE"},
+    {{"jobs", LB_OPT_INT32, AT(jobs), "3", .min = 1, .max = 9, .help = "at once"}, "N"},
+    {{"json", ARG_FLAG, AT(json), .help = "for machines"}, NULL},
+    {{"md", ARG_PICK, AT(format), .min = 2, .help = "Markdown"}, NULL},
+    {{0}, NULL},
+};
+static const struct command command = {.name = "run",
+                                       .usage = "run [NAME]",
+                                       .about = "Runs.",
+                                       .args = table,
+                                       .bytes = sizeof(struct sample)};
+
+/* One operand, and two sides. */
+static const struct arg one_table[] = {{{"", LB_OPT_TEXT, AT(one), .help = NULL}, "name"},
+                                       {{0}, NULL}};
+static const struct command one = {
+    .name = "list", .args = one_table, .bytes = sizeof(struct sample)};
+static const struct arg sides_table[] = {{{"", ARG_LIST, AT(names), .help = NULL}, "BASE"},
+                                         {{"--", ARG_LIST, AT(behind), .help = NULL}, "NEW"},
+                                         {{"json", ARG_FLAG, AT(json), .help = "x"}, NULL},
+                                         {{0}, NULL}};
+static const struct command sides = {
+    .name = "compare", .args = sides_table, .bytes = sizeof(struct sample)};
+static const struct arg none_table[] = {{{0}, NULL}};
+static const struct command none = {
+    .name = "doctor", .args = none_table, .bytes = sizeof(struct sample)};
+
+static void show(char *text, const char *name, const char *value) {
+    if (value) sprintf(text + strlen(text), "%s%s ", name, value);
+}
+
+static void show_list(char *text, const char *name, const struct arg_list *list) {
+    for (int i = 0; i < list->count; i++) show(text, name, list->item[i]);
+}
+
+/* Reads a command line; writes what the struct has then, as "*operand out=x json", or the error. */
+static const char *parsed_by(const struct command *by, const char *line) {
     static char words[20][64], result[600];
     char *argv[21] = {words[0]};
-    int argc = 1;
-    strcpy(words[0], "run");
+    struct arena arena = {0};
+    struct args args = {1, argv, &arena};
+    struct sample sample = {0};
+    struct lb_err err = {0};
     for (const char *at = line; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " ");
-        snprintf(words[argc], sizeof words[argc], "%.*s", (int)len, at);
-        argv[argc] = words[argc];
-        argc++;
+        snprintf(words[args.argc], sizeof words[args.argc], "%.*s", (int)len, at);
+        argv[args.argc] = words[args.argc];
+        args.argc++;
         at += len;
     }
-    struct args args;
-    struct lb_err err = {0};
-    const char *value = NULL;
     result[0] = '\0';
-    args_init(&args, argc, argv, table);
-    for (int option; (option = args_next(&args, &value, &err)) != ARGS_END;) {
-        char more[200];
-        if (option == ARGS_WRONG) {
-            assert_int_equal(err.code, LB_EXIT_USAGE);
-            return strcpy(result, err.text);
-        }
-        if (option == ARGS_OPERAND) {
-            snprintf(more, sizeof more, "*%s ", value);
-        } else {
-            snprintf(more, sizeof more, "%s%s%s ", table[option].name, value ? "=" : "",
-                     value ? value : "");
-        }
-        strcat(result, more);
+    int code = args_read(by, &args, &sample, &err);
+    if (code < 0) {
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        strcpy(result, err.text);
+    } else if (code > 0) {
+        strcpy(result, "help");
+    } else {
+        show_list(result, "*", &sample.names);
+        show_list(result, "--*", &sample.behind);
+        show_list(result, "set=", &sample.sets);
+        show(result, "*", sample.one);
+        show(result, "out=", sample.out);
+        show(result, "lock=", sample.lock);
+        if (sample.jobs) sprintf(result + strlen(result), "jobs=%d ", sample.jobs);
+        if (sample.format) sprintf(result + strlen(result), "format=%u ", sample.format);
+        if (sample.json) strcat(result, "json ");
     }
+    arena_done(&arena);
     return result;
+}
+
+static const char *parsed(const char *line) {
+    return parsed_by(&command, line);
 }
 
 static void options_and_operands_may_mix(void **state) {
     (void)state;
     assert_string_equal(parsed(""), "");
-    assert_string_equal(parsed("zipf --out /tmp/x --json -h"), "*zipf out=/tmp/x json help ");
+    assert_string_equal(parsed("zipf --out /tmp/x --json --jobs 4 --md"),
+                        "*zipf out=/tmp/x jobs=4 format=2 json ");
+    assert_string_equal(parsed("zipf --out /tmp/x -h"), "help");
+    assert_string_equal(parsed("--help --frobnicate"), "help");
     assert_string_equal(parsed("--out=/tmp/x --lock=a,b --json zipf"),
-                        "out=/tmp/x lock=a,b json *zipf ");
-    assert_string_equal(parsed("--out= -"), "out= *- ");
+                        "*zipf out=/tmp/x lock=a,b json ");
+    assert_string_equal(parsed("--lock= -"), "*- lock= ");
     assert_string_equal(parsed("--lock=a=b"), "lock=a=b ");
-    assert_string_equal(parsed("--json -- --out -h --"), "json *--out *-h *-- ");
+    assert_string_equal(parsed("--set a=1 --set b=2"), "set=a=1 set=b=2 ");
+    assert_string_equal(parsed("--json -- --out -h --"), "*--out *-h *-- json ");
     assert_string_equal(parsed("--out -5"), "out=-5 ");
     assert_string_equal(parsed("--out=--json"), "out=--json ");
+    assert_string_equal(parsed_by(&one, "sim"), "*sim ");
+    assert_string_equal(parsed_by(&sides, "a b -- c --json d"), "*a *b --*c --*d json ");
 }
 
 static void wrong_options_are_explained(void **state) {
@@ -81,6 +132,12 @@ static void wrong_options_are_explained(void **state) {
     assert_non_null(strstr(parsed("--out"), "--out needs a value: --out DIR"));
     assert_non_null(strstr(parsed("--out --json"), "--out needs a value"));
     assert_non_null(strstr(parsed("--="), "unknown option"));
+    assert_non_null(strstr(parsed("--hepl"), "did you mean '--help'"));
+    assert_non_null(strstr(parsed("--jobs 10"), "run: --jobs: 10 is not between 1 and 9"));
+    assert_non_null(strstr(parsed("--out="), "run: --out: the value is missing"));
+    assert_non_null(strstr(parsed("--set a --set b --set c"), "run: --set: at most 2"));
+    assert_non_null(strstr(parsed_by(&one, "a b"), "list: one name at a time, not 'a' and 'b'"));
+    assert_non_null(strstr(parsed_by(&none, "me"), "doctor: takes no names, but got 'me'"));
 }
 
 static void help_shows_every_option(void **state) {
@@ -88,13 +145,14 @@ static void help_shows_every_option(void **state) {
     size_t size = 0;
     (void)state;
     FILE *out = open_memstream(&text, &size);
-    args_help("run [WORKLOAD]", "Runs.", table, out);
+    args_help(&command, out);
     fclose(out);
-    assert_non_null(strstr(text, "usage: lockbench run [WORKLOAD]\n"));
-    for (int i = 0; table[i].name; i++) {
-        assert_non_null(strstr(text, table[i].name));
-        assert_non_null(strstr(text, table[i].help));
+    assert_non_null(strstr(text, "usage: lockbench run [NAME]\n"));
+    for (const struct arg *arg = table + 1; arg->option.name; arg++) {
+        assert_non_null(strstr(text, arg->option.name));
+        assert_non_null(strstr(text, arg->option.help));
     }
+    assert_non_null(strstr(text, "at once; default 3\n"));
     assert_non_null(strstr(text, "--lock A,B|all"));
     free(text);
 }

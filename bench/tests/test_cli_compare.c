@@ -53,7 +53,7 @@ static void sides_take_turns(void **state) {
     assert_string_equal(again.out, cli.out);
     cli_free(&again);
     again = cli_run(NULL, ARGS("compare", base, "--", new, "--md"));
-    assert_has(again.out, "| figure | base | new |");
+    assert_has(again.out, "| median of runs | base | new |");
     cli_free(&again);
     cli_free(&cli);
 }
@@ -194,8 +194,8 @@ static void wishes_that_make_no_sense(void **state) {
     const struct {
         const char *args[12], *says;
     } cases[] = {
-        {{"run", "smoke", "--repeat", "0"}, "--repeat 0: a whole number from 1 to 1000"},
-        {{"run", "smoke", "--repeat", "ten"}, "--repeat ten: a whole number"},
+        {{"run", "smoke", "--repeat", "0"}, "--repeat: 0 is not between 1 and 1000"},
+        {{"run", "smoke", "--repeat", "ten"}, "--repeat: 'ten' is not a whole number"},
         {{"run", "smoke", "--repeat", "2", "--against", "nowhere/at-all"},
          "neither a workload file"},
         {{"run", "smoke", "--repeat", "2", "--against", "smokey"}, "no workload 'smokey'"},

@@ -4,15 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[REPORT_FORMATS] = {"table", "md", "csv", "json", "html"};
-
-int report_format_from(const char *name) {
-    for (int f = 0; f < REPORT_FORMATS; f++) {
-        if (strcmp(names[f], name) == 0) return f;
-    }
-    return -1;
-}
-
 struct report *report_load(const char *const *paths, int count, struct lb_err *err) {
     struct run **runs = calloc((size_t)count, sizeof(struct run *));
     if (!runs) {

