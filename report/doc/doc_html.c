@@ -156,7 +156,9 @@ static void write_group(const struct doc_node *group, int columns, bool is_first
 
 static int write_table(const struct doc_node *table, FILE *out) {
     const char *class = table->link ? table->link : "figures";
-    fprintf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"%s\">", class);
+    bool upright = table->column_count > 1 && table->columns[1].upright;
+    fprintf(out, "<div class=\"scroll%s\" tabindex=\"0\"><table class=\"%s\">",
+            upright ? " matrix" : "", class);
     if (table->text) {
         fprintf(out, "<caption%s>", table->headline ? " class=\"quiet\"" : "");
         escape_html(out, table->text);

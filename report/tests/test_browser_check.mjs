@@ -64,7 +64,7 @@ async function compare(browser) {
   check('as many cells as the file has', seen.length === cells.length, `${seen.length} of ${cells.length}`);
   const named = new Map(seen.map((cell) => [plain(cell.name), cell]));
   const spoken = (cell) => (cell.missed ? 'broken on purpose, and not caught' : words[cell.compared]);
-  const words = { 'as expected': 'as expected', worse: 'worse than claimed', better: 'better than claimed' };
+  const words = { 'as expected': 'as expected', worse: 'worse than stated', better: 'better than stated' };
   for (const cell of cells) {
     const name = plain(`${cell.lock} under ${cell.fault}: ${cell.verdict}, ${spoken(cell)}`.replace(/\u001b/g, ' '));
     const at = named.get(name);

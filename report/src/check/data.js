@@ -1,4 +1,4 @@
-// data: a cell's embedded JSON, written by report/check_evidence.c as arrays without names.
+// data: a cell's embedded JSON, written by report/check/check_doc_evidence.c as arrays without names.
 
 const number = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
