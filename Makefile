@@ -15,41 +15,55 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(if $(CI),-Werror) \
     $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
 
-# A client library that is missing leaves its locks out; `lockbench list` says so and what to install.
+# A client library that is missing leaves out its backend's files: `lockbench list` says so and what to install.
 LIBS := $(shell $(PKG) --libs jansson zlib 2>/dev/null) -lboost_context -lpthread -lm
 INCS := -I. -I$(B) $(shell $(PKG) --cflags jansson zlib 2>/dev/null)
-DEFS :=
-define with # NAME, pkg-config modules
+LEFT_OUT :=
+define with # folder below drivers, pkg-config modules
 ifeq ($$(shell $(PKG) --exists $(2) 2>/dev/null && echo yes),yes)
-DEFS += -DLB_HAVE_$(1)
 LIBS += $$(shell $(PKG) --libs $(2))
 INCS += $$(shell $(PKG) --cflags $(2))
+else
+LEFT_OUT += $(1)
 endif
 endef
-$(eval $(call with,HIREDIS,hiredis))
-$(eval $(call with,PQ,libpq))
-$(eval $(call with,MARIADB,libmariadb))
-$(eval $(call with,SQLITE,sqlite3))
+$(eval $(call with,redis,hiredis))
+$(eval $(call with,postgres,libpq))
+$(eval $(call with,mariadb,libmariadb))
+$(eval $(call with,sqlite,sqlite3))
 ifneq ($(shell command -v protoc-c 2>/dev/null),)
-$(eval $(call with,ETCD,libcurl libprotobuf-c))
+$(eval $(call with,etcd,libcurl libprotobuf-c))
+else
+LEFT_OUT += etcd
 endif
 # No .pc file; and the package of the -mt library brings the same header, so the library itself is asked for.
 ifeq ($(shell printf '\043include <zookeeper/zookeeper.h>\nint main(void) { return 0; }\n' | \
          $(CC) -xc - -lzookeeper_st -o /dev/null 2>/dev/null && echo yes),yes)
-DEFS += -DLB_HAVE_ZOOKEEPER
 LIBS += -lzookeeper_st
+else
+LEFT_OUT += zookeeper
 endif
+# What a backend is, and what its locks do under faults, is known without its library.
+LEFT_OUT_SRC := $(filter-out %/backend.c %expected.c,$(foreach folder,$(LEFT_OUT),$(wildcard drivers/$(folder)/*.c)))
+# The test programs that talk to a library's client, by words of their names.
+WORDS_redis := redis
+WORDS_etcd := etcd
+WORDS_zookeeper := zookeeper _zk
+WORDS_postgres := sql pg_
+WORDS_mariadb := sql
+WORDS_sqlite := sql
+LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c, \
+SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
-TESTS := $(sort $(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c))
+TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
 # What takes minutes of real time and a machine that does not stand still has a target of its own.
 TRUTHS := bench/tests/test_truths
 OBJ := $(SRC:%.c=$(B)/%.o)
 # What the drivers' tests share: the conformance suite, a lossy proxy, fake servers.
 $(patsubst %.c,$(B)/%,$(filter drivers/tests/%,$(TESTS))): $(patsubst %.c,$(B)/%.o,$(filter-out $(TESTS),$(wildcard drivers/tests/*.c)))
-ifneq ($(filter -DLB_HAVE_ETCD,$(DEFS)),)
+ifeq ($(filter etcd,$(LEFT_OUT)),)
 OBJ += $(B)/drivers/etcd/etcd.pb-c.o
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h
 endif

@@ -1,12 +1,14 @@
 /* driver.h: what a backend and a lock are: two small tables of data and functions.
  *
- * A backend says how to reach a server; a lock is an algorithm on a backend. A driver only talks to
- * the server: the core owns the memory (each table states its sizes), the clock, retries, counts
- * and checks. A driver may include the headers of drivers/ and bench/base/, and nothing else of the
+ * A backend says how to reach a server; a lock is an algorithm on a backend. Each is split in who it
+ * is (lb_backend, lb_lock) and what it does (lb_connector, lb_algorithm). A driver only talks to the
+ * server: the core owns the memory (each table states its sizes), the clock, retries, counts and
+ * checks. A driver may include the headers of drivers/ and bench/base/, and nothing else of the
  * project. It never prints, never exits, and never blocks its thread (see LB_CAP_BLOCKS_THREAD).
  *
  * To add a lock: write its .c file with one `const struct lb_lock`, and add its line to
- * drivers/list.h. */
+ * drivers/list.h. Neither says which library it needs: a build without the library leaves out the
+ * files of the backend's folder, and the registry lists the locks as unavailable. */
 #ifndef DRIVERS_DRIVER_H
 #define DRIVERS_DRIVER_H
 
@@ -288,20 +290,8 @@ struct lb_residue {
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 
-struct lb_backend {
-    const char *name;           /* "redis" */
-    const char *summary;        /* one line */
-    const char *const *schemes; /* URL schemes it takes, NULL-terminated; NULL = embedded */
-    /* Scripts in compose/local that its locks can run on (unless a lock has a list of its own), the
-     * default first, NULL-terminated; NULL = embedded, no server. */
-    const char *const *topologies;
-    /* Embedded backends: a word of bench/base/durability.h. NULL = the topology's script states it. */
-    const char *durability_class;
-    const char *unavailable; /* why this build lacks it; NULL = it is here */
-    const struct lb_expectation
-        *expected;       /* LB_SCENARIOS of them: what its locks do under each fault, unless a
-                                              lock has a table of its own; may be NULL */
-    const char *install; /* what to install: Debian package names */
+/* How a backend is talked to. Where the client library is missing, its file is left out. */
+struct lb_connector {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
     size_t options_bytes, server_bytes, session_bytes, shared_bytes;
     lb_open_fn *open;             /* may be NULL */
@@ -312,6 +302,43 @@ struct lb_backend {
     lb_ping_fn *ping; /* NULL = there is nobody to ping */
 };
 
+/* What a backend is. */
+struct lb_backend {
+    const char *name;           /* "redis" */
+    const char *summary;        /* one line */
+    const char *const *schemes; /* URL schemes it takes, NULL-terminated; NULL = embedded */
+    /* Scripts in compose/local that its locks can run on (unless a lock has a list of its own), the
+     * default first, NULL-terminated; NULL = embedded, no server. */
+    const char *const *topologies;
+    /* Embedded backends: a word of bench/base/durability.h. NULL = the topology's script states it. */
+    const char *durability_class;
+    /* LB_SCENARIOS of them: what its locks do under each fault, unless a lock has a table of its
+     * own; may be NULL */
+    const struct lb_expectation *expected;
+    const char *missing; /* what to say where connector is NULL: "built without hiredis" */
+    const char *install; /* what to install: Debian package names */
+    /* NULL = this build lacks the client library, and so all locks of the backend */
+    const struct lb_connector *connector;
+};
+
+/* How the locks of a family are taken and freed: the functions, and the memory that they need. A
+ * family of one keeps its algorithm in the lock's file. */
+struct lb_algorithm {
+    const struct lb_option *options; /* ends with a NULL name; may be NULL */
+    size_t options_bytes, session_bytes, grant_bytes;
+    lb_setup_fn *setup; /* may be NULL */
+    /* What each session needs of this lock (prepared statements): called by the backend's own
+     * connect when the session is up. May be NULL. */
+    lb_connect_fn *prepare;
+    lb_arm_fn *arm, *disarm; /* may be NULL */
+    lb_acquire_fn *acquire;
+    lb_release_fn *release;
+    lb_renew_fn *renew;     /* NULL without LB_CAP_RENEW */
+    lb_settle_fn *settle;   /* may be NULL */
+    lb_residue_fn *residue; /* NULL only where there is no server to leave anything on */
+};
+
+/* Who a lock is and what it promises. */
 struct lb_lock {
     const char *name;    /* "<backend>-<algorithm>", or "unsafe-..." */
     const char *summary; /* one line: the algorithm and the real client it is compatible with */
@@ -330,67 +357,17 @@ struct lb_lock {
     struct lb_about about;
     /* as the backend's, for a lock that differs; NULL = that */
     const struct lb_expectation *expected;
-    const struct lb_option *options; /* ends with a NULL name; may be NULL */
     /* where its backend can keep what it guards: store.h; NULL = nowhere */
     const struct lb_store *store;
-    size_t options_bytes, session_bytes, grant_bytes;
-    lb_setup_fn *setup; /* may be NULL */
-    lb_connect_fn
-        *prepare; /* what each session needs of this lock (prepared statements): called by the
-                                backend's own connect when the session is up. May be NULL */
-    lb_arm_fn *arm, *disarm; /* may be NULL */
-    lb_acquire_fn *acquire;
-    lb_release_fn *release;
-    lb_renew_fn *renew;     /* NULL without LB_CAP_RENEW */
-    lb_settle_fn *settle;   /* may be NULL */
-    lb_residue_fn *residue; /* NULL only where there is no server to leave anything on */
+    /* never NULL; where the backend is unavailable, one without functions */
+    const struct lb_algorithm *algorithm;
+    const void *recipe; /* what of the family's algorithm is this lock's own; as the family says */
 };
 
-/* Each client library's code is compiled only where the library is; the tables always are, so that
- * a missing backend is still listed and says why. LB_IF_x(a, b) is "a, b" with the library, else
- * nothing. */
-#ifdef LB_HAVE_HIREDIS
-#define LB_IF_HIREDIS(...) __VA_ARGS__
-#define LB_WHY_HIREDIS NULL
-#else
-#define LB_IF_HIREDIS(...)
-#define LB_WHY_HIREDIS "built without hiredis"
-#endif
-#ifdef LB_HAVE_ZOOKEEPER
-#define LB_IF_ZOOKEEPER(...) __VA_ARGS__
-#define LB_WHY_ZOOKEEPER NULL
-#else
-#define LB_IF_ZOOKEEPER(...)
-#define LB_WHY_ZOOKEEPER "built without ZooKeeper's C client"
-#endif
-#ifdef LB_HAVE_ETCD
-#define LB_IF_ETCD(...) __VA_ARGS__
-#define LB_WHY_ETCD NULL
-#else
-#define LB_IF_ETCD(...)
-#define LB_WHY_ETCD "built without libcurl and protobuf-c"
-#endif
-#ifdef LB_HAVE_PQ
-#define LB_IF_PQ(...) __VA_ARGS__
-#define LB_WHY_PQ NULL
-#else
-#define LB_IF_PQ(...)
-#define LB_WHY_PQ "built without libpq"
-#endif
-#ifdef LB_HAVE_MARIADB
-#define LB_IF_MARIADB(...) __VA_ARGS__
-#define LB_WHY_MARIADB NULL
-#else
-#define LB_IF_MARIADB(...)
-#define LB_WHY_MARIADB "built without libmariadb"
-#endif
-#ifdef LB_HAVE_SQLITE
-#define LB_IF_SQLITE(...) __VA_ARGS__
-#define LB_WHY_SQLITE NULL
-#else
-#define LB_IF_SQLITE(...)
-#define LB_WHY_SQLITE "built without SQLite"
-#endif
+/* Why this build cannot use the backend, "built without hiredis"; NULL = it can. */
+const char *lb_unavailable(const struct lb_backend *backend);
+/* The backend's options; NULL where it has none or is unavailable. */
+const struct lb_option *lb_backend_options(const struct lb_backend *backend);
 
 /* One fact of describe's, e.g. "version", "7.0.15". Copies both; a later fact of a name wins. */
 void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...)

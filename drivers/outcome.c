@@ -46,3 +46,11 @@ void lb_session_lost(struct lb_session *session) {
 const char *const *lb_topologies(const struct lb_lock *lock) {
     return lock->topologies ? lock->topologies : lock->backend->topologies;
 }
+
+const char *lb_unavailable(const struct lb_backend *backend) {
+    return backend->connector ? NULL : backend->missing;
+}
+
+const struct lb_option *lb_backend_options(const struct lb_backend *backend) {
+    return backend->connector ? backend->connector->options : NULL;
+}

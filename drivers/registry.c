@@ -1,44 +1,93 @@
-/* registry: see registry.h. The list itself is list.h. */
+/* registry: see registry.h. The list itself is list.h.
+ *
+ * Locks are declared weak: where a backend's client library is missing, the files of its locks are
+ * left out of the build, and each is replaced here by an entry that has only a name. */
 #include "drivers/registry.h"
 
+#include <pthread.h>
 #include <string.h>
 
-#define LB_LOCK(name) extern const struct lb_lock name;
+#define NAME_MAX_BYTES 64
+
+#define LB_LOCK(backend, name)                                                                     \
+    extern const struct lb_backend backend_##backend;                                              \
+    extern const struct lb_lock lock_##name __attribute__((weak));
 #include "drivers/list.h"
 #undef LB_LOCK
 
-#define LB_LOCK(name) &name,
-static const struct lb_lock *const locks[] = {
+static const struct entry {
+    const struct lb_lock *lock; /* NULL where it was left out */
+    const struct lb_backend *backend;
+    const char *symbol; /* the lock's name, with _ for - */
+} entries[] = {
+#define LB_LOCK(backend, name) {&lock_##name, &backend_##backend, #name},
 #include "drivers/list.h"
-    NULL};
 #undef LB_LOCK
+};
+
+#define LOCKS (sizeof entries / sizeof *entries)
+
+static const struct lb_lock *locks[LOCKS + 1];
+static const struct lb_backend *backends[LOCKS + 1];
+static struct lb_lock left_out[LOCKS];
+static char names[LOCKS][NAME_MAX_BYTES];
+
+/* What is known of a lock that this build lacks. */
+static const struct lb_lock *name_only(size_t i) {
+    static const struct lb_algorithm none = {0};
+    size_t len = strlen(entries[i].symbol);
+    if (len >= NAME_MAX_BYTES) len = NAME_MAX_BYTES - 1;
+    for (size_t at = 0; at < len; at++)
+        names[i][at] = entries[i].symbol[at] == '_' ? '-' : entries[i].symbol[at];
+    left_out[i] = (struct lb_lock){
+        .name = names[i],
+        .summary = entries[i].backend->missing,
+        .backend = entries[i].backend,
+        .primitive = LB_NO_PRIMITIVE,
+        .waits = "",
+        .about = {.compatible = "", .order = "", .hazards = "", .guarantee = LB_NO_GUARANTEE},
+        .algorithm = &none,
+    };
+    return &left_out[i];
+}
+
+static void fill(void) {
+    size_t count = 0;
+    for (size_t i = 0; i < LOCKS; i++) {
+        locks[i] = entries[i].lock ? entries[i].lock : name_only(i);
+        size_t j = 0;
+        while (j < count && backends[j] != entries[i].backend) j++;
+        if (j == count) backends[count++] = entries[i].backend;
+    }
+}
+
+static void fill_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill);
+}
 
 const struct lb_lock *const *registry_locks(void) {
+    fill_once();
     return locks;
 }
 
 const struct lb_backend *const *registry_backends(void) {
-    static const struct lb_backend *backends[sizeof locks / sizeof *locks];
-    int count = 0;
-    /* Filled anew with the same values at each call: harmless if two threads do it at once. */
-    for (int i = 0; locks[i]; i++) {
-        int j = 0;
-        while (j < count && backends[j] != locks[i]->backend) j++;
-        if (j == count) backends[count++] = locks[i]->backend;
-    }
+    fill_once();
     return backends;
 }
 
 const struct lb_lock *registry_lock(const char *name) {
-    for (int i = 0; locks[i]; i++) {
+    fill_once();
+    for (size_t i = 0; i < LOCKS; i++) {
         if (strcmp(locks[i]->name, name) == 0) return locks[i];
     }
     return NULL;
 }
 
 const struct lb_backend *registry_backend(const char *name) {
-    for (int i = 0; locks[i]; i++) {
-        if (strcmp(locks[i]->backend->name, name) == 0) return locks[i]->backend;
+    fill_once();
+    for (size_t i = 0; backends[i]; i++) {
+        if (strcmp(backends[i]->name, name) == 0) return backends[i];
     }
     return NULL;
 }

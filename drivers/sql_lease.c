@@ -94,8 +94,8 @@ enum lb_outcome sql_lease_release(struct lb_session *session, const struct lb_re
     return if_mine(session, request, grant, SQL_FREE);
 }
 
-enum lb_outcome sql_lease_renew(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant) {
+static enum lb_outcome lease_renew(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = if_mine(session, request, grant, SQL_RENEW);
     if (outcome == LB_OK) grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);
@@ -108,3 +108,29 @@ enum lb_outcome sql_lease_settle(struct lb_session *session, const struct lb_req
     enum lb_outcome outcome = sql_lease_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
+
+const struct lb_algorithm sql_lease_algorithm = {
+    .options = sql_poll_options,
+    .options_bytes = sizeof(struct sql_options),
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .prepare = sql_prepare,
+    .acquire = sql_lease_acquire,
+    .release = sql_lease_release,
+    .renew = lease_renew,
+    .settle = sql_lease_settle,
+    .residue = sql_residue,
+};
+
+const struct lb_algorithm sql_table_algorithm = {
+    .options = sql_table_options,
+    .options_bytes = sizeof(struct sql_options),
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .prepare = sql_prepare,
+    .acquire = sql_lease_acquire,
+    .release = sql_lease_release,
+    .renew = lease_renew,
+    .settle = sql_lease_settle,
+    .residue = sql_residue,
+};

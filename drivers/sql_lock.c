@@ -70,31 +70,32 @@ bool sql_has(const struct lb_session *session, enum sql_role role) {
     return mine->recipe && mine->recipe->statement[role].text;
 }
 
-static int prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
-                   struct lb_err *err) {
+static int prepare_statement(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                             struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
     if (mine->recipe->port->prepare(session, role, deadline_ns, err) != 0) return -1;
     mine->ready |= 1u << role;
     return 0;
 }
 
-int sql_begin(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-              struct lb_err *err) {
+/* Takes the recipe on and prepares what is used often. 0, or -1 with err. */
+static int prepare_often_used(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
-    mine->recipe = recipe;
+    mine->recipe = session->lock->recipe;
     mine->values.owner_len = SQL_OWNER_CHARS;
     for (int role = 0; role < SQL_SELDOM; role++) {
-        bool wanted = recipe->statement[role].text && !(mine->ready & 1u << role);
-        if (wanted && prepare(session, role, deadline_ns, err) != 0) return -1;
+        bool wanted = mine->recipe->statement[role].text && !(mine->ready & 1u << role);
+        if (wanted && prepare_statement(session, role, deadline_ns, err) != 0) return -1;
     }
     return 0;
 }
 
 /* Texts that need no answer; the first failure is in err. False if the connection is dead. */
-static bool say(struct lb_session *session, const char *const *texts, sql_query_fn *query,
-                int64_t deadline_ns, struct lb_err *err) {
+static bool run_texts(struct lb_session *session, const char *const *texts, int64_t deadline_ns,
+                      struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
     for (; texts && *texts; texts++) {
-        enum lb_outcome outcome = query(session, *texts, deadline_ns);
+        enum lb_outcome outcome = recipe->port->query(session, *texts, deadline_ns);
         if (outcome != LB_OK && !err->code) err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         session->err.code = 0;
         if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) return false;
@@ -102,17 +103,20 @@ static bool say(struct lb_session *session, const char *const *texts, sql_query_
     return true;
 }
 
-int sql_begin_with(struct lb_session *session, const struct sql_recipe *recipe, sql_query_fn *query,
-                   int64_t deadline_ns, struct lb_err *err) {
+int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    const struct sql_port *port = recipe->port;
     struct lb_err first = {0}, schema = {0}, again = {0};
-    say(session, recipe->session, query, deadline_ns, &first);
+    if (port->begin && port->begin(session, deadline_ns, err) != 0) return -1;
+    run_texts(session, recipe->session, deadline_ns, &first);
     if (first.code) return err_set(err, first.code, "%s", first.text);
-    if (sql_begin(session, recipe, deadline_ns, &first) == 0) return 0;
-    /* The tables are missing, most likely. Others may be making them now: then ours fail, and are
-     * there. */
+    if (prepare_often_used(session, deadline_ns, &first) == 0) return 0;
+    if (!port->query) return err_set(err, first.code, "%s", first.text);
+    /* Most likely the tables are missing. Other sessions may be making them now: then our statements
+     * fail, and the tables are there. */
     session->err.code = 0;
-    bool up = say(session, recipe->schema, query, deadline_ns, &schema);
-    if (up && sql_begin(session, recipe, deadline_ns, &again) == 0) return 0;
+    bool up = run_texts(session, recipe->schema, deadline_ns, &schema);
+    if (up && prepare_often_used(session, deadline_ns, &again) == 0) return 0;
     const struct lb_err *cause = !up ? &first : schema.code ? &schema : &again;
     return err_set(err, cause->code, "%s", cause->text);
 }
@@ -122,7 +126,8 @@ enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t 
     struct sql_session *mine = session->lock_state;
     if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
     struct lb_err err = {0};
-    if (!(mine->ready & 1u << role) && prepare(session, role, sql_soon(session), &err) != 0)
+    if (!(mine->ready & 1u << role) &&
+        prepare_statement(session, role, sql_soon(session), &err) != 0)
         return lb_fail(session, LB_BROKEN, "%s", err.text);
     return mine->recipe->port->run(session, role, answer_by_ns, ret_answer);
 }
@@ -146,6 +151,7 @@ void sql_use(struct lb_session *session, const struct lb_request *request) {
 static int once(struct lb_session *session, const struct lb_request *request, enum sql_role role,
                 struct lb_err *err) {
     struct sql_answer answer;
+    if (!sql_has(session, role)) return 0;
     sql_use(session, request);
     enum lb_outcome outcome = sql_run(session, role, sql_soon(session), &answer);
     if (outcome == LB_OK || outcome == LB_BUSY) return 0; /* busy: another just made it */
@@ -182,8 +188,8 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
-int sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                struct lb_err *err) {
+int sql_count_left(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                   struct lb_err *err) {
     const struct sql_session *mine = session->lock_state;
     struct lb_residue residue = {0};
     if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
@@ -191,4 +197,11 @@ int sql_residue(struct lb_session *session, const char *prefix, struct lb_residu
         snprintf(residue.example, sizeof residue.example, "%s", mine->recipe->leaves);
     *ret_residue = residue;
     return 0;
+}
+
+int sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    lb_residue_fn *residue = recipe->port->residue ? recipe->port->residue : sql_count_left;
+    return residue(session, prefix, ret_residue, err);
 }

@@ -1,9 +1,9 @@
 /* sql_lock: the lock algorithms that SQL databases share, over statements that each database words
  * itself.
  *
- * A recipe is one lock in one database's words: a statement for each role of its algorithm. A port
- * runs statements; postgres, mariadb and sqlite have one each. The algorithms know neither SQL nor
- * a client library:
+ * A recipe (lb_lock.recipe) is one lock in one database's words: a statement for each role of its
+ * algorithm. A port runs statements; postgres, mariadb and sqlite have one each. The algorithms
+ * know neither SQL nor a client library:
  *   sql_transaction.c  held until a transaction ends: a locked row, an advisory lock
  *   sql_lease.c        a row with an owner and an end, by the database's clock
  *   sql_optimistic.c   a row with a version */
@@ -87,8 +87,13 @@ struct sql_answer {
     int64_t number[SQL_NUMBERS];
 };
 
-/* How a backend runs statements of session->lock_state's recipe. */
+/* How a backend runs statements of the lock's recipe. */
 struct sql_port {
+    /* Before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
+    int (*begin)(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
+    /* Runs a text that needs no answer: the recipe's schema, if the database lacks the tables, and
+     * what the recipe says in each new session. NULL = the port makes the tables itself. */
+    enum lb_outcome (*query)(struct lb_session *session, const char *text, int64_t deadline_ns);
     /* 0, or -1 with err. */
     int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                    struct lb_err *err);
@@ -101,9 +106,12 @@ struct sql_port {
     int64_t (*answer_after)(const struct lb_session *session, int64_t wait_until_ns);
     /* True if the server itself ended the session: what its connection held is free. */
     bool (*ended)(const struct lb_session *session);
+    lb_residue_fn *residue; /* NULL = sql_count_left */
 };
 
-/* Begins a lock's session_bytes; a port's own may follow. */
+/* The session_bytes of all algorithms: a struct sql_session, and room for a port's own. */
+#define SQL_SESSION_BYTES (sizeof(struct sql_session) + 1024)
+
 struct sql_session {
     const struct sql_recipe *recipe; /* NULL before prepare */
     uint32_t ready;                  /* bit role: prepared */
@@ -132,19 +140,6 @@ extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
     sql_optimistic_expected[];
 
-/* The rest of a port's prepare: takes the recipe on and prepares what is used often. 0, or -1 with
- * err. */
-int sql_begin(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-              struct lb_err *err);
-
-/* The same, made for statements that may meet a database without the tables: then `query` runs the
- * schema, text by text, and they are prepared again. Sessions that begin at the same time may each
- * do so. */
-typedef enum lb_outcome sql_query_fn(struct lb_session *session, const char *text,
-                                     int64_t deadline_ns);
-int sql_begin_with(struct lb_session *session, const struct sql_recipe *recipe, sql_query_fn *query,
-                   int64_t deadline_ns, struct lb_err *err);
-
 /* Runs the recipe's statement, prepared first if it must be. LB_BROKEN also where there is no
  * session. */
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
@@ -171,12 +166,22 @@ typedef int sql_count_fn(struct lb_session *session, const char *prefix, uint64_
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
                    uint64_t *ret_count, struct lb_err *err);
 
-lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE */
-lb_residue_fn sql_residue;     /* SQL_LEFT */
+/* SQL_LEFT of the database that the session is in. */
+lb_residue_fn sql_count_left;
 
-lb_acquire_fn sql_transaction_acquire, sql_lease_acquire, sql_optimistic_acquire;
-lb_release_fn sql_transaction_release, sql_lease_release, sql_optimistic_release;
-lb_renew_fn sql_lease_renew;
+/* Held until a transaction ends; with rows of SQL_ADD and SQL_REMOVE where the recipe has them. */
+extern const struct lb_algorithm sql_transaction_algorithm;
+/* A row with an owner and an end; the second also with rows to sweep. */
+extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
+/* A row with a version. */
+extern const struct lb_algorithm sql_optimistic_algorithm;
+
+/* What the algorithms consist of, for locks that differ in something. */
+lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */
+lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
+lb_residue_fn sql_residue;     /* the port's */
+lb_acquire_fn sql_lease_acquire;
+lb_release_fn sql_lease_release;
 lb_settle_fn sql_lease_settle;
 
 #endif

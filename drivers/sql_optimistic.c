@@ -7,8 +7,9 @@
 
 #define ADDS_MAX 3
 
-enum lb_outcome sql_optimistic_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+static enum lb_outcome optimistic_acquire(struct lb_session *session,
+                                          const struct lb_request *request,
+                                          struct lb_grant *grant) {
     struct sql_grant *mine = grant->data;
     struct sql_answer answer = {0};
     sql_use(session, request);
@@ -27,8 +28,9 @@ enum lb_outcome sql_optimistic_acquire(struct lb_session *session, const struct 
     return LB_OK;
 }
 
-enum lb_outcome sql_optimistic_release(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+static enum lb_outcome optimistic_release(struct lb_session *session,
+                                          const struct lb_request *request,
+                                          struct lb_grant *grant) {
     const struct sql_grant *read = grant->data;
     struct sql_session *mine = session->lock_state;
     struct sql_answer answer = {0};
@@ -43,3 +45,14 @@ enum lb_outcome sql_optimistic_release(struct lb_session *session, const struct 
     grant->token++;
     return LB_OK;
 }
+
+const struct lb_algorithm sql_optimistic_algorithm = {
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .prepare = sql_prepare,
+    .arm = sql_arm,
+    .disarm = sql_disarm,
+    .acquire = optimistic_acquire,
+    .release = optimistic_release,
+    .residue = sql_residue,
+};

@@ -77,8 +77,9 @@ static enum sql_role choose(struct lb_session *session, int64_t deadline_ns,
     return SQL_LOCK_UNTIL;
 }
 
-enum lb_outcome sql_transaction_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+static enum lb_outcome transaction_acquire(struct lb_session *session,
+                                           const struct lb_request *request,
+                                           struct lb_grant *grant) {
     const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
     if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
@@ -117,8 +118,9 @@ enum lb_outcome sql_transaction_acquire(struct lb_session *session,
     }
 }
 
-enum lb_outcome sql_transaction_release(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+static enum lb_outcome transaction_release(struct lb_session *session,
+                                           const struct lb_request *request,
+                                           struct lb_grant *grant) {
     struct sql_session *mine = session->lock_state;
     struct sql_answer answer;
     (void)grant;
@@ -132,3 +134,16 @@ enum lb_outcome sql_transaction_release(struct lb_session *session,
     return lb_fail(session, LB_BROKEN, "%s: can't commit; its session ends, so the lock is free",
                    session->lock->name);
 }
+
+const struct lb_algorithm sql_transaction_algorithm = {
+    .options = sql_poll_options,
+    .options_bytes = sizeof(struct sql_options),
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .prepare = sql_prepare,
+    .arm = sql_arm,
+    .disarm = sql_disarm,
+    .acquire = transaction_acquire,
+    .release = transaction_release,
+    .residue = sql_residue,
+};

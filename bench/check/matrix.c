@@ -245,12 +245,12 @@ static bool describe(const struct matrix *matrix, struct matrix_cell *cell,
 static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
                     const struct matrix_wish *wish, struct lb_err *err) {
     int cells = matrix->cell_count, skips = matrix->skip_count;
-    if (lock->backend->unavailable && is_named(wish, lock)) {
+    if (lb_unavailable(lock->backend) && is_named(wish, lock)) {
         return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
-                       lock->backend->unavailable, lock->backend->install);
+                       lb_unavailable(lock->backend), lock->backend->install);
     }
-    if (lock->backend->unavailable) {
-        skip_missing(matrix, lock, NULL, lock->backend->install, lock->backend->unavailable);
+    if (lb_unavailable(lock->backend)) {
+        skip_missing(matrix, lock, NULL, lock->backend->install, lb_unavailable(lock->backend));
         return 0;
     }
     for (int column = 0; column < matrix->column_count; column++) {

@@ -66,9 +66,9 @@ const char *available_why_not(struct available *available, const struct lb_backe
                               const char *topology, const char *durability,
                               const char **ret_install) {
     *ret_install = NULL;
-    if (backend->unavailable) {
+    if (lb_unavailable(backend)) {
         *ret_install = backend->install;
-        return backend->unavailable;
+        return lb_unavailable(backend);
     }
     if (!backend->topologies || url_of(available, backend)) return NULL;
     struct available_topology *item = ask(available, topology ? topology : backend->topologies[0]);

@@ -54,7 +54,7 @@ static void check_topologies(struct doctor *checks, struct available *available)
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_backend *backend = registry_locks()[i]->backend;
         const char *const *topology = lb_topologies(registry_locks()[i]);
-        for (; topology && *topology && !backend->unavailable; topology++) {
+        for (; topology && *topology && !lb_unavailable(backend); topology++) {
             const char *install,
                 *reason = available_why_not(available, backend, *topology, NULL, &install);
             char name[48];
@@ -79,7 +79,8 @@ void doctor_backends(struct doctor *checks, struct available *available) {
             add(checks, DOCTOR_OK, name, "%s", info ? info->summary : "embedded, needs no server");
             continue;
         }
-        fix_install(add(checks, DOCTOR_MISSING, name, "%s", reason), install, backend->unavailable);
+        fix_install(add(checks, DOCTOR_MISSING, name, "%s", reason), install,
+                    lb_unavailable(backend));
     }
     check_topologies(checks, available);
 }

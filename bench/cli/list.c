@@ -195,7 +195,7 @@ static void details_lock(struct list *list, const struct lb_lock *lock, FILE *ou
     about_print(lock, out);
     fact("durability", lock->durability_note, out);
     details_topologies(list, lock, out);
-    details_options(lock->name, lock->options, out);
+    details_options(lock->name, lock->algorithm->options, out);
     about_print_expected(lock, out);
 }
 
@@ -249,7 +249,7 @@ static void details_backend(struct list *list, const struct lb_backend *backend,
                 offered ? "" : "not offered; ",
                 offered ? info->durability[i].text : info->durability[i].refused);
     }
-    details_options(backend->name, backend->options, out);
+    details_options(backend->name, lb_backend_options(backend), out);
 }
 
 void list_details(struct list *list, FILE *out) {

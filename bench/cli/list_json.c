@@ -34,7 +34,7 @@ static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
         words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits,
         "durability_note", lock->durability_note, "keeps", lock->keeps, "topologies",
         topologies_json(lb_topologies(lock)), "about", about_json(lock), "expected",
-        about_expected_json(lock), "options", options_table_json(lock->options));
+        about_expected_json(lock), "options", options_table_json(lock->algorithm->options));
 }
 
 static json_t *backend_json(struct list *list, const struct lb_backend *backend) {
@@ -49,7 +49,7 @@ static json_t *backend_json(struct list *list, const struct lb_backend *backend)
                      "available", !reason, "reason", reason, "install", install, "packages",
                      backend->install, "summary", backend->summary, "topology",
                      backend->topologies ? backend->topologies[0] : NULL, "schemes", schemes,
-                     "options", options_table_json(backend->options));
+                     "options", options_table_json(lb_backend_options(backend)));
 }
 
 /* The backend of a lock that is asked for is shown with it. */

@@ -135,7 +135,7 @@ enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section 
     const struct shared *shared = faults->shared;
     struct fault_victim victim = {.process = -1, .end = (uint32_t)shared->clients};
     bool all = section->plan->target == TARGET_ALL;
-    if (!shared->plan->renew || !shared->lock->lock->renew) {
+    if (!shared->plan->renew || !shared->lock->lock->algorithm->renew) {
         fault_log_not(
             faults, section,
             "nothing renews here that could be held back: the lock has no renewals, or a helper of "

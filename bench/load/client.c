@@ -36,7 +36,7 @@ int client_init(struct client *client, struct worker *worker, struct session *se
     }
     client->guard = shared->guard;
     rng_seed(&client->rng, shared->seed, 2 * (uint64_t)index + 1);
-    client->grant.data = calloc(1, lock->grant_bytes + 1);
+    client->grant.data = calloc(1, lock->algorithm->grant_bytes + 1);
     if (!client->grant.data) return -1;
     client->request = shared_request(shared, 0, client->key);
     client->request.client = index;
@@ -71,12 +71,12 @@ static void wait_phase(struct client *client, enum phase phase) {
 static void ping(struct client *client) {
     struct session *session = client->session;
     const struct lb_backend *backend = session->lb.server->backend;
-    if (!backend->ping || !session->connected || session->broken) return;
+    if (!backend->connector->ping || !session->connected || session->broken) return;
     int64_t now_ns = lb_now(), end_ns = now_ns + PING_NS;
     session->users++;
     for (int i = 0; i < PINGS && now_ns < end_ns && !lb_stopping(); i++) {
         int64_t start_ns = now_ns;
-        enum lb_outcome outcome = backend->ping(&session->lb, start_ns + PING_WAIT_NS);
+        enum lb_outcome outcome = backend->connector->ping(&session->lb, start_ns + PING_WAIT_NS);
         now_ns = lb_now();
         if (outcome != LB_OK) {
             session_keep_err(session);
@@ -202,7 +202,8 @@ static enum lb_outcome use(struct client *client, int64_t due_ns, int64_t starte
     int64_t releasing_ns = lb_now();
     if (__builtin_expect(outcome == LB_OK, 1)) {
         guard_leave(client, releasing_ns);
-        outcome = session->lb.lock->release(&session->lb, &client->request, &client->grant);
+        outcome =
+            session->lb.lock->algorithm->release(&session->lb, &client->request, &client->grant);
     } else if (knows_loss(client, outcome, releasing_ns)) {
         leave_lost(client);
         client->went = OPLOG_UNCALLED | OPLOG_LEARNED;
@@ -257,7 +258,8 @@ static void attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
         begin_waiting(client, started_ns);
         client->request.held = 0;
         client->request.deadline_ns = client_deadline_ns(client, started_ns);
-        outcome = session->lb.lock->acquire(&session->lb, &client->request, &client->grant);
+        outcome =
+            session->lb.lock->algorithm->acquire(&session->lb, &client->request, &client->grant);
     }
     int64_t acquired_ns = lb_now();
     client->ended_ns = acquired_ns;
@@ -367,14 +369,14 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     struct shared *shared = client->worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
     struct lb_session *session = &client->session->lb;
-    if (lock->setup && lock->setup(session, err) != 0) return -1;
+    if (lock->algorithm->setup && lock->algorithm->setup(session, err) != 0) return -1;
     if (shared->store_backend && store_prepare(shared, session, err) != 0) return -1;
     /* a latch: each round's key in its turn */
-    if (!lock->arm || lock->primitive == LB_LATCH) return 0;
+    if (!lock->algorithm->arm || lock->primitive == LB_LATCH) return 0;
     for (uint32_t i = 0; i < shared->key_count; i++) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, i, name);
-        if (lock->arm(session, &request, err) != 0) return -1;
+        if (lock->algorithm->arm(session, &request, err) != 0) return -1;
     }
     return 0;
 }

@@ -38,7 +38,8 @@ static enum lb_outcome take_inner(struct client *client, uint32_t depth) {
         client_calls(client);
         if (client->told == LB_OK) {
             int64_t begin_ns = client->recorded ? lb_now() : 0;
-            outcome = lock->acquire(&client->session->lb, &client->request, &client->grant);
+            outcome =
+                lock->algorithm->acquire(&client->session->lb, &client->request, &client->grant);
             if (client->recorded) trace_inner(client, false, begin_ns, outcome);
         }
         client_called(client);
@@ -59,7 +60,8 @@ static enum lb_outcome free_inner(struct client *client) {
         client_calls(client);
         if (client->told == LB_OK) {
             int64_t begin_ns = client->recorded ? lb_now() : 0;
-            outcome = lock->release(&client->session->lb, &client->request, &client->grant);
+            outcome =
+                lock->algorithm->release(&client->session->lb, &client->request, &client->grant);
             if (client->recorded) trace_inner(client, true, begin_ns, outcome);
         }
         client_called(client);

@@ -49,14 +49,16 @@ static void end_round(struct client *client, const struct round *round) {
     if (round->number == 0 || !session_join(client)) return;
     if (!atomic_load(&shared->spoilt) && !lb_stopping()) {
         client->request.deadline_ns = lb_now() + LATE_NS;
-        enum lb_outcome outcome = lock->acquire(session, &client->request, &client->grant);
+        enum lb_outcome outcome =
+            lock->algorithm->acquire(session, &client->request, &client->grant);
         if (outcome == LB_BUSY || (outcome == LB_TIMEOUT && !lb_stopping())) {
             atomic_fetch_add(&shared->findings.early, 1);
         }
         if (outcome > LB_TIMEOUT) client_mend(client, outcome);
         if (round->measured) atomic_fetch_add(&shared->rounds, 1);
     }
-    if (lock->disarm && !client->session->broken) lock->disarm(session, &client->request, &err);
+    if (lock->algorithm->disarm && !client->session->broken)
+        lock->algorithm->disarm(session, &client->request, &err);
     session_part(client);
 }
 
@@ -71,7 +73,7 @@ static void begin_round(struct client *client, const struct round *round) {
     take_key(client, round);
     bool armed = lb_now() < stage_end_ns(shared) && session_join(client);
     if (armed) {
-        armed = session->lock->arm(session, &client->request, &err) == 0;
+        armed = session->lock->algorithm->arm(session, &client->request, &err) == 0;
         session_part(client);
     }
     if (err.code && !client->worker->stats->first_err.code) client->worker->stats->first_err = err;
@@ -91,8 +93,8 @@ static void count_down(struct client *client, const struct round *round) {
         atomic_store(&shared->last_invoked_ns, invoked_ns);
         /* before the call: whoever awaits may return from now on */
         atomic_fetch_add(&shared->invoked, 1);
-        outcome = client->session->lb.lock->release(&client->session->lb, &client->request,
-                                                    &client->grant);
+        outcome = client->session->lb.lock->algorithm->release(&client->session->lb,
+                                                               &client->request, &client->grant);
     }
     client->ended_ns = lb_now();
     if (outcome != LB_OK) atomic_store(&shared->spoilt, 1);
@@ -114,7 +116,8 @@ static enum lb_outcome await_open(struct client *client, int64_t started_ns) {
     for (;;) {
         int64_t slice_ns = lb_now() + SLICE_NS;
         client->request.deadline_ns = slice_ns < deadline_ns ? slice_ns : deadline_ns;
-        enum lb_outcome outcome = session->lock->acquire(session, &client->request, &client->grant);
+        enum lb_outcome outcome =
+            session->lock->algorithm->acquire(session, &client->request, &client->grant);
         bool again = outcome == LB_TIMEOUT && lb_now() < deadline_ns && !is_over(shared);
         if (!again || atomic_load(&shared->spoilt)) return outcome;
     }

@@ -20,8 +20,8 @@ int session_init(struct session *session, struct worker *worker, struct client *
                  uint32_t first, uint32_t count) {
     struct shared *shared = worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
-    size_t session_bytes = (lock->backend->session_bytes + 63) & ~(size_t)63;
-    size_t lock_bytes = (lock->session_bytes + 63) & ~(size_t)63;
+    size_t session_bytes = (lock->backend->connector->session_bytes + 63) & ~(size_t)63;
+    size_t lock_bytes = (lock->algorithm->session_bytes + 63) & ~(size_t)63;
     session->memory_bytes = session_bytes + lock_bytes;
     session->memory = calloc(1, session->memory_bytes + 1);
     if (!session->memory) return -1;
@@ -83,7 +83,7 @@ void session_close(struct session *session) {
     session->connected = false;
     watchdog_stop(session);
     if (session->in_window) take_bytes(session);
-    if (backend->disconnect) backend->disconnect(&session->lb);
+    if (backend->connector->disconnect) backend->connector->disconnect(&session->lb);
     session->lb.traffic_fd = -1;
     memset(session->memory, 0, session->memory_bytes);
     session->broken = false;
@@ -94,7 +94,8 @@ int session_open(struct session *session, int64_t deadline_ns, struct lb_err *er
     const struct lb_backend *backend = session->lb.server->backend;
     session->moving = true;
     session->lb.lasts_until_ns = 0;
-    if (backend->connect && backend->connect(&session->lb, deadline_ns, err) != 0) {
+    if (backend->connector->connect &&
+        backend->connector->connect(&session->lb, deadline_ns, err) != 0) {
         session_close(session);
         return -1;
     }
@@ -128,12 +129,12 @@ static bool reopen(struct session *session) {
 static bool settle(struct client *client) {
     struct session *session = client->session;
     const struct lb_lock *lock = session->lb.lock;
-    if (!lock->settle) {
+    if (!lock->algorithm->settle) {
         client->unsettled = false;
         return true;
     }
     session->users++;
-    bool settled = lock->settle(&session->lb, &client->request, &client->grant) == LB_OK;
+    bool settled = lock->algorithm->settle(&session->lb, &client->request, &client->grant) == LB_OK;
     if (!settled) {
         session_break(session);
         /* A lease ends by itself; a session may outlast what was asked for, so it must be

@@ -19,7 +19,8 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
     bool once = client->worker->shared->plan->mode == MODE_TRY;
     for (;;) {
         client->request.held = 0;
-        enum lb_outcome outcome = lock->acquire(session, &client->request, &client->grant);
+        enum lb_outcome outcome =
+            lock->algorithm->acquire(session, &client->request, &client->grant);
         tries->read_ns = tries->writing_ns = tries->written_ns = lb_now();
         if (outcome != LB_OK) return outcome;
         enum lb_outcome inner = LB_OK;
@@ -27,7 +28,7 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
         client->request.held = 1;
         hold(client, tries->read_ns, &inner);
         tries->writing_ns = lb_now();
-        outcome = lock->release(session, &client->request, &client->grant);
+        outcome = lock->algorithm->release(session, &client->request, &client->grant);
         tries->written_ns = lb_now();
         if (outcome == LB_OK) {
             versions_add(&client->worker->shared->versions[client->key_index], client->grant.token);

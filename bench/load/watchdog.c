@@ -34,7 +34,7 @@ static void renew(struct client *client) {
     if (!gate_enter(&client->gate, LB_NEVER)) return;
     if (client->holding && client->told == LB_OK) {
         enum lb_outcome outcome =
-            session->lb.lock->renew(&session->lb, &client->request, &client->grant);
+            session->lb.lock->algorithm->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
             client_count_one(&stats->renewals);
             guard_renewed(client);
@@ -61,7 +61,7 @@ static void watch(void *arg) {
 
 void watchdog_start(struct session *session) {
     const struct lb_lock *lock = session->lb.lock;
-    if (!session->worker->shared->plan->renew || !lock->renew) return;
+    if (!session->worker->shared->plan->renew || !lock->algorithm->renew) return;
     session->watchdog_ends = false;
     /* Out of memory: nothing is renewed, and leases end where they end. */
     session->watchdog = lb_spawn("watchdog", watch, session);

@@ -40,18 +40,19 @@ static void inquire(void *arg) {
                                  .client = 0,
                                  .lease_ns = 10 * LB_S_NS,
                                  .traffic_fd = -1};
-    session.state = calloc(1, backend->session_bytes + 1);
-    session.lock_state = calloc(1, lock->session_bytes + 1);
+    session.state = calloc(1, backend->connector->session_bytes + 1);
+    session.lock_state = calloc(1, lock->algorithm->session_bytes + 1);
     rng_seed(&session.rng, (uint64_t)lb_now(), 0);
     int failed = !session.state || !session.lock_state;
-    if (!failed && backend->connect)
-        failed = backend->connect(&session, inquiry->deadline_ns, &inquiry->err);
-    if (!failed && backend->ping && backend->ping(&session, inquiry->deadline_ns) != LB_OK) {
+    if (!failed && backend->connector->connect)
+        failed = backend->connector->connect(&session, inquiry->deadline_ns, &inquiry->err);
+    if (!failed && backend->connector->ping &&
+        backend->connector->ping(&session, inquiry->deadline_ns) != LB_OK) {
         failed = err_set(&inquiry->err, session.err.code, "%s", session.err.text);
     }
-    if (!failed && backend->describe)
-        failed = backend->describe(&session, &inquiry->place->facts, &inquiry->err);
-    if (backend->disconnect) backend->disconnect(&session);
+    if (!failed && backend->connector->describe)
+        failed = backend->connector->describe(&session, &inquiry->place->facts, &inquiry->err);
+    if (backend->connector->disconnect) backend->connector->disconnect(&session);
     free(session.state);
     free(session.lock_state);
     /* A refusal (wrong password, bad URL) will not get better. */
@@ -60,24 +61,25 @@ static void inquire(void *arg) {
 
 static int shared_state(struct lb_server *server, struct lb_err *err) {
     const struct lb_backend *backend = server->backend;
-    server->state = calloc(1, backend->server_bytes + 1);
+    server->state = calloc(1, backend->connector->server_bytes + 1);
     if (!server->state) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (backend->shared_bytes == 0) return 0;
-    server->shared = mmap(NULL, backend->shared_bytes, PROT_READ | PROT_WRITE,
+    if (backend->connector->shared_bytes == 0) return 0;
+    server->shared = mmap(NULL, backend->connector->shared_bytes, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (server->shared != MAP_FAILED) return 0;
     server->shared = NULL;
-    return err_set(err, LB_EXIT_MACHINE, "%zu bytes of shared memory: %s", backend->shared_bytes,
-                   strerror(errno));
+    return err_set(err, LB_EXIT_MACHINE, "%zu bytes of shared memory: %s",
+                   backend->connector->shared_bytes, strerror(errno));
 }
 
 /* Opens the backend on the URLs known now; again if they changed. */
 static int open_backend(struct place *place, struct lb_err *err) {
     struct lb_server *server = &place->server;
-    if (server->backend->close && server->state) server->backend->close(server);
-    if (server->state) memset(server->state, 0, server->backend->server_bytes);
+    if (server->backend->connector->close && server->state)
+        server->backend->connector->close(server);
+    if (server->state) memset(server->state, 0, server->backend->connector->server_bytes);
     if (!server->state && shared_state(server, err) != 0) return -1;
-    return server->backend->open ? server->backend->open(server, err) : 0;
+    return server->backend->connector->open ? server->backend->connector->open(server, err) : 0;
 }
 
 static int answers(const struct topo *topo, void *arg, struct lb_err *err) {
@@ -183,8 +185,9 @@ void place_close(struct place *place) {
     if (!place) return;
     struct lb_server *server = &place->server;
     if (!place->in_use) {
-        if (server->state && server->backend->close) server->backend->close(server);
-        if (server->shared) munmap(server->shared, server->backend->shared_bytes);
+        if (server->state && server->backend->connector->close)
+            server->backend->connector->close(server);
+        if (server->shared) munmap(server->shared, server->backend->connector->shared_bytes);
         free(server->state);
     }
     topo_stop(place->topo);

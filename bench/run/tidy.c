@@ -17,11 +17,12 @@ struct job {
 
 static int clear_away(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_lock *lock = session->lock;
-    if (!lock->disarm || lock->primitive == LB_LATCH) return 0; /* a latch: done after each round */
+    if (!lock->algorithm->disarm || lock->primitive == LB_LATCH)
+        return 0; /* a latch: done after each round */
     for (uint32_t i = 0; i < shared->key_count; i++) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, i, name);
-        if (lock->disarm(session, &request, err) != 0) return -1;
+        if (lock->algorithm->disarm(session, &request, err) != 0) return -1;
     }
     return 0;
 }
@@ -36,7 +37,7 @@ static void run(void *arg) {
         return;
     }
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
-        lb_residue_fn *residue = session->lb.lock->residue;
+        lb_residue_fn *residue = session->lb.lock->algorithm->residue;
         bool cleared = clear_away(shared, &session->lb, &job->err) == 0;
         if (cleared && shared->store_backend) {
             cleared = store_collect(job->worker.shared, &session->lb, &job->err) == 0;
@@ -52,7 +53,8 @@ static void run(void *arg) {
 
 void tidy(const struct shared *shared, struct stage *stage, bool ask) {
     const struct lb_lock *lock = shared->lock->lock;
-    if (!lock->disarm && !shared->store_backend && !(lock->residue && ask)) return;
+    if (!lock->algorithm->disarm && !shared->store_backend && !(lock->algorithm->residue && ask))
+        return;
     struct job job = {.worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = ask};
     loop_once("tidy", run, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;

@@ -396,8 +396,8 @@ static inline void cli_need(const char *topology) {
     snprintf(folder, sizeof folder, "%s/compose/local", cli_root);
     if (topo_info(folder, topology, &info, &err) != 0) fail_msg("%s", err.text);
     const struct lb_backend *backend = registry_backend(topology);
-    const char *why = backend && backend->unavailable ? backend->unavailable : info.missing;
-    const char *install = backend && backend->unavailable ? backend->install : info.install;
+    const char *why = backend && lb_unavailable(backend) ? lb_unavailable(backend) : info.missing;
+    const char *install = backend && lb_unavailable(backend) ? backend->install : info.install;
     if (!*why) return;
     const char *ci = getenv("CI");
     if (ci && *ci)

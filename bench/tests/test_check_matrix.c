@@ -50,7 +50,7 @@ static void only_what_is_stated_is_run(void **state) {
     assert_int_equal(matrix.column_count, LB_SCENARIOS + 1);
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if ((lock->caps & LB_CAP_BASELINE) || lock->backend->unavailable) continue;
+        if ((lock->caps & LB_CAP_BASELINE) || lb_unavailable(lock->backend)) continue;
         controls += (lock->caps & LB_CAP_CONTROL) != 0;
         for (int fault = 0; fault < LB_SCENARIOS; fault++)
             stated += lb_expected(lock, (enum lb_scenario)fault)->worst != LB_EXPECT_UNSTATED;
@@ -115,7 +115,7 @@ static void each_control_is_run_where_it_must_show(void **state) {
                  {"unsafe-redis-ttl-short", "short-lease", LB_EXPECT_EXPIRED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct lb_lock *lock = registry_lock(cases[i].lock);
-        if (lock->backend->unavailable) continue;
+        if (lb_unavailable(lock->backend)) continue;
         struct matrix matrix = make((struct matrix_wish){
             .locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
         assert_int_equal(matrix.cell_count, 1);
@@ -129,7 +129,7 @@ static void each_control_is_run_where_it_must_show(void **state) {
     int controls = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        controls += (lock->caps & LB_CAP_CONTROL) && !lock->backend->unavailable;
+        controls += (lock->caps & LB_CAP_CONTROL) && !lb_unavailable(lock->backend);
     }
     assert_int_equal(matrix.cell_count, controls);
     matrix_done(&matrix);
@@ -158,7 +158,7 @@ static void servers_that_a_fault_needs_are_chosen(void **state) {
     char scripts[512];
     assert_int_equal(home_path("compose/local", scripts, sizeof scripts, &err), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (registry_lock(cases[i].lock)->backend->unavailable) continue;
+        if (lb_unavailable(registry_lock(cases[i].lock)->backend)) continue;
         struct matrix matrix = make((struct matrix_wish){.locks = &cases[i].lock,
                                                          .lock_count = 1,
                                                          .faults = cases[i].fault,
@@ -191,7 +191,8 @@ static void scenarios_fit_what_a_lock_can(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if ((lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) || lock->backend->unavailable) continue;
+        if ((lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) || lb_unavailable(lock->backend))
+            continue;
         if (lb_expected(lock, LB_SCENARIO_PAUSE)->worst == LB_EXPECT_UNSTATED) continue;
         struct matrix matrix =
             make((struct matrix_wish){.locks = &lock->name, .lock_count = 1, .faults = "pause"});
@@ -206,7 +207,7 @@ static void who_has_no_holder_is_hit_anyhow(void **state) {
     (void)state;
     static const char *const names[] = {"redis-latch", "sqlite-optimistic"};
     for (int i = 0; i < 2; i++) {
-        if (registry_lock(names[i])->backend->unavailable) continue;
+        if (lb_unavailable(registry_lock(names[i])->backend)) continue;
         struct matrix matrix =
             make((struct matrix_wish){.locks = &names[i], .lock_count = 1, .faults = "pause"});
         assert_int_equal(matrix.cell_count, 1);
@@ -243,7 +244,7 @@ static const char *nothing_here(void *context, const struct lb_lock *lock, const
 static void what_this_machine_lacks_is_said(void **state) {
     (void)state;
     static const char *const group[] = {"redis", "mem-robust"}, *const named[] = {"redis-setnx"};
-    if (registry_backend("redis")->unavailable) skip();
+    if (lb_unavailable(registry_backend("redis"))) skip();
     struct matrix matrix = make((struct matrix_wish){
         .locks = group, .lock_count = 2, .faults = "pause", .why_not = nothing_here});
     assert_int_equal(matrix.cell_count, 1);
@@ -277,7 +278,7 @@ static const char *one_server_only(void *context, const struct lb_lock *lock, co
 static void who_was_named_runs_where_it_can(void **state) {
     (void)state;
     static const char *const named[] = {"redis-setnx"};
-    if (registry_backend("redis")->unavailable) skip();
+    if (lb_unavailable(registry_backend("redis"))) skip();
     struct matrix matrix = make((struct matrix_wish){.locks = named,
                                                      .lock_count = 1,
                                                      .faults = "pause,primary-lost",
@@ -300,7 +301,7 @@ static void what_is_lacking_is_told_from_what_does_not_fit(void **state) {
     (void)state;
     static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {
                                                                     "servers.topology=redis"};
-    if (registry_backend("redis")->unavailable) skip();
+    if (lb_unavailable(registry_backend("redis"))) skip();
     struct matrix matrix = make((struct matrix_wish){
         .locks = group, .lock_count = 2, .faults = "pause", .why_not = no_script});
     assert_true(matrix.skip_count > 10);

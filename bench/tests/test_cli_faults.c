@@ -195,7 +195,7 @@ static void an_unreachable_url_is_named_without_its_password(void **state) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         const struct lb_backend *backend = lock->backend;
-        if (!backend->schemes || backend->unavailable) continue;
+        if (!backend->schemes || lb_unavailable(backend)) continue;
         char url[200], *out = cli_path("unreachable-%s", lock->name);
         /* memcached's text protocol knows no users. */
         snprintf(url, sizeof url, "%s=%s://%s127.0.0.1:1", backend->name, backend->schemes[0],

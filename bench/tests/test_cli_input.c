@@ -120,8 +120,8 @@ static void what_is_left_out_or_too_much_is_named(void **state) {
 /* A lock that needs five servers is not sent to one. */
 static void a_url_of_other_servers_is_no_use(void **state) {
     (void)state;
-    if (registry_backend("redis")->unavailable) {
-        print_message("SKIP: redis: %s\n", registry_backend("redis")->unavailable);
+    if (lb_unavailable(registry_backend("redis"))) {
+        print_message("SKIP: redis: %s\n", lb_unavailable(registry_backend("redis")));
         skip();
     }
     CHECK({{"run", "smoke", "--lock", "redis-redlock", "--url", "redis=redis://127.0.0.1:1"},
@@ -195,7 +195,7 @@ static void a_missing_server_is_named_with_its_package(void **state) {
     struct mistake mistake = {{"run", "smoke", "--lock", "redis-setnx"},
                               2,
                               {"redis-setnx", "frobnicated", "frobnicator-server"}};
-    if (!registry_backend("redis")->unavailable) {
+    if (!lb_unavailable(registry_backend("redis"))) {
         struct cli cli = cli_run(&how, mistake.args);
         assert_one_line(&cli, &mistake);
         cli_free(&cli);
@@ -211,7 +211,7 @@ static void a_missing_server_is_named_with_its_package(void **state) {
     json_array_foreach(cli_get(run, "skipped"), index, skip) {
         if (strcmp(cli_text_at(skip, "lock"), "redis-setnx") != 0) continue;
         found = true;
-        if (registry_backend("redis")->unavailable) continue;
+        if (lb_unavailable(registry_backend("redis"))) continue;
         assert_has(cli_text_at(skip, "reason"), "frobnicated");
         assert_string_equal(cli_text_at(skip, "install"), "frobnicator-server");
     }

@@ -261,7 +261,7 @@ static int make_folder(void **state) {
     (void)state;
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        if (backend->topologies && !backend->unavailable) served = backend;
+        if (backend->topologies && !lb_unavailable(backend)) served = backend;
     }
     return mkdtemp(folder) ? 0 : -1;
 }

@@ -136,15 +136,16 @@ static void every_drivers_table_is_sound(void **state) {
     (void)state;
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        check_table(backend->name, backend->options, backend->options_bytes);
+        check_table(backend->name, backend->connector->options, backend->connector->options_bytes);
     }
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        check_table(lock->name, lock->options, lock->options_bytes);
+        check_table(lock->name, lock->algorithm->options, lock->algorithm->options_bytes);
         /* They share a section of the workload file when they share a name. */
         if (strcmp(lock->name, lock->backend->name) != 0) continue;
-        for (const struct lb_option *option = lock->options; option && option->name; option++) {
-            if (options_find(lock->backend->options, option->name)) {
+        for (const struct lb_option *option = lock->algorithm->options; option && option->name;
+             option++) {
+            if (options_find(lock->backend->connector->options, option->name)) {
                 fail_msg("%s.%s is an option of the lock and of the backend", lock->name,
                          option->name);
             }

@@ -279,7 +279,8 @@ static void odd_but_allowed_is_warned_about(void **state) {
 static const struct lb_lock *lock_with(unsigned caps, unsigned without) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if ((lock->caps & caps) == caps && !(lock->caps & without) && !lock->backend->unavailable)
+        if ((lock->caps & caps) == caps && !(lock->caps & without) &&
+            !lb_unavailable(lock->backend))
             return lock;
     }
     return NULL;

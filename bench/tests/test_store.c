@@ -332,7 +332,9 @@ static enum lb_outcome short_acquire(struct lb_session *session, const struct lb
 static void test_a_careful_holder(void **state) {
     (void)state;
     struct lb_lock tokenless = without_tokens(), session = toy_session;
-    session.acquire = short_acquire;
+    struct lb_algorithm algorithm = *session.algorithm;
+    algorithm.acquire = short_acquire;
+    session.algorithm = &algorithm;
     const struct lb_lock *locks[] = {&tokenless, &session};
     for (int i = 0; i < 2; i++) {
         struct stage *stage = run_toy(locks[i], (struct toy_faults){0}, (struct stage_wish){0},

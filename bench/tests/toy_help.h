@@ -456,9 +456,7 @@ static inline enum lb_outcome toy_count_down(struct lb_session *session,
     return LB_OK;
 }
 
-static const struct lb_backend toy_backend = {
-    .name = "toy",
-    .summary = "for tests",
+static const struct lb_connector toy_connector = {
     .shared_bytes = sizeof(struct toy_shared),
     .session_bytes = sizeof(struct toy_session),
     .open = toy_open,
@@ -468,9 +466,20 @@ static const struct lb_backend toy_backend = {
     .describe = toy_describe,
 };
 
-#define TOY_COMMON                                                                                 \
-    .summary = "for tests", .backend = &toy_backend, .waits = "poll, every 20 us", .arm = toy_arm, \
-    .disarm = toy_disarm, .residue = toy_residue
+static const struct lb_backend toy_backend = {
+    .name = "toy",
+    .summary = "for tests",
+    .connector = &toy_connector,
+};
+
+#define TOY_COMMON .summary = "for tests", .backend = &toy_backend, .waits = "poll, every 20 us"
+
+#define TOY_FUNCTIONS .arm = toy_arm, .disarm = toy_disarm, .residue = toy_residue
+
+static const struct lb_algorithm toy_mutex_algorithm = {
+    TOY_FUNCTIONS,      .acquire = toy_acquire, .release = toy_release,
+    .renew = toy_renew, .settle = toy_settle,
+};
 
 static const struct lb_lock toy_mutex = {
     TOY_COMMON,
@@ -478,21 +487,29 @@ static const struct lb_lock toy_mutex = {
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT |
             LB_CAP_MULTI | LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
-    .acquire = toy_acquire,
-    .release = toy_release,
-    .renew = toy_renew,
-    .settle = toy_settle,
+    .algorithm = &toy_mutex_algorithm,
 };
 
 /* What its grants end by is not the client's to know: its session. */
+static const struct lb_algorithm toy_session_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_acquire,
+    .release = toy_release,
+    .settle = toy_settle,
+};
+
 static const struct lb_lock toy_session = {
     TOY_COMMON,
     .name = "toy-session",
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
-    .acquire = toy_acquire,
-    .release = toy_release,
-    .settle = toy_settle,
+    .algorithm = &toy_session_algorithm,
+};
+
+static const struct lb_algorithm toy_rwlock_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_rw_acquire,
+    .release = toy_rw_release,
 };
 
 static const struct lb_lock toy_rwlock = {
@@ -500,8 +517,13 @@ static const struct lb_lock toy_rwlock = {
     .name = "toy-rwlock",
     .primitive = LB_RWLOCK,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED,
-    .acquire = toy_rw_acquire,
-    .release = toy_rw_release,
+    .algorithm = &toy_rwlock_algorithm,
+};
+
+static const struct lb_algorithm toy_semaphore_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_sem_acquire,
+    .release = toy_sem_release,
 };
 
 static const struct lb_lock toy_semaphore = {
@@ -509,8 +531,13 @@ static const struct lb_lock toy_semaphore = {
     .name = "toy-semaphore",
     .primitive = LB_SEMAPHORE,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_PERMITS,
-    .acquire = toy_sem_acquire,
-    .release = toy_sem_release,
+    .algorithm = &toy_semaphore_algorithm,
+};
+
+static const struct lb_algorithm toy_slots_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_slot_acquire,
+    .release = toy_slot_release,
 };
 
 static const struct lb_lock toy_slots = {
@@ -518,8 +545,13 @@ static const struct lb_lock toy_slots = {
     .name = "toy-slots",
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SLOTS,
-    .acquire = toy_slot_acquire,
-    .release = toy_slot_release,
+    .algorithm = &toy_slots_algorithm,
+};
+
+static const struct lb_algorithm toy_optimistic_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_read,
+    .release = toy_write,
 };
 
 static const struct lb_lock toy_optimistic = {
@@ -527,8 +559,13 @@ static const struct lb_lock toy_optimistic = {
     .name = "toy-optimistic",
     .primitive = LB_OPTIMISTIC,
     .caps = LB_CAP_TRY | LB_CAP_WAIT,
-    .acquire = toy_read,
-    .release = toy_write,
+    .algorithm = &toy_optimistic_algorithm,
+};
+
+static const struct lb_algorithm toy_latch_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_await,
+    .release = toy_count_down,
 };
 
 static const struct lb_lock toy_latch = {
@@ -536,8 +573,7 @@ static const struct lb_lock toy_latch = {
     .name = "toy-latch",
     .primitive = LB_LATCH,
     .caps = LB_CAP_TRY | LB_CAP_WAIT,
-    .acquire = toy_await,
-    .release = toy_count_down,
+    .algorithm = &toy_latch_algorithm,
 };
 
 /* Runs a toy with these faults. The caller stage_frees. */

@@ -11,16 +11,19 @@ static int options_of_all(struct draft *draft, struct lb_err *err) {
     const struct lb_lock *const *locks = registry_locks();
     const struct lb_backend *const *backends = registry_backends();
     for (int i = 0; locks[i]; i++) {
+        const struct lb_algorithm *algorithm = locks[i]->algorithm;
         draft->lock_options[i] =
-            options_new(locks[i]->options, locks[i]->options_bytes, draft->arena, err);
+            options_new(algorithm->options, algorithm->options_bytes, draft->arena, err);
         if (!draft->lock_options[i]) {
             err_prefix(err, "%s", locks[i]->name);
             return -1;
         }
     }
     for (int i = 0; backends[i]; i++) {
+        const struct lb_connector *connector = backends[i]->connector;
         draft->backend_options[i] =
-            options_new(backends[i]->options, backends[i]->options_bytes, draft->arena, err);
+            options_new(lb_backend_options(backends[i]), connector ? connector->options_bytes : 0,
+                        draft->arena, err);
         if (!draft->backend_options[i]) {
             err_prefix(err, "%s", backends[i]->name);
             return -1;
@@ -80,13 +83,13 @@ static struct target find_target(const struct draft *draft, const char *name) {
     }
     for (int i = 0; locks[i]; i++) {
         if (strcmp(locks[i]->name, name) != 0) continue;
-        add_part(&target, locks[i]->options, draft->lock_options[i],
-                 locks[i]->backend->unavailable != NULL);
+        add_part(&target, locks[i]->algorithm->options, draft->lock_options[i],
+                 lb_unavailable(locks[i]->backend) != NULL);
     }
     for (int i = 0; backends[i]; i++) {
         if (strcmp(backends[i]->name, name) != 0) continue;
-        add_part(&target, backends[i]->options, draft->backend_options[i],
-                 backends[i]->unavailable != NULL);
+        add_part(&target, lb_backend_options(backends[i]), draft->backend_options[i],
+                 lb_unavailable(backends[i]) != NULL);
     }
     return target;
 }

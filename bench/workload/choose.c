@@ -68,8 +68,8 @@ static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
 static struct obstacle machine_obstacle(const struct plan *plan, const struct lb_lock *lock,
                                         const struct plan_wish *wish) {
     struct obstacle obstacle = {0};
-    if (lock->backend->unavailable) {
-        return (struct obstacle){LB_EXIT_MACHINE, lock->backend->unavailable,
+    if (lb_unavailable(lock->backend)) {
+        return (struct obstacle){LB_EXIT_MACHINE, lb_unavailable(lock->backend),
                                  lock->backend->install};
     }
     for (int i = 0; wish->why_not && !obstacle.reason; i++) {
@@ -84,7 +84,7 @@ static struct obstacle machine_obstacle(const struct plan *plan, const struct lb
 
 static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock *lock,
                                    const struct plan_wish *wish) {
-    if (!lock->backend->unavailable) {
+    if (!lb_unavailable(lock->backend)) {
         const char *reason = unfit(plan, lock);
         if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
     }
@@ -109,7 +109,7 @@ static int add_control(struct draft *draft, const struct lb_lock *lock,
     for (int i = 0; i < plan->lock_count; i++) {
         if (plan->locks[i].lock == lock) return 0;
     }
-    if (lock->backend->unavailable) {
+    if (lb_unavailable(lock->backend)) {
         struct obstacle obstacle = machine_obstacle(plan, lock, wish);
         return skip(plan, lock, &obstacle, err);
     }

@@ -135,8 +135,8 @@ struct plan_fault {
 
 struct plan_lock {
     const struct lb_lock *lock;
-    const void *options;         /* lock->options_bytes, owned by the plan */
-    const void *backend_options; /* backend->options_bytes, owned by the plan */
+    const void *options;         /* lock->algorithm->options_bytes, owned by the plan */
+    const void *backend_options; /* backend->connector->options_bytes, owned by the plan */
     bool
         chosen; /* named by the user, not chosen by "all": a control is then judged like any lock */
     /* run.controls = exposed: the workload that shows this control, owned by the outer plan; NULL =

@@ -29,15 +29,15 @@ static void print_lock(const struct plan *plan, int index, FILE *out) {
     const struct plan_lock *entry = &plan->locks[index];
     const struct lb_lock *lock = entry->lock;
     const struct lb_option *of_backend =
-        first_of_backend(plan, index) ? lock->backend->options : NULL;
+        first_of_backend(plan, index) ? lb_backend_options(lock->backend) : NULL;
     bool shared = strcmp(lock->name, lock->backend->name) == 0;
     if (any(of_backend) && !shared) {
         fprintf(out, "\n[%s]\n", lock->backend->name);
         print_options(of_backend, entry->backend_options, out);
     }
-    if (any(lock->options) || (shared && any(of_backend))) {
+    if (any(lock->algorithm->options) || (shared && any(of_backend))) {
         fprintf(out, "\n[%s]\n", lock->name);
-        print_options(lock->options, entry->options, out);
+        print_options(lock->algorithm->options, entry->options, out);
         if (shared) print_options(of_backend, entry->backend_options, out);
     }
 }
@@ -101,12 +101,13 @@ static int add_locks(const struct plan *plan, json_t *root) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (json_array_append_new(names, json_string(lock->name))) return -1;
         if (plan->locks[i].plan) continue; /* .control_plans has its options */
-        if (any(lock->options) &&
-            options_json(lock->options, plan->locks[i].options, child(options, lock->name))) {
+        if (any(lock->algorithm->options) &&
+            options_json(lock->algorithm->options, plan->locks[i].options,
+                         child(options, lock->name))) {
             return -1;
         }
-        if (any(lock->backend->options) &&
-            options_json(lock->backend->options, plan->locks[i].backend_options,
+        if (any(lb_backend_options(lock->backend)) &&
+            options_json(lb_backend_options(lock->backend), plan->locks[i].backend_options,
                          child(options, lock->backend->name))) {
             return -1;
         }

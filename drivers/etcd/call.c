@@ -1,7 +1,6 @@
 /* call: requests and answers over a line. See session.h. */
 #include "drivers/etcd/session.h"
 
-#ifdef LB_HAVE_ETCD
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,4 +246,3 @@ enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
 void etcd_watch_stop(struct etcd_session *e) {
     transfer_cancel(&e->watch.transfer);
 }
-#endif

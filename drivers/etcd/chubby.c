@@ -16,7 +16,6 @@
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
-#ifdef LB_HAVE_ETCD
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,7 +317,17 @@ static const struct lb_option chubby_options[] = {
      "before it is lost; at most lock_delay"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = chubby_options,
+    .options_bytes = sizeof(struct chubby_options),
+    .grant_bytes = sizeof(struct chubby_grant),
+    .prepare = chubby_prepare,
+    .acquire = chubby_acquire,
+    .release = chubby_release,
+    .settle = chubby_settle,
+    .residue = chubby_residue,
+};
 
 const struct lb_lock lock_etcd_chubby = {
     .name = "etcd-chubby",
@@ -342,7 +351,6 @@ const struct lb_lock lock_etcd_chubby = {
          .guarantee = LB_ON_MAJORITY,
          .crash = LB_CRASH_SESSION,
          .crash_slack_ns = 8 * LB_S_NS},
-    LB_IF_ETCD(.options = chubby_options, .options_bytes = sizeof(struct chubby_options),
-               .grant_bytes = sizeof(struct chubby_grant), .prepare = chubby_prepare,
-               .acquire = chubby_acquire, .release = chubby_release, .settle = chubby_settle,
-               .residue = chubby_residue, .store = &etcd_store.store, )};
+    .store = &etcd_store.store,
+    .algorithm = &algorithm,
+};

@@ -8,8 +8,6 @@
 
 #include "drivers/etcd/session.h"
 
-#ifdef LB_HAVE_ETCD
-
 #define CHUBBY_SEQUENCER_MAX (LB_KEY_MAX + 32)
 
 /* Writes the sequencer of a grant, NUL-terminated; its length. */
@@ -21,5 +19,4 @@ size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant 
  * LB_UNKNOWN: etcd could not be asked. */
 enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer);
 
-#endif
 #endif

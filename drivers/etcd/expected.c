@@ -1,5 +1,5 @@
 /* expected: what etcd's locks do under each fault. See drivers/expect.h. */
-#include "drivers/etcd/session.h"
+#include "drivers/etcd/backend.h"
 #include "drivers/expect.h"
 
 const struct lb_expectation etcd_expected[LB_SCENARIOS] = {

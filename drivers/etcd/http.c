@@ -1,7 +1,6 @@
 /* http: see http.h. */
 #include "drivers/etcd/http.h"
 
-#ifdef LB_HAVE_ETCD
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -388,4 +387,3 @@ void transfer_cancel(struct transfer *transfer) {
     collect(transfer->http);
     tell_pump(transfer->http);
 }
-#endif

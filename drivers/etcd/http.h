@@ -10,7 +10,6 @@
 #include "drivers/driver.h"
 #include "drivers/etcd/cutter.h"
 
-#ifdef LB_HAVE_ETCD
 #include <curl/curl.h>
 
 #define HTTP_SOCKETS 8
@@ -104,5 +103,4 @@ bool transfer_wait(struct transfer *transfer, int64_t deadline_ns, const bool *s
 /* Gives up a transfer that is not over: resets its stream. */
 void transfer_cancel(struct transfer *transfer);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
  * outlasts the other by what it was given more. See session.h. */
 #include "drivers/etcd/session.h"
 
-#ifdef LB_HAVE_ETCD
 #include <stdio.h>
 #include <string.h>
 
@@ -200,4 +199,3 @@ int etcd_residue(struct lb_session *session, const char *root, const char *prefi
     *ret_residue = residue;
     return 0;
 }
-#endif

@@ -15,7 +15,6 @@
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
-#ifdef LB_HAVE_ETCD
 #include <stddef.h>
 #include <string.h>
 
@@ -195,7 +194,17 @@ static const struct lb_option service_options[] = {
      "ended is granted a lock by etcd 3.4"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = service_options,
+    .options_bytes = sizeof(struct service_options),
+    .grant_bytes = sizeof(struct etcd_place),
+    .prepare = service_prepare,
+    .acquire = service_acquire,
+    .release = service_release,
+    .settle = service_settle,
+    .residue = service_residue,
+};
 
 const struct lb_lock lock_etcd_lock = {
     .name = "etcd-lock",
@@ -218,7 +227,6 @@ const struct lb_lock lock_etcd_lock = {
          .guarantee = LB_ON_MAJORITY,
          .crash = LB_CRASH_SESSION,
          .crash_slack_ns = 3 * LB_S_NS},
-    LB_IF_ETCD(.options = service_options, .options_bytes = sizeof(struct service_options),
-               .grant_bytes = sizeof(struct etcd_place), .prepare = service_prepare,
-               .acquire = service_acquire, .release = service_release, .settle = service_settle,
-               .residue = service_residue, .store = &etcd_store.store, )};
+    .store = &etcd_store.store,
+    .algorithm = &algorithm,
+};

@@ -12,7 +12,6 @@
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
-#ifdef LB_HAVE_ETCD
 #include <stddef.h>
 
 #include "drivers/wait.h"
@@ -70,7 +69,17 @@ static const struct lb_option mutex_options[] = {
      "from the next one, or from now on and then reads once more"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = mutex_options,
+    .options_bytes = sizeof(struct mutex_options),
+    .grant_bytes = sizeof(struct etcd_place),
+    .prepare = etcd_prepare_lease,
+    .acquire = mutex_acquire,
+    .release = mutex_release,
+    .settle = mutex_settle,
+    .residue = mutex_residue,
+};
 
 const struct lb_lock lock_etcd_mutex = {
     .name = "etcd-mutex",
@@ -94,7 +103,6 @@ const struct lb_lock lock_etcd_mutex = {
          .guarantee = LB_ON_MAJORITY,
          .crash = LB_CRASH_SESSION,
          .crash_slack_ns = 3 * LB_S_NS},
-    LB_IF_ETCD(.options = mutex_options, .options_bytes = sizeof(struct mutex_options),
-               .grant_bytes = sizeof(struct etcd_place), .prepare = etcd_prepare_lease,
-               .acquire = mutex_acquire, .release = mutex_release, .settle = mutex_settle,
-               .residue = mutex_residue, .store = &etcd_store.store, )};
+    .store = &etcd_store.store,
+    .algorithm = &algorithm,
+};

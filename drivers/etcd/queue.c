@@ -1,7 +1,6 @@
 /* queue: see queue.h. */
 #include "drivers/etcd/queue.h"
 
-#ifdef LB_HAVE_ETCD
 #include <string.h>
 
 #include "drivers/wait.h"
@@ -241,4 +240,3 @@ enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_
     if (place->lease == 0) return LB_OK;
     return etcd_lease_drop(etcd_session_of(session), place->lease);
 }
-#endif

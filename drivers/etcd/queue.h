@@ -9,8 +9,6 @@
 #include "drivers/etcd/keys.h"
 #include "drivers/etcd/session.h"
 
-#ifdef LB_HAVE_ETCD
-
 /* What a client keeps of its place; a lock's grant->data. */
 struct etcd_place {
     int64_t lease;    /* that the key hangs on; 0 = nothing was sent */
@@ -71,5 +69,4 @@ enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd
  * is still on its way fails without the lease. */
 enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place);
 
-#endif
 #endif

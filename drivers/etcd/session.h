@@ -5,14 +5,8 @@
 #ifndef DRIVERS_ETCD_SESSION_H
 #define DRIVERS_ETCD_SESSION_H
 
-#include "drivers/driver.h"
+#include "drivers/etcd/backend.h"
 
-extern const struct lb_backend backend_etcd;
-
-/* What its locks do under faults, LB_SCENARIOS of them; see expected.c. */
-extern const struct lb_expectation etcd_expected[];
-
-#ifdef LB_HAVE_ETCD
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
 #include "drivers/etcd/keys.h"
@@ -143,6 +137,5 @@ int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct l
  * lb_residue_fn. */
 int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
                  struct lb_residue *ret_residue, struct lb_err *err);
-#endif
 
 #endif

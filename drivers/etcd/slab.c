@@ -1,7 +1,6 @@
 /* slab: see slab.h. */
 #include "drivers/etcd/slab.h"
 
-#ifdef LB_HAVE_ETCD
 #define ALIGNMENT_BYTES 16
 
 static void *slab_alloc(void *data, size_t bytes) {
@@ -25,4 +24,3 @@ void slab_init(struct slab *slab, void *base, size_t size_bytes) {
 void slab_reset(struct slab *slab) {
     slab->used_bytes = 0;
 }
-#endif

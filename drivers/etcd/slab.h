@@ -6,7 +6,6 @@
 #ifndef DRIVERS_ETCD_SLAB_H
 #define DRIVERS_ETCD_SLAB_H
 
-#ifdef LB_HAVE_ETCD
 #include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +20,5 @@ struct slab {
 void slab_init(struct slab *slab, void *base, size_t size_bytes);
 /* Takes back all that was handed out. */
 void slab_reset(struct slab *slab);
-
-#endif
 
 #endif

@@ -3,7 +3,6 @@
  * drivers/store.h. */
 #include "drivers/etcd/store.h"
 
-#ifdef LB_HAVE_ETCD
 #include <string.h>
 
 #define BEHIND ":guarded"
@@ -85,4 +84,3 @@ const struct store_cas etcd_store = {.store = {.install = store_cas_install,
                                                .drop = drop},
                                      .get = get,
                                      .put = put};
-#endif

@@ -5,8 +5,6 @@
 #include "drivers/etcd/session.h"
 #include "drivers/store.h"
 
-#ifdef LB_HAVE_ETCD
 extern const struct store_cas etcd_store;
-#endif
 
 #endif

@@ -49,7 +49,9 @@ static int file_connect(struct lb_session *session, int64_t deadline_ns, struct 
         return err_set(err, LB_EXIT_MACHINE, "timer_create: %s", strerror(errno));
     }
     state->has_timer = true;
-    return session->lock->prepare ? session->lock->prepare(session, deadline_ns, err) : 0;
+    return session->lock->algorithm->prepare
+               ? session->lock->algorithm->prepare(session, deadline_ns, err)
+               : 0;
 }
 
 static void file_disconnect(struct lb_session *session) {
@@ -123,16 +125,20 @@ int file_count(struct lb_session *session, const char *prefix, const char *suffi
 
 static const char *const file_schemes[] = {"file", NULL};
 
-const struct lb_backend backend_file = {
-    .name = "file",
-    .summary = "files of this machine, no server",
-    .durability_class = "none",
-    .expected = file_expected,
-    .schemes = file_schemes,
+static const struct lb_connector connector = {
     .server_bytes = sizeof(struct file_server),
     .session_bytes = sizeof(struct file_session),
     .open = file_open,
     .connect = file_connect,
     .disconnect = file_disconnect,
     .describe = file_describe,
+};
+
+const struct lb_backend backend_file = {
+    .name = "file",
+    .summary = "files of this machine, no server",
+    .durability_class = "none",
+    .expected = file_expected,
+    .schemes = file_schemes,
+    .connector = &connector,
 };

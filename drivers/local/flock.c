@@ -139,6 +139,11 @@ static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_r
     "none promised; the kernel wakes waiters in order, but who waits for more than 100 ms queues anew " \
     "every 20 ms"
 
+static const struct lb_algorithm file_flock_algorithm = {
+    .acquire = flock_acquire,
+    .release = flock_release,
+};
+
 const struct lb_lock lock_file_flock = {
     .name = "file-flock",
     .summary = "flock(2) on one file a key, as flock(1) takes it",
@@ -156,8 +161,12 @@ const struct lb_lock lock_file_flock = {
              "pass it on",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .acquire = flock_acquire,
-    .release = flock_release,
+    .algorithm = &file_flock_algorithm,
+};
+
+static const struct lb_algorithm file_ofd_algorithm = {
+    .acquire = ofd_acquire,
+    .release = ofd_release,
 };
 
 const struct lb_lock lock_file_ofd = {
@@ -177,6 +186,5 @@ const struct lb_lock lock_file_ofd = {
              "a child that inherits the open file keeps the lock; Linux only; deadlocks are not found",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .acquire = ofd_acquire,
-    .release = ofd_release,
+    .algorithm = &file_ofd_algorithm,
 };

@@ -222,6 +222,18 @@ static const struct lb_option lockfile_options[] = {
     {0},
 };
 
+static const struct lb_algorithm algorithm = {
+    .options = lockfile_options,
+    .options_bytes = sizeof(struct lockfile_options),
+    .session_bytes = sizeof(struct lockfile_session),
+    .grant_bytes = sizeof(struct lockfile_grant),
+    .setup = lockfile_setup,
+    .prepare = lockfile_prepare,
+    .acquire = lockfile_acquire,
+    .release = lockfile_release,
+    .residue = lockfile_residue,
+};
+
 const struct lb_lock lock_file_lockfile = {
     .name = "file-lockfile",
     .summary = "a file that exists or not, with its owner's pid and stale detection",
@@ -244,13 +256,5 @@ const struct lb_lock lock_file_lockfile = {
          .crash = LB_CRASH_AT_ONCE,
          .crash_slack_ns = 200 * LB_MS_NS},
     .expected = file_lockfile_expected,
-    .options = lockfile_options,
-    .options_bytes = sizeof(struct lockfile_options),
-    .session_bytes = sizeof(struct lockfile_session),
-    .grant_bytes = sizeof(struct lockfile_grant),
-    .setup = lockfile_setup,
-    .prepare = lockfile_prepare,
-    .acquire = lockfile_acquire,
-    .release = lockfile_release,
-    .residue = lockfile_residue,
+    .algorithm = &algorithm,
 };

@@ -112,6 +112,12 @@ static enum lb_outcome mcs_release(struct lb_session *session, const struct lb_r
     }
 }
 
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = mcs_acquire,
+    .release = mcs_release,
+};
+
 const struct lb_lock lock_mem_mcs = {
     .name = "mem-mcs",
     .summary = "MCS queue lock (1991); a waiter that gives up leaves its node to be passed over",
@@ -128,7 +134,5 @@ const struct lb_lock lock_mem_mcs = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,
-    .grant_bytes = sizeof(struct memory_grant),
-    .acquire = mcs_acquire,
-    .release = mcs_release,
+    .algorithm = &algorithm,
 };

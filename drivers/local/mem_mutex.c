@@ -63,6 +63,12 @@ static enum lb_outcome robust_release(struct lb_session *session, const struct l
     return give(session, &memory_of(session)->robust[memory_slot(request)].mutex, grant);
 }
 
+static const struct lb_algorithm mem_mutex_algorithm = {
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = mutex_acquire,
+    .release = mutex_release,
+};
+
 const struct lb_lock lock_mem_mutex = {
     .name = "mem-mutex",
     .summary = "pthread mutex, process-shared, not robust",
@@ -76,9 +82,13 @@ const struct lb_lock lock_mem_mutex = {
               .hazards = "a holder that dies keeps it for ever; the mutex does not know its owner",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
+    .algorithm = &mem_mutex_algorithm,
+};
+
+static const struct lb_algorithm mem_robust_algorithm = {
     .grant_bytes = sizeof(struct memory_grant),
-    .acquire = mutex_acquire,
-    .release = mutex_release,
+    .acquire = robust_acquire,
+    .release = robust_release,
 };
 
 const struct lb_lock lock_mem_robust = {
@@ -97,7 +107,5 @@ const struct lb_lock lock_mem_robust = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
     .expected = memory_robust_expected,
-    .grant_bytes = sizeof(struct memory_grant),
-    .acquire = robust_acquire,
-    .release = robust_release,
+    .algorithm = &mem_robust_algorithm,
 };

@@ -61,6 +61,14 @@ static const struct lb_option rwlock_options[] = {
     {0},
 };
 
+static const struct lb_algorithm algorithm = {
+    .options = rwlock_options,
+    .options_bytes = sizeof(struct rwlock_options),
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = rwlock_acquire,
+    .release = rwlock_release,
+};
+
 const struct lb_lock lock_mem_rwlock = {
     .name = "mem-rwlock",
     .summary = "pthread read-write lock, process-shared, preferring readers or writers",
@@ -78,9 +86,5 @@ const struct lb_lock lock_mem_rwlock = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
     .expected = memory_rwlock_expected,
-    .options = rwlock_options,
-    .options_bytes = sizeof(struct rwlock_options),
-    .grant_bytes = sizeof(struct memory_grant),
-    .acquire = rwlock_acquire,
-    .release = rwlock_release,
+    .algorithm = &algorithm,
 };

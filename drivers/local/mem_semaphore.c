@@ -67,6 +67,14 @@ static enum lb_outcome semaphore_release(struct lb_session *session,
     return lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(errno));
 }
 
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct memory_grant),
+    .arm = semaphore_arm,
+    .disarm = semaphore_disarm,
+    .acquire = semaphore_acquire,
+    .release = semaphore_release,
+};
+
 const struct lb_lock lock_mem_semaphore = {
     .name = "mem-semaphore",
     .summary = "POSIX semaphore, process-shared",
@@ -82,9 +90,5 @@ const struct lb_lock lock_mem_semaphore = {
              "no owner: anybody may post, and the permit of a holder that dies is gone for ever",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
-    .grant_bytes = sizeof(struct memory_grant),
-    .arm = semaphore_arm,
-    .disarm = semaphore_disarm,
-    .acquire = semaphore_acquire,
-    .release = semaphore_release,
+    .algorithm = &algorithm,
 };

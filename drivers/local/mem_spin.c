@@ -27,6 +27,12 @@ static enum lb_outcome spin_release(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = spin_acquire,
+    .release = spin_release,
+};
+
 const struct lb_lock lock_mem_spin = {
     .name = "mem-spin",
     .summary = "test-and-test-and-set spin lock",
@@ -42,7 +48,5 @@ const struct lb_lock lock_mem_spin = {
              "holder that dies keeps it for ever",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
-    .grant_bytes = sizeof(struct memory_grant),
-    .acquire = spin_acquire,
-    .release = spin_release,
+    .algorithm = &algorithm,
 };

@@ -66,6 +66,12 @@ static enum lb_outcome ticket_release(struct lb_session *session, const struct l
     return LB_OK;
 }
 
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct memory_grant),
+    .acquire = ticket_acquire,
+    .release = ticket_release,
+};
+
 const struct lb_lock lock_mem_ticket = {
     .name = "mem-ticket",
     .summary = "ticket lock; a waiter that gives up leaves a note at its number",
@@ -82,7 +88,5 @@ const struct lb_lock lock_mem_ticket = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,
-    .grant_bytes = sizeof(struct memory_grant),
-    .acquire = ticket_acquire,
-    .release = ticket_release,
+    .algorithm = &algorithm,
 };

@@ -71,12 +71,16 @@ uint64_t memory_taken_back(struct lb_grant *grant) {
     return held;
 }
 
+static const struct lb_connector connector = {
+    .shared_bytes = sizeof(struct memory_shared),
+    .open = memory_open,
+    .describe = memory_describe,
+};
+
 const struct lb_backend backend_memory = {
     .name = "memory",
     .summary = "this machine's memory, no server",
     .durability_class = "none",
     .expected = memory_expected,
-    .shared_bytes = sizeof(struct memory_shared),
-    .open = memory_open,
-    .describe = memory_describe,
+    .connector = &connector,
 };

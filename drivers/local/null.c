@@ -26,11 +26,20 @@ static int null_describe(struct lb_session *session, struct lb_facts *facts, str
     return 0;
 }
 
+static const struct lb_connector connector = {
+    .describe = null_describe,
+};
+
 const struct lb_backend backend_null = {
     .name = "null",
     .summary = "nothing at all: the tool's own cost",
     .durability_class = "none",
-    .describe = null_describe,
+    .connector = &connector,
+};
+
+static const struct lb_algorithm algorithm = {
+    .acquire = null_acquire,
+    .release = null_release,
 };
 
 const struct lb_lock lock_null = {
@@ -41,6 +50,5 @@ const struct lb_lock lock_null = {
     .caps = LB_CAP_BASELINE | LB_CAP_TRY | LB_CAP_WAIT,
     .waits = "never",
     .about = {.order = "none", .guarantee = LB_NO_GUARANTEE},
-    .acquire = null_acquire,
-    .release = null_release,
+    .algorithm = &algorithm,
 };

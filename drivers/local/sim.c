@@ -157,13 +157,26 @@ static const struct lb_option sim_options[] = {
     {0},
 };
 
-static const struct lb_backend backend_sim = {
-    .name = "sim",
-    .summary = "scripted service times and faults, for known answers",
-    .durability_class = "none",
+static const struct lb_connector connector = {
     .shared_bytes = sizeof(struct sim_shared),
     .describe = sim_describe,
     .ping = sim_ping,
+};
+
+const struct lb_backend backend_sim = {
+    .name = "sim",
+    .summary = "scripted service times and faults, for known answers",
+    .durability_class = "none",
+    .connector = &connector,
+};
+
+static const struct lb_algorithm algorithm = {
+    .options = sim_options,
+    .options_bytes = sizeof(struct sim_options),
+    .grant_bytes = sizeof(uint64_t),
+    .acquire = sim_acquire,
+    .release = sim_release,
+    .settle = sim_settle,
 };
 
 const struct lb_lock lock_sim = {
@@ -182,10 +195,5 @@ const struct lb_lock lock_sim = {
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_LEASE},
     .expected = sim_expected,
-    .options = sim_options,
-    .options_bytes = sizeof(struct sim_options),
-    .grant_bytes = sizeof(uint64_t),
-    .acquire = sim_acquire,
-    .release = sim_release,
-    .settle = sim_settle,
+    .algorithm = &algorithm,
 };

@@ -18,6 +18,11 @@ static enum lb_outcome none_release(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
+static const struct lb_algorithm algorithm = {
+    .acquire = none_acquire,
+    .release = none_release,
+};
+
 const struct lb_lock lock_unsafe_none = {
     .name = "unsafe-none",
     .summary = "grants to everybody at once: the control that the checker must catch",
@@ -31,6 +36,5 @@ const struct lb_lock lock_unsafe_none = {
               .mistake = "no lock: two clients read, both write, one update is lost",
               .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_none_expected,
-    .acquire = none_acquire,
-    .release = none_release,
+    .algorithm = &algorithm,
 };

@@ -2,7 +2,6 @@
  * TLS. */
 #include "drivers/mariadb/maria_impl.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <mysqld_error.h>
 #include <string.h>
 
@@ -81,8 +80,8 @@ int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err
         maria_disconnect(session);
     }
     state->fd = session->traffic_fd = (int)mysql_get_socket(state->mysql);
-    if (!session->lock || !session->lock->prepare) return 0;
-    return session->lock->prepare(session, deadline_ns, err);
+    if (!session->lock || !session->lock->algorithm->prepare) return 0;
+    return session->lock->algorithm->prepare(session, deadline_ns, err);
 }
 
 void maria_disconnect(struct lb_session *session) {
@@ -96,4 +95,3 @@ void maria_disconnect(struct lb_session *session) {
     for (int i = 0; i < state->statement_count; i++) mysql_stmt_close(state->statement[i]);
     memset(state, 0, sizeof *state);
 }
-#endif

@@ -1,7 +1,6 @@
 /* maria_error: what error numbers mean here. Pure functions. */
 #include "drivers/mariadb/maria_impl.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <errmsg.h>
 #include <mysqld_error.h>
 
@@ -49,4 +48,3 @@ int maria_connect_exit(unsigned number) {
         return LB_EXIT_MACHINE;
     }
 }
-#endif

@@ -5,7 +5,6 @@
 
 #include "drivers/mariadb/maria_session.h"
 
-#ifdef LB_HAVE_MARIADB
 #include "drivers/url.h"
 
 #define MARIA_ADDRESSES_MAX 4
@@ -53,5 +52,4 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
 lb_connect_fn maria_connect;
 lb_disconnect_fn maria_disconnect;
 
-#endif
 #endif

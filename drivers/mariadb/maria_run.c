@@ -5,7 +5,6 @@
  * text 72. */
 #include "drivers/mariadb/maria_impl.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <mysqld_error.h>
 #include <string.h>
 
@@ -183,4 +182,3 @@ enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t
     *ret_result = result;
     return LB_OK;
 }
-#endif

@@ -6,11 +6,8 @@
 #ifndef DRIVERS_MARIADB_MARIA_SESSION_H
 #define DRIVERS_MARIADB_MARIA_SESSION_H
 
-#include "drivers/driver.h"
+#include "drivers/mariadb/backend.h"
 
-extern const struct lb_backend backend_mariadb;
-
-#ifdef LB_HAVE_MARIADB
 #include <mysql.h>
 
 #define MARIA_STATEMENTS_MAX 20
@@ -65,6 +62,5 @@ bool maria_ended(const struct lb_session *session);
 
 /* True for MariaDB, false for MySQL: they differ in a lock's name and time limits. */
 bool maria_is_mariadb(const struct lb_session *session);
-#endif
 
 #endif

@@ -1,12 +1,13 @@
 /* maria_sql: see maria_sql.h. */
 #include "drivers/mariadb/maria_sql.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <string.h>
 
 #include "drivers/mariadb/maria_impl.h"
 
 _Static_assert(SQL_ROLES <= MARIA_STATEMENTS_MAX, "a session keeps a statement for each role");
+_Static_assert(sizeof(struct maria_sql) <= SQL_SESSION_BYTES,
+               "session_bytes has room for the port");
 
 #define ARGS_MAX 8
 
@@ -57,22 +58,22 @@ static enum lb_outcome query(struct lb_session *session, const char *text, int64
     return outcome;
 }
 
-static enum lb_outcome go_home(struct lb_session *session, int64_t deadline_ns) {
+/* Goes to the database of the URL, or to "lockbench" where the URL names none. */
+static int go_home(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
-    if (server->url.path[0]) return LB_OK;
+    if (server->url.path[0]) return 0;
     enum lb_outcome outcome = query(session, "USE lockbench", deadline_ns);
-    if (outcome != LB_REFUSED) return outcome;
-    session->err.code = 0;
-    outcome = query(session, "CREATE DATABASE IF NOT EXISTS lockbench", deadline_ns);
-    return outcome == LB_OK ? query(session, "USE lockbench", deadline_ns) : outcome;
+    if (outcome == LB_REFUSED) {
+        session->err.code = 0;
+        outcome = query(session, "CREATE DATABASE IF NOT EXISTS lockbench", deadline_ns);
+        if (outcome == LB_OK) outcome = query(session, "USE lockbench", deadline_ns);
+    }
+    return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
-int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe,
-                      int64_t deadline_ns, struct lb_err *err) {
-    if (go_home(session, deadline_ns) != LB_OK)
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    return sql_begin_with(session, recipe, query, deadline_ns, err);
-}
-
-const struct sql_port maria_port = {port_prepare, port_run, maria_answer_after, maria_ended};
-#endif
+const struct sql_port maria_port = {.begin = go_home,
+                                    .query = query,
+                                    .prepare = port_prepare,
+                                    .run = port_run,
+                                    .answer_after = maria_answer_after,
+                                    .ended = maria_ended};

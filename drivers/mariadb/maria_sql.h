@@ -7,8 +7,6 @@
 #include "drivers/sql_lock.h"
 #include "drivers/store.h"
 
-#ifdef LB_HAVE_MARIADB
-
 struct maria_sql {
     struct sql_session sql;
     MYSQL_STMT *statement[SQL_ROLES];
@@ -16,11 +14,6 @@ struct maria_sql {
 };
 
 extern const struct sql_port maria_port;
-
-/* A lock's .prepare: goes to the database of the URL, or to "lockbench" where it names none; takes
- * a recipe on; makes its tables if they are not there. */
-int maria_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe,
-                      int64_t deadline_ns, struct lb_err *err);
 
 /* Names are bytes, compared as bytes: no collation folds two into one or ignores a blank at the
  * end. */
@@ -65,6 +58,5 @@ extern const struct lb_store maria_store;
  * year. */
 #define MARIA_NOW "UTC_TIMESTAMP(6)"
 #define MARIA_LEASE_END "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND"
-#endif
 
 #endif

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "drivers/mariadb/maria_impl.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -43,4 +42,3 @@ int maria_url(struct maria_server *server, const char *text, struct lb_err *err)
     }
     return resolve(server, err);
 }
-#endif

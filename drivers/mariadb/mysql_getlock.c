@@ -11,7 +11,6 @@
  * whole seconds, so a timed wait may end up to a second late there. */
 #include "drivers/mariadb/maria_sql.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <string.h>
 
 #include "drivers/mariadb/getlock_rules.h"
@@ -123,7 +122,14 @@ static int getlock_residue(struct lb_session *session, const char *prefix,
     *ret_residue = residue;
     return 0;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .session_bytes = sizeof(struct getlock_session),
+    .prepare = getlock_prepare,
+    .acquire = getlock_acquire,
+    .release = getlock_release,
+    .residue = getlock_residue,
+};
 
 const struct lb_lock lock_mysql_getlock = {
     .name = "mysql-getlock",
@@ -146,6 +152,5 @@ const struct lb_lock lock_mysql_getlock = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    LB_IF_MARIADB(.session_bytes = sizeof(struct getlock_session), .prepare = getlock_prepare,
-                  .acquire = getlock_acquire, .release = getlock_release,
-                  .residue = getlock_residue, )};
+    .algorithm = &algorithm,
+};

@@ -12,7 +12,6 @@
  * which the conditions read, comes last. */
 #include "drivers/mariadb/maria_sql.h"
 
-#ifdef LB_HAVE_MARIADB
 #define IF_OVER "IF(expire_at <= " MARIA_NOW ", "
 
 static const struct sql_recipe recipe = {
@@ -43,11 +42,6 @@ static const struct sql_recipe recipe = {
         MARIA_STORE_STATEMENTS,
     }};
 
-static int lease_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return maria_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
-
 const struct lb_lock lock_mysql_lease = {
     .name = "mysql-lease",
     .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column",
@@ -70,9 +64,7 @@ const struct lb_lock lock_mysql_lease = {
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 250 * LB_MS_NS},
     .expected = sql_lease_expected,
-    LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql),
-                  .grant_bytes = sizeof(struct sql_grant), .prepare = lease_prepare,
-                  .acquire = sql_lease_acquire, .release = sql_lease_release,
-                  .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue,
-                  .store = &maria_store, )};
+    .store = &maria_store,
+    .algorithm = &sql_lease_algorithm,
+    .recipe = &recipe,
+};

@@ -5,7 +5,6 @@
  * A failed try costs three round trips: BEGIN, SELECT, ROLLBACK. */
 #include "drivers/mariadb/maria_sql.h"
 
-#ifdef LB_HAVE_MARIADB
 static const struct sql_recipe recipe = {.port = &maria_port,
                                          .schema = (const char *const[]){MARIA_ROW_SCHEMA, NULL},
                                          .leaves = "a row of lockbench_row",
@@ -14,11 +13,6 @@ static const struct sql_recipe recipe = {.port = &maria_port,
                                              MARIA_ROW_STATEMENTS,
                                              [SQL_LOCK_NOW] = {MARIA_ROW_LOCKED " NOWAIT", "k"},
                                          }};
-
-static int nowait_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return maria_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_mysql_nowait = {
     .name = "mysql-nowait",
@@ -41,8 +35,6 @@ const struct lb_lock lock_mysql_nowait = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
     .expected = sql_row_expected,
-    LB_IF_MARIADB(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql),
-                  .grant_bytes = sizeof(struct sql_grant), .prepare = nowait_prepare,
-                  .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_transaction_acquire,
-                  .release = sql_transaction_release, .residue = sql_residue, )};
+    .algorithm = &sql_transaction_algorithm,
+    .recipe = &recipe,
+};

@@ -7,7 +7,6 @@
  * whatever the pauses, since it is the database that checks at the write. */
 #include "drivers/mariadb/maria_sql.h"
 
-#ifdef LB_HAVE_MARIADB
 static const struct sql_recipe recipe = {
     .port = &maria_port,
     .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_version (" MARIA_NAME ", "
@@ -23,11 +22,6 @@ static const struct sql_recipe recipe = {
         [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?", "k"},
         [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_version WHERE " MARIA_NAME_LEFT, "kk"},
     }};
-
-static int optimistic_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return maria_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_mysql_optimistic = {
     .name = "mysql-optimistic",
@@ -47,7 +41,6 @@ const struct lb_lock lock_mysql_optimistic = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
     .expected = sql_optimistic_expected,
-    LB_IF_MARIADB(.session_bytes = sizeof(struct maria_sql),
-                  .grant_bytes = sizeof(struct sql_grant), .prepare = optimistic_prepare,
-                  .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_optimistic_acquire,
-                  .release = sql_optimistic_release, .residue = sql_residue, )};
+    .algorithm = &sql_optimistic_algorithm,
+    .recipe = &recipe,
+};

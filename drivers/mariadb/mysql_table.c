@@ -15,7 +15,6 @@
  * sweep=nobody, since sweepers lock the row too. */
 #include "drivers/mariadb/maria_sql.h"
 
-#ifdef LB_HAVE_MARIADB
 static const struct sql_recipe recipe = {
     .port = &maria_port,
     .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_table (" MARIA_NAME
@@ -41,11 +40,6 @@ static const struct sql_recipe recipe = {
                       "kk"},
     }};
 
-static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return maria_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
-
 const struct lb_lock lock_mysql_table = {
     .name = "mysql-table",
     .summary =
@@ -69,8 +63,6 @@ const struct lb_lock lock_mysql_table = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
     .expected = sql_lease_expected,
-    LB_IF_MARIADB(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
-                  .session_bytes = sizeof(struct maria_sql),
-                  .grant_bytes = sizeof(struct sql_grant), .prepare = table_prepare,
-                  .acquire = sql_lease_acquire, .release = sql_lease_release,
-                  .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};
+    .algorithm = &sql_table_algorithm,
+    .recipe = &recipe,
+};

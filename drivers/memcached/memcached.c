@@ -317,13 +317,7 @@ static const struct lb_expectation memcached_expected[LB_SCENARIOS] = {
         SAFE("it counts the seconds since its start, by a clock that nobody sets"),
 };
 
-const struct lb_backend backend_memcached = {
-    .name = "memcached",
-    .summary = "memcached, one server",
-    .schemes = memcached_schemes,
-    .topologies = (const char *const[]){"memcached", NULL},
-    .expected = memcached_expected,
-    .install = "memcached",
+static const struct lb_connector connector = {
     .options = memcached_options,
     .options_bytes = sizeof(struct memcached_options),
     .server_bytes = sizeof(struct memcached_server),
@@ -333,6 +327,27 @@ const struct lb_backend backend_memcached = {
     .disconnect = memcached_disconnect,
     .describe = memcached_describe,
     .ping = memcached_ping,
+};
+
+const struct lb_backend backend_memcached = {
+    .name = "memcached",
+    .summary = "memcached, one server",
+    .schemes = memcached_schemes,
+    .topologies = (const char *const[]){"memcached", NULL},
+    .expected = memcached_expected,
+    .install = "memcached",
+    .connector = &connector,
+};
+
+static const struct lb_algorithm algorithm = {
+    .options = add_options,
+    .options_bytes = sizeof(struct add_options),
+    .grant_bytes = sizeof(struct add_grant),
+    .acquire = add_acquire,
+    .release = add_release,
+    .renew = add_renew,
+    .settle = add_settle,
+    .residue = add_residue,
 };
 
 const struct lb_lock lock_memcached_add = {
@@ -355,13 +370,6 @@ const struct lb_lock lock_memcached_add = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
-    .options = add_options,
-    .options_bytes = sizeof(struct add_options),
-    .grant_bytes = sizeof(struct add_grant),
-    .acquire = add_acquire,
-    .release = add_release,
-    .renew = add_renew,
-    .settle = add_settle,
-    .residue = add_residue,
     .store = &memcached_store.store,
+    .algorithm = &algorithm,
 };

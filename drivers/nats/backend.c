@@ -87,7 +87,9 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
         return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
                        session->err.text);
     }
-    return session->lock->prepare ? session->lock->prepare(session, deadline_ns, err) : 0;
+    return session->lock->algorithm->prepare
+               ? session->lock->algorithm->prepare(session, deadline_ns, err)
+               : 0;
 }
 
 static void nats_disconnect(struct lb_session *session) {
@@ -126,13 +128,7 @@ static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
         VIOLATED("the bucket is gone with the data, and who comes first makes it anew"),
 };
 
-const struct lb_backend backend_nats = {
-    .name = "nats",
-    .summary = "NATS with JetStream, one server",
-    .schemes = nats_schemes,
-    .topologies = (const char *const[]){"nats", NULL},
-    .expected = nats_expected,
-    .install = "nats-server",
+static const struct lb_connector connector = {
     .options = nats_option_table,
     .options_bytes = sizeof(struct nats_options),
     .server_bytes = sizeof(struct nats_server),
@@ -142,4 +138,14 @@ const struct lb_backend backend_nats = {
     .disconnect = nats_disconnect,
     .describe = nats_describe,
     .ping = nats_ping,
+};
+
+const struct lb_backend backend_nats = {
+    .name = "nats",
+    .summary = "NATS with JetStream, one server",
+    .schemes = nats_schemes,
+    .topologies = (const char *const[]){"nats", NULL},
+    .expected = nats_expected,
+    .install = "nats-server",
+    .connector = &connector,
 };

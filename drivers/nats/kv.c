@@ -361,6 +361,19 @@ static const struct lb_option kv_options[] = {
     {0},
 };
 
+static const struct lb_algorithm algorithm = {
+    .options = kv_options,
+    .options_bytes = sizeof(struct kv_options),
+    .session_bytes = sizeof(struct kv_session),
+    .grant_bytes = sizeof(struct kv_grant),
+    .prepare = kv_prepare,
+    .acquire = kv_acquire,
+    .release = kv_release,
+    .renew = kv_renew,
+    .settle = kv_settle,
+    .residue = kv_residue,
+};
+
 const struct lb_lock lock_nats_kv = {
     .name = "nats-kv",
     .summary = "a key of a JetStream bucket, each write bound to the last sequence seen",
@@ -386,14 +399,5 @@ const struct lb_lock lock_nats_kv = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 3 * LB_S_NS},
-    .options = kv_options,
-    .options_bytes = sizeof(struct kv_options),
-    .session_bytes = sizeof(struct kv_session),
-    .grant_bytes = sizeof(struct kv_grant),
-    .prepare = kv_prepare,
-    .acquire = kv_acquire,
-    .release = kv_release,
-    .renew = kv_renew,
-    .settle = kv_settle,
-    .residue = kv_residue,
+    .algorithm = &algorithm,
 };

@@ -14,7 +14,6 @@
  * it at once. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 #include <stdlib.h>
 
 static const struct {
@@ -122,7 +121,13 @@ static int advisory_residue(struct lb_session *session, const char *prefix,
     *ret_residue = residue;
     return 0;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .prepare = advisory_prepare,
+    .acquire = advisory_acquire,
+    .release = advisory_release,
+    .residue = advisory_residue,
+};
 
 const struct lb_lock lock_pg_advisory = {
     .name = "pg-advisory",
@@ -146,5 +151,5 @@ const struct lb_lock lock_pg_advisory = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    LB_IF_PQ(.prepare = advisory_prepare, .acquire = advisory_acquire, .release = advisory_release,
-             .residue = advisory_residue, )};
+    .algorithm = &algorithm,
+};

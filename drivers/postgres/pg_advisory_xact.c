@@ -7,7 +7,6 @@
  * nothing. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .leaves = "an advisory lock of a session of ours",
@@ -20,11 +19,6 @@ static const struct sql_recipe recipe = {
         [SQL_LOCK_NOW] = {"SELECT WHERE pg_try_advisory_xact_lock($1::bigint)", "n"},
         [SQL_LEFT] = {PG_ADVISORY_LEFT, ""},
     }};
-
-static int xact_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_pg_advisory_xact = {
     .name = "pg-advisory-xact",
@@ -45,7 +39,6 @@ const struct lb_lock lock_pg_advisory_xact = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = xact_prepare, .acquire = sql_transaction_acquire,
-             .release = sql_transaction_release, .residue = sql_residue, )};
+    .algorithm = &sql_transaction_algorithm,
+    .recipe = &recipe,
+};

@@ -4,7 +4,6 @@
  * other way. */
 #include "drivers/postgres/pg_impl.h"
 
-#ifdef LB_HAVE_PQ
 #include "drivers/wait.h"
 
 /* Warnings would go to stderr; those that matter come as values too (pg_advisory_unlock's
@@ -58,8 +57,8 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
     PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
     if (PQsetnonblocking(conn, 1) != 0) return connect_failed(conn, err);
     state->fd = session->traffic_fd = PQsocket(conn);
-    if (!session->lock || !session->lock->prepare) return 0;
-    return session->lock->prepare(session, deadline_ns, err);
+    if (!session->lock || !session->lock->algorithm->prepare) return 0;
+    return session->lock->algorithm->prepare(session, deadline_ns, err);
 }
 
 void pg_disconnect(struct lb_session *session) {
@@ -71,4 +70,3 @@ void pg_disconnect(struct lb_session *session) {
     PQfinish(state->conn);
     memset(state, 0, sizeof *state);
 }
-#endif

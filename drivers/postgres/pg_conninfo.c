@@ -4,7 +4,6 @@
  * shown. */
 #include "drivers/postgres/pg_impl.h"
 
-#ifdef LB_HAVE_PQ
 #include "drivers/url.h"
 
 /* libpq ends the password at the first "@" and takes the rest for the host, so that a part of the
@@ -68,4 +67,3 @@ void pg_conninfo_done(struct pg_conninfo *info) {
     PQconninfoFree(info->parsed);
     memset(info, 0, sizeof *info);
 }
-#endif

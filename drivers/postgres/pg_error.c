@@ -1,7 +1,6 @@
 /* pg_error: what the server's errors mean here. Pure functions over SQLSTATEs and texts. */
 #include "drivers/postgres/pg_impl.h"
 
-#ifdef LB_HAVE_PQ
 #include <ctype.h>
 #include <stdio.h>
 
@@ -74,4 +73,3 @@ void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_lin
     snprintf(ret_line, size, "%.*s%.*s", (int)(state - 1 - line), line, (int)(line + len - rest),
              rest);
 }
-#endif

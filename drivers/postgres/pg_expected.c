@@ -1,7 +1,7 @@
 /* pg_expected: what PostgreSQL's locks do under each fault where that is not what SQL databases'
  * locks do (drivers/sql_expected.c). See drivers/expect.h. */
 #include "drivers/expect.h"
-#include "drivers/postgres/pg_session.h"
+#include "drivers/postgres/backend.h"
 
 /* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is
  * held. */

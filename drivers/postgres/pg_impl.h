@@ -5,8 +5,6 @@
 
 #include "drivers/postgres/pg_session.h"
 
-#ifdef LB_HAVE_PQ
-
 #define PG_KEYWORDS_MAX 64
 
 struct pg_options {
@@ -48,5 +46,4 @@ void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_lin
 lb_connect_fn pg_connect;
 lb_disconnect_fn pg_disconnect;
 
-#endif
 #endif

@@ -9,7 +9,6 @@
  * and the holder's release waits. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema =
@@ -37,11 +36,6 @@ static const struct sql_recipe recipe = {
         PG_STORE_STATEMENTS,
     }};
 
-static int lease_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
-
 const struct lb_lock lock_pg_lease = {
     .name = "pg-lease",
     .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column",
@@ -65,8 +59,7 @@ const struct lb_lock lock_pg_lease = {
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 250 * LB_MS_NS},
     .expected = sql_lease_expected,
-    LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = lease_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
-             .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue,
-             .store = &pg_store, )};
+    .store = &pg_store,
+    .algorithm = &sql_lease_algorithm,
+    .recipe = &recipe,
+};

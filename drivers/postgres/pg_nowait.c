@@ -5,7 +5,6 @@
  * A failed try costs three round trips (BEGIN, SELECT, ROLLBACK) and a line in the server's log. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_ROW_SCHEMA, NULL},
@@ -16,11 +15,6 @@ static const struct sql_recipe recipe = {
         [SQL_LOCK_NOW] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE NOWAIT"),
                           "k"},
     }};
-
-static int nowait_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_pg_nowait = {
     .name = "pg-nowait",
@@ -42,8 +36,6 @@ const struct lb_lock lock_pg_nowait = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
     .expected = pg_row_expected,
-    LB_IF_PQ(.options = sql_poll_options, .options_bytes = sizeof(struct sql_options),
-             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = nowait_prepare, .arm = sql_arm, .disarm = sql_disarm,
-             .acquire = sql_transaction_acquire, .release = sql_transaction_release,
-             .residue = sql_residue, )};
+    .algorithm = &sql_transaction_algorithm,
+    .recipe = &recipe,
+};

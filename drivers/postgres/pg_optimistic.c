@@ -8,7 +8,6 @@
  * checks at the write. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_VERSION_SCHEMA, NULL},
@@ -19,11 +18,6 @@ static const struct sql_recipe recipe = {
                        "WHERE name = $1::text AND version = $2::bigint",
                        "kvx"},
     }};
-
-static int optimistic_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_pg_optimistic = {
     .name = "pg-optimistic",
@@ -43,7 +37,6 @@ const struct lb_lock lock_pg_optimistic = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
     .expected = sql_optimistic_expected,
-    LB_IF_PQ(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = optimistic_prepare, .arm = sql_arm, .disarm = sql_disarm,
-             .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
-             .residue = sql_residue, )};
+    .algorithm = &sql_optimistic_algorithm,
+    .recipe = &recipe,
+};

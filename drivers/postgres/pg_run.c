@@ -4,7 +4,6 @@
  * before the first read instead of reading into EAGAIN. */
 #include "drivers/postgres/pg_impl.h"
 
-#ifdef LB_HAVE_PQ
 #include "drivers/wait.h"
 
 int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
@@ -174,4 +173,3 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
                    session->err.text);
 }
-#endif

@@ -6,16 +6,8 @@
 #ifndef DRIVERS_POSTGRES_PG_SESSION_H
 #define DRIVERS_POSTGRES_PG_SESSION_H
 
-#include "drivers/driver.h"
+#include "drivers/postgres/backend.h"
 
-extern const struct lb_backend backend_postgres;
-
-/* What some locks do under faults, LB_SCENARIOS each; see pg_expected.c. The others are in
- * sql_lock.h. */
-extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[],
-    pg_unsafe_version_expected[];
-
-#ifdef LB_HAVE_PQ
 #include <endian.h>
 #include <libpq-fe.h>
 #include <string.h>
@@ -83,6 +75,5 @@ static inline int64_t pg_int8(const PGresult *result, int row, int column) {
     memcpy(&number, PQgetvalue(result, row, column), sizeof number);
     return (int64_t)be64toh(number);
 }
-#endif
 
 #endif

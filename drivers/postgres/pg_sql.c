@@ -1,7 +1,6 @@
 /* pg_sql: see pg_sql.h. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 #include <stdlib.h>
 
 #define INT8_OID 20 /* bigint, in pg_type */
@@ -56,10 +55,8 @@ static enum lb_outcome query(struct lb_session *session, const char *text, int64
     return outcome;
 }
 
-int pg_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-                   struct lb_err *err) {
-    return sql_begin_with(session, recipe, query, deadline_ns, err);
-}
-
-const struct sql_port pg_port = {port_prepare, port_run, pg_answer_after, pg_ended};
-#endif
+const struct sql_port pg_port = {.query = query,
+                                 .prepare = port_prepare,
+                                 .run = port_run,
+                                 .answer_after = pg_answer_after,
+                                 .ended = pg_ended};

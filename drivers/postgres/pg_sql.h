@@ -6,13 +6,7 @@
 #include "drivers/sql_lock.h"
 #include "drivers/store.h"
 
-#ifdef LB_HAVE_PQ
-
 extern const struct sql_port pg_port;
-
-/* A lock's .prepare: takes a recipe on; makes its tables if they are not there. */
-int pg_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe, int64_t deadline_ns,
-                   struct lb_err *err);
 
 /* Advisory locks of sessions that call themselves as we do, here, other than this one. */
 #define PG_ADVISORY_LEFT                                                                                 \
@@ -71,6 +65,5 @@ extern const struct lb_store pg_store;
                  "k"},                                                                             \
     [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = $1::text", "k"},                   \
     [SQL_LEFT] = {"SELECT count(*) FROM lockbench_version WHERE starts_with(name, $1::text)", "k"}
-#endif
 
 #endif

@@ -2,7 +2,6 @@
  * pg_sql.h, which has the statements. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 #include "drivers/sql_store.h"
 
 static int setup(struct lb_session *session, struct lb_err *err) {
@@ -22,4 +21,3 @@ const struct lb_store pg_store = {.setup = setup,
                                   .write = sql_store_write,
                                   .read = sql_store_read,
                                   .drop = sql_store_drop};
-#endif

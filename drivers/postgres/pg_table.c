@@ -10,7 +10,6 @@
  * leaves a dead row and a line in the log. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
@@ -28,11 +27,6 @@ static const struct sql_recipe recipe = {
         [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
         [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
     }};
-
-static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_pg_table = {
     .name = "pg-table",
@@ -57,7 +51,6 @@ const struct lb_lock lock_pg_table = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
     .expected = sql_lease_expected,
-    LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
-             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = table_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
-             .renew = sql_lease_renew, .settle = sql_lease_settle, .residue = sql_residue, )};
+    .algorithm = &sql_table_algorithm,
+    .recipe = &recipe,
+};

@@ -5,7 +5,6 @@
  * A control: the checker must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 #define HOST "coalesce(host(inet_client_addr()), 'local')"
 
 static const struct sql_recipe recipe = {
@@ -23,10 +22,17 @@ static const struct sql_recipe recipe = {
         [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
     }};
 
-static int owner_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
+static const struct lb_algorithm algorithm = {
+    .options = sql_table_options,
+    .options_bytes = sizeof(struct sql_options),
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .prepare = sql_prepare,
+    .acquire = sql_lease_acquire,
+    .release = sql_lease_release,
+    .settle = sql_lease_settle,
+    .residue = sql_residue,
+};
 
 const struct lb_lock lock_unsafe_sql_owner_is_host = {
     .name = "unsafe-sql-owner-is-host",
@@ -50,7 +56,6 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
          .exposed_by = "contended",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = pg_unsafe_owner_expected,
-    LB_IF_PQ(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
-             .session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = owner_prepare, .acquire = sql_lease_acquire, .release = sql_lease_release,
-             .settle = sql_lease_settle, .residue = sql_residue, )};
+    .algorithm = &algorithm,
+    .recipe = &recipe,
+};

@@ -6,7 +6,6 @@
  * A control: the checker must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
-#ifdef LB_HAVE_PQ
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_VERSION_SCHEMA, NULL},
@@ -17,11 +16,6 @@ static const struct sql_recipe recipe = {
                        "WHERE name = $1::text AND version = version",
                        "kxv"},
     }};
-
-static int version_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return pg_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_unsafe_sql_version_compares_itself = {
     .name = "unsafe-sql-version-compares-itself",
@@ -42,7 +36,6 @@ const struct lb_lock lock_unsafe_sql_version_compares_itself = {
               .exposed_by = "guarded-update",
               .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = pg_unsafe_version_expected,
-    LB_IF_PQ(.session_bytes = sizeof(struct sql_session), .grant_bytes = sizeof(struct sql_grant),
-             .prepare = version_prepare, .arm = sql_arm, .disarm = sql_disarm,
-             .acquire = sql_optimistic_acquire, .release = sql_optimistic_release,
-             .residue = sql_residue, )};
+    .algorithm = &sql_optimistic_algorithm,
+    .recipe = &recipe,
+};

@@ -3,7 +3,6 @@
  * and repeats a command only if a server said that it did not do it. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <string.h>
 
@@ -301,4 +300,3 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
     }
     return lb_fail(session, outcome, "redis: %s", text);
 }
-#endif

@@ -5,7 +5,6 @@
  * good. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,4 +129,3 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
     *ret_slot = slot;
     return redis_node_add(state, host, port);
 }
-#endif

@@ -3,7 +3,6 @@
  * function table. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -265,4 +264,3 @@ void conn_close(struct redis_conn *conn) {
     redisFree(conn->context);
     conn->context = NULL;
 }
-#endif

@@ -2,7 +2,7 @@
  * server, and those that differ from it. See drivers/expect.h. Servers keep keys in memory only,
  * unless the plan asks for durability = sync. */
 #include "drivers/expect.h"
-#include "drivers/redis/redis.h"
+#include "drivers/redis/backend.h"
 
 #define FORGETS                                                                                    \
     [LB_SCENARIO_SERVER_RESTART] =                                                                 \

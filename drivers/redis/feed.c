@@ -2,7 +2,6 @@
  * comes on it is taken one by one. See redis.h. It knows no channel and no message. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdlib.h>
 
 #include "drivers/wait.h"
@@ -61,4 +60,3 @@ void redis_feed_close(struct redis_feed *feed) {
     conn_close(&feed->conn);
     free(feed);
 }
-#endif

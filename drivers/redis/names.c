@@ -1,7 +1,6 @@
 /* names: of keys, of holders, and which of them are left on the servers. See redis.h. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <string.h>
 
@@ -95,4 +94,3 @@ int redis_count_channels(struct lb_session *session, const char *before, const c
     }
     return 0;
 }
-#endif

@@ -1,7 +1,6 @@
 /* pubsub: see pubsub.h. */
 #include "drivers/redis/pubsub.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <string.h>
 
 #include "drivers/wait.h"
@@ -224,4 +223,3 @@ void pubsub_end(struct pubsub *pubsub) {
         pubsub->line[i].feed = NULL;
     }
 }
-#endif

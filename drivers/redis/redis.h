@@ -9,7 +9,7 @@
 #ifndef DRIVERS_REDIS_REDIS_H
 #define DRIVERS_REDIS_REDIS_H
 
-#include "drivers/driver.h"
+#include "drivers/redis/backend.h"
 
 #define REDIS_ARGS_MAX 24     /* words of one command */
 #define REDIS_ELEMENTS_MAX 40 /* kept of an array */
@@ -58,17 +58,6 @@ struct redis_command {
     int count;
     int keys; /* of a script: how many of the words are keys */
 };
-
-extern const struct lb_backend backend_redis;
-
-/* What the locks do under faults, LB_SCENARIOS each; see expected.c. */
-extern const struct lb_expectation redis_expected[], redis_pubsub_expected[], redis_fair_expected[],
-    redis_semaphore_expected[], redis_permit_expected[], redis_latch_expected[],
-    redis_multi_expected[], redis_redlock_expected[], redis_wait_expected[];
-/* The same of the controls; see unsafe_expected.c. */
-extern const struct lb_expectation unsafe_setnx_expire_expected[], unsafe_del_expected[],
-    unsafe_getset_expected[], unsafe_getset_repaired_expected[], unsafe_reentrant_expected[],
-    unsafe_renew_late_expected[], unsafe_ttl_short_expected[], unsafe_redlock_expected[];
 
 /* --- nodes --- */
 

@@ -4,7 +4,6 @@
 
 #include "drivers/redis/redis.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <hiredis.h>
 
 #include "drivers/gate.h"
@@ -145,6 +144,5 @@ int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struc
 /* Whether the sentinels agree and know all of each other, the primary and its replicas; and the
  * facts. 0, or -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
-#endif
 
 #endif

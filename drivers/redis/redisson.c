@@ -1,7 +1,6 @@
 /* redisson: names, holders, scripts. See redisson.h. */
 #include "drivers/redis/redisson.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -143,4 +142,3 @@ int redisson_residue(struct lb_session *session, const char *prefix, const char 
     *ret_residue = residue;
     return 0;
 }
-#endif

@@ -1,7 +1,6 @@
 /* redisson_await: how Redisson's locks wait. See redisson.h. */
 #include "drivers/redis/redisson.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
 static int for_one(const char *message, int waiters) {
@@ -63,4 +62,3 @@ enum lb_outcome redisson_await(struct redisson_try *one) {
     pubsub_leave(&wait);
     return outcome;
 }
-#endif

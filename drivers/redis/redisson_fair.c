@@ -8,7 +8,6 @@
  * that is not there. */
 #include "drivers/redis/redisson_rlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 
 #include "drivers/wait.h"
@@ -167,7 +166,18 @@ static const struct lb_option fair_options[] = {
      1e6, 3600e9, NULL,
      "how long a waiter without a deadline is believed alive (fairLockWaitTimeout)"},
     {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = fair_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct fair_grant),
+    .acquire = fair_acquire,
+    .release = fair_release,
+    .renew = rlock_renew,
+    .settle = fair_settle,
+    .residue = fair_residue,
+};
 
 const struct lb_lock lock_redis_fair = {
     .name = "redis-fair",
@@ -190,8 +200,5 @@ const struct lb_lock lock_redis_fair = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .expected = redis_fair_expected,
-    LB_IF_HIREDIS(.options = fair_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct fair_grant), .acquire = fair_acquire,
-                  .release = fair_release, .renew = rlock_renew, .settle = fair_settle,
-                  .residue = fair_residue, )};
+    .algorithm = &algorithm,
+};

@@ -6,8 +6,6 @@
 #include "drivers/redis/redisson_rlock.h"
 #include "drivers/redis/store.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 #define TOKEN_KEY "redisson_lock_token:"
 
 REDIS_SCRIPT(fenced_take);
@@ -57,7 +55,18 @@ static enum lb_outcome fenced_acquire(struct lb_session *session, const struct l
 }
 
 static const struct lb_option fenced_options[] = {REDISSON_OPTIONS, {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = fenced_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct rlock_grant),
+    .acquire = fenced_acquire,
+    .release = rlock_release,
+    .renew = rlock_renew,
+    .settle = rlock_settle,
+    .residue = rlock_residue,
+};
 
 const struct lb_lock lock_redis_fenced = {
     .name = "redis-fenced",
@@ -81,8 +90,6 @@ const struct lb_lock lock_redis_fenced = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
-    LB_IF_HIREDIS(.options = fenced_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct rlock_grant), .acquire = fenced_acquire,
-                  .release = rlock_release, .renew = rlock_renew, .settle = rlock_settle,
-                  .residue = rlock_residue, .store = &redis_store, )};
+    .store = &redis_store,
+    .algorithm = &algorithm,
+};

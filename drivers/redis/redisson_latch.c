@@ -6,7 +6,6 @@
  * may not have counted. A latch that was never set is open. */
 #include "drivers/redis/redisson_sc.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +100,17 @@ static int latch_residue(struct lb_session *session, const char *prefix,
 }
 
 static const struct lb_option latch_options[] = {REDISSON_OPTIONS, {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = latch_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .arm = latch_arm,
+    .disarm = latch_disarm,
+    .acquire = latch_acquire,
+    .release = latch_release,
+    .residue = latch_residue,
+};
 
 const struct lb_lock lock_redis_latch = {
     .name = "redis-latch",
@@ -124,7 +133,5 @@ const struct lb_lock lock_redis_latch = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_NEVER},
     .expected = redis_latch_expected,
-    LB_IF_HIREDIS(.options = latch_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session), .arm = latch_arm,
-                  .disarm = latch_disarm, .acquire = latch_acquire, .release = latch_release,
-                  .residue = latch_residue, )};
+    .algorithm = &algorithm,
+};

@@ -9,7 +9,6 @@
  * the other. */
 #include "drivers/redis/redisson_rlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
 #define ANSWER_NS (3 * LB_S_NS) /* Redisson's timeout for a command */
@@ -249,10 +248,22 @@ static enum lb_outcome multi_settle(struct lb_session *session, const struct lb_
 }
 
 static const struct lb_option multi_options[] = {REDISSON_OPTIONS, {0}};
-#endif
 
 static const char *const multi_topologies[] = {
     "redis-independents", "redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL};
+
+static const struct lb_algorithm algorithm = {
+    .options = multi_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct rlock_grant),
+    .prepare = multi_prepare,
+    .acquire = multi_acquire,
+    .release = multi_release,
+    .renew = multi_renew,
+    .settle = multi_settle,
+    .residue = rlock_residue,
+};
 
 const struct lb_lock lock_redis_multi = {
     .name = "redis-multi",
@@ -274,8 +285,5 @@ const struct lb_lock lock_redis_multi = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .expected = redis_multi_expected,
-    LB_IF_HIREDIS(.options = multi_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct rlock_grant), .prepare = multi_prepare,
-                  .acquire = multi_acquire, .release = multi_release, .renew = multi_renew,
-                  .settle = multi_settle, .residue = rlock_residue, )};
+    .algorithm = &algorithm,
+};

@@ -6,7 +6,6 @@
  * who asks: with clocks apart by more than a lease, permits end early or never. */
 #include "drivers/redis/redisson_sc.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +198,20 @@ static int permit_residue(struct lb_session *session, const char *prefix,
 }
 
 static const struct lb_option permit_options[] = {REDISSON_OPTIONS, {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = permit_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct permit_grant),
+    .arm = sc_arm,
+    .disarm = permit_disarm,
+    .acquire = permit_acquire,
+    .release = permit_release,
+    .renew = permit_renew,
+    .settle = permit_settle,
+    .residue = permit_residue,
+};
 
 const struct lb_lock lock_redis_permit = {
     .name = "redis-permit",
@@ -221,8 +233,5 @@ const struct lb_lock lock_redis_permit = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .expected = redis_permit_expected,
-    LB_IF_HIREDIS(.options = permit_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct permit_grant), .arm = sc_arm,
-                  .disarm = permit_disarm, .acquire = permit_acquire, .release = permit_release,
-                  .renew = permit_renew, .settle = permit_settle, .residue = permit_residue, )};
+    .algorithm = &algorithm,
+};

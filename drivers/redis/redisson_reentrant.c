@@ -6,8 +6,6 @@
  * told has run out. */
 #include "drivers/redis/redisson_rlock.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 static enum lb_outcome reentrant_acquire(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     struct rlock_grant *mine = grant->data;
@@ -22,7 +20,18 @@ static enum lb_outcome reentrant_acquire(struct lb_session *session,
 }
 
 static const struct lb_option reentrant_options[] = {REDISSON_OPTIONS, {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = reentrant_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct rlock_grant),
+    .acquire = reentrant_acquire,
+    .release = rlock_release,
+    .renew = rlock_renew,
+    .settle = rlock_settle,
+    .residue = rlock_residue,
+};
 
 const struct lb_lock lock_redis_reentrant = {
     .name = "redis-reentrant",
@@ -44,8 +53,5 @@ const struct lb_lock lock_redis_reentrant = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
-    LB_IF_HIREDIS(.options = reentrant_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct rlock_grant), .acquire = reentrant_acquire,
-                  .release = rlock_release, .renew = rlock_renew, .settle = rlock_settle,
-                  .residue = rlock_residue, )};
+    .algorithm = &algorithm,
+};

@@ -1,7 +1,6 @@
 /* redisson_rlock: see redisson_rlock.h. */
 #include "drivers/redis/redisson_rlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <string.h>
 
 REDIS_SCRIPT(rlock_take);
@@ -120,4 +119,3 @@ int rlock_residue(struct lb_session *session, const char *prefix, struct lb_resi
     static const char *const channels[] = {"redisson_lock__channel:{", NULL};
     return redisson_residue(session, prefix, keys, channels, ret_residue, err);
 }
-#endif

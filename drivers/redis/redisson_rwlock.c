@@ -7,7 +7,6 @@
  * writing. */
 #include "drivers/redis/redisson_rlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <string.h>
 
@@ -166,7 +165,18 @@ static int rw_residue(struct lb_session *session, const char *prefix,
 }
 
 static const struct lb_option rw_options[] = {REDISSON_OPTIONS, {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = rw_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct rw_grant),
+    .acquire = rw_acquire,
+    .release = rw_release,
+    .renew = rw_renew,
+    .settle = rw_settle,
+    .residue = rw_residue,
+};
 
 const struct lb_lock lock_redis_rwlock = {
     .name = "redis-rwlock",
@@ -189,8 +199,5 @@ const struct lb_lock lock_redis_rwlock = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
-    LB_IF_HIREDIS(.options = rw_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct rw_grant), .acquire = rw_acquire,
-                  .release = rw_release, .renew = rw_renew, .settle = rw_settle,
-                  .residue = rw_residue, )};
+    .algorithm = &algorithm,
+};

@@ -1,7 +1,6 @@
 /* redisson_sc: see redisson_sc.h. */
 #include "drivers/redis/redisson_sc.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdlib.h>
 
 REDIS_SCRIPT(semaphore_set_permits);
@@ -32,4 +31,3 @@ int sc_arm(struct lb_session *session, const struct lb_request *request, struct 
                                        {redisson_publish(session), 0}};
     return sc_set(session, &script_semaphore_set_permits, 2, words, 4, err);
 }
-#endif

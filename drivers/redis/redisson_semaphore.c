@@ -7,8 +7,6 @@
  * with the real client, that permit may be gone for good. */
 #include "drivers/redis/redisson_sc.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 struct semaphore_grant {
     uint32_t permits; /* held */
 };
@@ -88,7 +86,18 @@ static int semaphore_residue(struct lb_session *session, const char *prefix,
 }
 
 static const struct lb_option semaphore_options[] = {REDISSON_OPTIONS, {0}};
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = semaphore_options,
+    .options_bytes = sizeof(struct redisson_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct semaphore_grant),
+    .arm = sc_arm,
+    .disarm = semaphore_disarm,
+    .acquire = semaphore_acquire,
+    .release = semaphore_release,
+    .residue = semaphore_residue,
+};
 
 const struct lb_lock lock_redis_semaphore = {
     .name = "redis-semaphore",
@@ -110,8 +119,5 @@ const struct lb_lock lock_redis_semaphore = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_NEVER},
     .expected = redis_semaphore_expected,
-    LB_IF_HIREDIS(.options = semaphore_options, .options_bytes = sizeof(struct redisson_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct semaphore_grant), .arm = sc_arm,
-                  .disarm = semaphore_disarm, .acquire = semaphore_acquire,
-                  .release = semaphore_release, .residue = semaphore_residue, )};
+    .algorithm = &algorithm,
+};

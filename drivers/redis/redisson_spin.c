@@ -3,7 +3,6 @@
  * every node. */
 #include "drivers/redis/redisson_rlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
 struct spin_options {
@@ -68,7 +67,18 @@ static const struct lb_option spin_options[] = {
      "each wait is this many times the one before"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = spin_options,
+    .options_bytes = sizeof(struct spin_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct rlock_grant),
+    .acquire = spin_acquire,
+    .release = spin_release,
+    .renew = rlock_renew,
+    .settle = spin_settle,
+    .residue = rlock_residue,
+};
 
 const struct lb_lock lock_redis_spin = {
     .name = "redis-spin",
@@ -90,8 +100,5 @@ const struct lb_lock lock_redis_spin = {
          .release_requests = 2,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
-    LB_IF_HIREDIS(.options = spin_options, .options_bytes = sizeof(struct spin_options),
-                  .session_bytes = sizeof(struct redisson_session),
-                  .grant_bytes = sizeof(struct rlock_grant), .acquire = spin_acquire,
-                  .release = spin_release, .renew = rlock_renew, .settle = spin_settle,
-                  .residue = rlock_residue, )};
+    .algorithm = &algorithm,
+};

@@ -3,8 +3,6 @@
  * then the client deletes that key without waiting. See redisson.h. */
 #include "drivers/redis/redisson.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 void redisson_latch(struct lb_session *session, const struct lb_request *request,
                     char out[REDISSON_NAME_MAX]) {
     char after[40] = ":";
@@ -45,4 +43,3 @@ enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_requ
     while (outcome == LB_OK && held);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
-#endif

@@ -10,7 +10,6 @@
  * five that is a second majority. redis.io: keep it out for a lease, or fsync always. */
 #include "drivers/redis/redlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
 #define TRIES_MAX 3 /* in a row, while too few servers answer in time */
@@ -207,9 +206,20 @@ const struct lb_option redlock_option_table[] = {
      NULL, "the same, on top, as a time: expiry is by whole milliseconds"},
     {0},
 };
-#endif
 
 const char *const redlock_topologies[] = {"redis-independents", NULL};
+
+static const struct lb_algorithm algorithm = {
+    .options = redlock_option_table,
+    .options_bytes = sizeof(struct redlock_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .prepare = redlock_prepare,
+    .acquire = redlock_acquire,
+    .release = redlock_release,
+    .renew = redlock_renew,
+    .settle = redlock_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_redis_redlock = {
     .name = "redis-redlock",
@@ -233,7 +243,5 @@ const struct lb_lock lock_redis_redlock = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_redlock_expected,
-    LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
-                  .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,
-                  .acquire = redlock_acquire, .release = redlock_release, .renew = redlock_renew,
-                  .settle = redlock_settle, .residue = string_residue, )};
+    .algorithm = &algorithm,
+};

@@ -6,7 +6,6 @@
 
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 struct redlock_options {
     struct string_options string; /* first: see string_poll */
     int64_t node_timeout_ns;
@@ -35,7 +34,6 @@ lb_renew_fn redlock_renew;
 lb_settle_fn redlock_settle;
 
 extern const struct lb_option redlock_option_table[];
-#endif
 
 extern const char *const redlock_topologies[];
 

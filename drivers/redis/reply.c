@@ -1,7 +1,6 @@
 /* reply: hiredis' parser, writing replies into the connection instead of allocating them. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <string.h>
 
 static struct redis_value *place(const redisReadTask *task) {
@@ -69,4 +68,3 @@ redisReplyObjectFunctions redis_reply_functions = {
     .createNil = on_nil,
     .freeObject = on_free,
 };
-#endif

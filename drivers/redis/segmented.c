@@ -9,7 +9,6 @@
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 
 #include "drivers/wait.h"
@@ -105,7 +104,17 @@ static const struct lb_option segmented_options[] = {
      "keys without hash tag, so that a cluster spreads the segments over its nodes"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = segmented_options,
+    .options_bytes = sizeof(struct segmented_options),
+    .grant_bytes = sizeof(struct segmented_grant),
+    .acquire = segmented_acquire,
+    .release = segmented_release,
+    .renew = segmented_renew,
+    .settle = segmented_settle,
+    .residue = segmented_residue,
+};
 
 const struct lb_lock lock_redis_segmented = {
     .name = "redis-segmented",
@@ -127,8 +136,6 @@ const struct lb_lock lock_redis_segmented = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS},
-    LB_IF_HIREDIS(.options = segmented_options, .options_bytes = sizeof(struct segmented_options),
-                  .grant_bytes = sizeof(struct segmented_grant), .acquire = segmented_acquire,
-                  .release = segmented_release, .renew = segmented_renew,
-                  .settle = segmented_settle, .residue = segmented_residue,
-                  .store = &redis_store, )};
+    .store = &redis_store,
+    .algorithm = &algorithm,
+};

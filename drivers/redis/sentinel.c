@@ -5,7 +5,6 @@
  * events: a session whose primary is gone ends, and asks anew. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,4 +151,3 @@ int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts,
     lb_fact(facts, "replicas", "%d", connected);
     return 0;
 }
-#endif

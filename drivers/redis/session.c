@@ -2,7 +2,6 @@
  * at once, and what the servers say of themselves. See redis.h. */
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,8 +209,8 @@ static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct
         node->primary = true;
         failed = redis_node_connect(session, node, deadline_ns, err);
     }
-    if (!failed && session->lock->prepare)
-        failed = session->lock->prepare(session, deadline_ns, err);
+    if (!failed && session->lock->algorithm->prepare)
+        failed = session->lock->algorithm->prepare(session, deadline_ns, err);
     return failed;
 }
 
@@ -362,23 +361,15 @@ static const struct lb_option redis_options[] = {
      1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
     {0},
 };
-#endif
 
-static const char *const redis_schemes[] = {"redis",         "redis+replicas",     "redis+sentinel",
-                                            "redis+cluster", "redis+independents", NULL};
-
-const struct lb_backend backend_redis = {
-    .name = "redis",
-    .summary =
-        "Redis: one server, with replicas, under sentinels, a cluster, or several independent ones",
-    .schemes = redis_schemes,
-    .topologies =
-        (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
-    .expected = redis_expected,
-    .unavailable = LB_WHY_HIREDIS,
-    .install = "libhiredis-dev redis-server",
-    LB_IF_HIREDIS(.options = redis_options, .options_bytes = sizeof(struct redis_options),
-                  .server_bytes = sizeof(struct redis_server),
-                  .session_bytes = sizeof(struct redis_state), .open = redis_open,
-                  .connect = redis_connect, .disconnect = redis_disconnect,
-                  .describe = redis_describe, .ping = redis_ping, )};
+const struct lb_connector redis_connector = {
+    .options = redis_options,
+    .options_bytes = sizeof(struct redis_options),
+    .server_bytes = sizeof(struct redis_server),
+    .session_bytes = sizeof(struct redis_state),
+    .open = redis_open,
+    .connect = redis_connect,
+    .disconnect = redis_disconnect,
+    .describe = redis_describe,
+    .ping = redis_ping,
+};

@@ -6,12 +6,21 @@
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 static const struct lb_option setnx_options[] = {
     STRING_OPTIONS(struct string_options),
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = setnx_options,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = string_acquire,
+    .release = string_release,
+    .renew = string_renew,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_redis_setnx = {
     .name = "redis-setnx",
@@ -34,7 +43,6 @@ const struct lb_lock lock_redis_setnx = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS},
-    LB_IF_HIREDIS(.options = setnx_options, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
-                  .release = string_release, .renew = string_renew, .settle = string_settle,
-                  .residue = string_residue, .store = &redis_store, )};
+    .store = &redis_store,
+    .algorithm = &algorithm,
+};

@@ -5,7 +5,6 @@
  * Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below. */
 #include "drivers/redis/store.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,4 +85,3 @@ static int store_drop(struct lb_session *session, const struct lb_request *reque
 
 const struct lb_store redis_store = {
     .install = store_install, .write = store_write, .read = store_read, .drop = store_drop};
-#endif

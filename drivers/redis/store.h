@@ -5,8 +5,6 @@
 #include "drivers/redis/redis.h"
 #include "drivers/store.h"
 
-#ifdef LB_HAVE_HIREDIS
 extern const struct lb_store redis_store;
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* string: see string.h. */
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include "drivers/wait.h"
 
 REDIS_SCRIPT(string_release);
@@ -95,4 +94,3 @@ int string_residue(struct lb_session *session, const char *prefix, struct lb_res
     *ret_residue = residue;
     return 0;
 }
-#endif

@@ -8,7 +8,6 @@
 
 #define STRING_TOKEN_BYTES 20 /* random, in hex, as the Redis documentation advises */
 
-#ifdef LB_HAVE_HIREDIS
 struct string_options {
     struct backoff_options poll;
 };
@@ -49,6 +48,5 @@ lb_settle_fn string_settle;   /* releases what an attempt may have left */
 lb_residue_fn string_residue; /* keys that begin with the prefix */
 
 #define STRING_OPTIONS(type) BACKOFF_OPTIONS(type, poll, "1ms", "64ms")
-#endif
 
 #endif

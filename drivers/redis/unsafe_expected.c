@@ -2,7 +2,7 @@
  * short tour. Their mistakes must show in the workloads that expose them (.about); some show here
  * too. See drivers/expect.h. */
 #include "drivers/expect.h"
-#include "drivers/redis/redis.h"
+#include "drivers/redis/backend.h"
 
 #define FORGETS                                                                                    \
     [LB_SCENARIO_SERVER_RESTART] = VIOLATED("the key is in memory only, unless durability is sync")

@@ -3,7 +3,6 @@
  * its last return repaired. For the checks to catch; never to be used. */
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +82,16 @@ static const struct lb_option getset_options[] = {
     STRING_OPTIONS(struct string_options),
     {0},
 };
-#endif
+
+static const struct lb_algorithm unsafe_redis_getset_algorithm = {
+    .options = getset_options,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = printed_acquire,
+    .release = del,
+    .settle = del,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_getset = {
     .name = "unsafe-redis-getset",
@@ -106,9 +114,18 @@ const struct lb_lock lock_unsafe_redis_getset = {
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_expected,
-    LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = printed_acquire,
-                  .release = del, .settle = del, .residue = string_residue, )};
+    .algorithm = &unsafe_redis_getset_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_getset_repaired_algorithm = {
+    .options = getset_options,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = repaired_acquire,
+    .release = del,
+    .settle = del,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_getset_repaired = {
     .name = "unsafe-redis-getset-repaired",
@@ -132,6 +149,5 @@ const struct lb_lock lock_unsafe_redis_getset_repaired = {
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_repaired_expected,
-    LB_IF_HIREDIS(.options = getset_options, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = repaired_acquire,
-                  .release = del, .settle = del, .residue = string_residue, )};
+    .algorithm = &unsafe_redis_getset_repaired_algorithm,
+};

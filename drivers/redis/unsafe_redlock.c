@@ -2,7 +2,6 @@
  * answered, and takes a grant whatever is left of it. For the checks to catch; never to be used. */
 #include "drivers/redis/redlock.h"
 
-#ifdef LB_HAVE_HIREDIS
 static enum lb_outcome try_anyhow(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     int64_t sent_ns = 0, elapsed_ns = 0;
@@ -17,7 +16,17 @@ static enum lb_outcome anyhow_acquire(struct lb_session *session, const struct l
                                       struct lb_grant *grant) {
     return string_poll(session, request, grant, try_anyhow);
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = redlock_option_table,
+    .options_bytes = sizeof(struct redlock_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .prepare = redlock_prepare,
+    .acquire = anyhow_acquire,
+    .release = redlock_release,
+    .settle = redlock_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redlock_no_validity = {
     .name = "unsafe-redlock-no-validity",
@@ -40,7 +49,5 @@ const struct lb_lock lock_unsafe_redlock_no_validity = {
          .exposed_by = "slow-quorum",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_redlock_expected,
-    LB_IF_HIREDIS(.options = redlock_option_table, .options_bytes = sizeof(struct redlock_options),
-                  .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,
-                  .acquire = anyhow_acquire, .release = redlock_release, .settle = redlock_settle,
-                  .residue = string_residue, )};
+    .algorithm = &algorithm,
+};

@@ -3,7 +3,6 @@
  * to catch; never to be used. */
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 REDIS_SCRIPT(unsafe_reentrant_take);
 
 static enum lb_outcome try_script(struct lb_session *session, const struct lb_request *request,
@@ -29,7 +28,16 @@ static const struct lb_option uncounted_options[] = {
     STRING_OPTIONS(struct string_options),
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = uncounted_options,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = uncounted_acquire,
+    .release = string_release,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_lua_reentrant = {
     .name = "unsafe-redis-lua-reentrant",
@@ -52,6 +60,5 @@ const struct lb_lock lock_unsafe_redis_lua_reentrant = {
          .exposed_by = "reentrant",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_reentrant_expected,
-    LB_IF_HIREDIS(.options = uncounted_options, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = uncounted_acquire,
-                  .release = string_release, .settle = string_settle, .residue = string_residue, )};
+    .algorithm = &algorithm,
+};

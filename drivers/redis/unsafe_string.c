@@ -4,7 +4,6 @@
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <string.h>
 
 #include "drivers/wait.h"
@@ -125,9 +124,18 @@ static const struct lb_option get_del_options[] = {
      "from the GET's answer to the DEL: a collector's pause, a slow network"},
     {0},
 };
-#endif
 
 #define UNSAFE_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL)
+
+static const struct lb_algorithm unsafe_redis_setnx_expire_algorithm = {
+    .options = string_option_table,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = two_calls_acquire,
+    .release = string_release,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_setnx_expire = {
     .name = "unsafe-redis-setnx-expire",
@@ -148,9 +156,18 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
          .exposed_by = "crash",
          .exposed_as = LB_EXPOSED_STUCK},
     .expected = unsafe_setnx_expire_expected,
-    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = two_calls_acquire,
-                  .release = string_release, .settle = string_settle, .residue = string_residue, )};
+    .algorithm = &unsafe_redis_setnx_expire_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_del_algorithm = {
+    .options = string_option_table,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = string_acquire,
+    .release = del_release,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_del = {
     .name = "unsafe-redis-del",
@@ -172,9 +189,18 @@ const struct lb_lock lock_unsafe_redis_del = {
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_del_expected,
-    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
-                  .release = del_release, .settle = string_settle, .residue = string_residue, )};
+    .algorithm = &unsafe_redis_del_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_get_del_algorithm = {
+    .options = get_del_options,
+    .options_bytes = sizeof(struct get_del_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = string_acquire,
+    .release = get_del_release,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_get_del = {
     .name = "unsafe-redis-get-del",
@@ -196,10 +222,18 @@ const struct lb_lock lock_unsafe_redis_get_del = {
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_del_expected,
-    LB_IF_HIREDIS(.options = get_del_options, .options_bytes = sizeof(struct get_del_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
-                  .release = get_del_release, .settle = string_settle,
-                  .residue = string_residue, )};
+    .algorithm = &unsafe_redis_get_del_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_ttl_short_algorithm = {
+    .options = string_option_table,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = string_acquire,
+    .release = string_release,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_ttl_short = {
     .name = "unsafe-redis-ttl-short",
@@ -221,10 +255,20 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
          .exposed_by = "short-lease",
          .exposed_as = LB_EXPOSED_EXPIRED},
     .expected = unsafe_ttl_short_expected,
-    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
-                  .release = string_release, .settle = string_settle, .residue = string_residue,
-                  .store = &redis_store, )};
+    .store = &redis_store,
+    .algorithm = &unsafe_redis_ttl_short_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_renew_late_algorithm = {
+    .options = string_option_table,
+    .options_bytes = sizeof(struct string_options),
+    .grant_bytes = sizeof(struct late_grant),
+    .acquire = late_acquire,
+    .release = string_release,
+    .renew = late_renew,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_unsafe_redis_renew_late = {
     .name = "unsafe-redis-renew-late",
@@ -248,7 +292,5 @@ const struct lb_lock lock_unsafe_redis_renew_late = {
          .exposed_by = "late-renewal",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_renew_late_expected,
-    LB_IF_HIREDIS(.options = string_option_table, .options_bytes = sizeof(struct string_options),
-                  .grant_bytes = sizeof(struct late_grant), .acquire = late_acquire,
-                  .release = string_release, .renew = late_renew, .settle = string_settle,
-                  .residue = string_residue, )};
+    .algorithm = &unsafe_redis_renew_late_algorithm,
+};

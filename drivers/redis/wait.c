@@ -9,7 +9,6 @@
  * acknowledged need not be the one that is promoted. */
 #include "drivers/redis/string.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <stdio.h>
 
 #include "drivers/wait.h"
@@ -103,7 +102,17 @@ static const struct lb_option wait_options[] = {
      "what to do when too few have it by then; accept: hold the lock all the same"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = wait_options,
+    .options_bytes = sizeof(struct wait_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = wait_acquire,
+    .release = string_release,
+    .renew = wait_renew,
+    .settle = string_settle,
+    .residue = string_residue,
+};
 
 const struct lb_lock lock_redis_wait = {
     .name = "redis-wait",
@@ -127,7 +136,5 @@ const struct lb_lock lock_redis_wait = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_wait_expected,
-    LB_IF_HIREDIS(.options = wait_options, .options_bytes = sizeof(struct wait_options),
-                  .grant_bytes = sizeof(struct string_grant), .acquire = wait_acquire,
-                  .release = string_release, .renew = wait_renew, .settle = string_settle,
-                  .residue = string_residue, )};
+    .algorithm = &algorithm,
+};

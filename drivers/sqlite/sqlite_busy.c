@@ -5,7 +5,6 @@
  * engine's clock. */
 #include "drivers/sqlite/sqlite_impl.h"
 
-#ifdef LB_HAVE_SQLITE
 #include "drivers/wait.h"
 
 #define PATIENCE_NS (5 * LB_S_NS)
@@ -61,4 +60,3 @@ enum lb_outcome sqlite_run(struct lb_session *session, const struct sqlite_db *d
     sqlite3_reset(statement);
     return outcome;
 }
-#endif

@@ -1,7 +1,6 @@
 /* sqlite_database: a key's database file: found, opened, made, closed. See sqlite_session.h. */
 #include "drivers/sqlite/sqlite_impl.h"
 
-#ifdef LB_HAVE_SQLITE
 #include <stdio.h>
 #include <string.h>
 
@@ -133,4 +132,3 @@ enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
     *ret_db = place;
     return LB_OK;
 }
-#endif

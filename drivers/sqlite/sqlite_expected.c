@@ -1,7 +1,7 @@
 /* sqlite_expected: what SQLite's locks do when their clients stand still or die. See
  * drivers/expect.h. They have no server and no wires. */
 #include "drivers/expect.h"
-#include "drivers/sqlite/sqlite_session.h"
+#include "drivers/sqlite/backend.h"
 
 const struct lb_expectation sqlite_immediate_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("a database has one writer at a time"),

@@ -11,8 +11,6 @@
  * rolled back, and given again. */
 #include "drivers/sqlite/sqlite_session.h"
 
-#ifdef LB_HAVE_SQLITE
-
 struct immediate_options {
     int64_t fence;
 };
@@ -108,7 +106,13 @@ static const struct lb_option immediate_options[] = {
      "bump a counter with each grant: gives a fencing token, costs a flush"},
     {0},
 };
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .options = immediate_options,
+    .options_bytes = sizeof(struct immediate_options),
+    .acquire = immediate_acquire,
+    .release = immediate_release,
+};
 
 const struct lb_lock lock_sqlite_immediate = {
     .name = "sqlite-immediate",
@@ -126,5 +130,5 @@ const struct lb_lock lock_sqlite_immediate = {
                   "one machine, not a network file system; only one lock for each database file",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
-    LB_IF_SQLITE(.options = immediate_options, .options_bytes = sizeof(struct immediate_options),
-                 .acquire = immediate_acquire, .release = immediate_release, )};
+    .algorithm = &algorithm,
+};

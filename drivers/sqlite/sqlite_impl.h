@@ -5,8 +5,6 @@
 
 #include "drivers/sqlite/sqlite_session.h"
 
-#ifdef LB_HAVE_SQLITE
-
 struct sqlite_options {
     int64_t journal;     /* index in sqlite_journals */
     int64_t synchronous; /* index in sqlite_synchronous */
@@ -32,5 +30,4 @@ int sqlite_on_busy(void *session, int count);
 /* Closes a database and its statements; a transaction is rolled back, so its lock is freed. */
 void sqlite_close_db(struct sqlite_db *db);
 
-#endif
 #endif

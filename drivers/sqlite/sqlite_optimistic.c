@@ -5,7 +5,6 @@
  * Readers do not wait for the writer (in WAL mode); writers come one at a time and flush. */
 #include "drivers/sqlite/sqlite_sql.h"
 
-#ifdef LB_HAVE_SQLITE
 static const struct sql_recipe recipe = {
     .port = &sqlite_port,
     .leaves = "a row of lockbench_version",
@@ -21,11 +20,6 @@ static const struct sql_recipe recipe = {
         [SQL_LEFT] =
             {"SELECT count(*) FROM lockbench_version WHERE substr(name, 1, length(?1)) = ?1", "k"},
     }};
-
-static int optimistic_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return sqlite_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
 
 const struct lb_lock lock_sqlite_optimistic = {
     .name = "sqlite-optimistic",
@@ -43,7 +37,6 @@ const struct lb_lock lock_sqlite_optimistic = {
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
     .expected = sqlite_optimistic_expected,
-    LB_IF_SQLITE(.session_bytes = sizeof(struct sql_session),
-                 .grant_bytes = sizeof(struct sql_grant), .prepare = optimistic_prepare,
-                 .arm = sql_arm, .disarm = sql_disarm, .acquire = sql_optimistic_acquire,
-                 .release = sql_optimistic_release, .residue = sqlite_sql_residue, )};
+    .algorithm = &sql_optimistic_algorithm,
+    .recipe = &recipe,
+};

@@ -8,15 +8,8 @@
 #ifndef DRIVERS_SQLITE_SQLITE_SESSION_H
 #define DRIVERS_SQLITE_SQLITE_SESSION_H
 
-#include "drivers/driver.h"
+#include "drivers/sqlite/backend.h"
 
-extern const struct lb_backend backend_sqlite;
-
-/* What its locks do under faults, LB_SCENARIOS each; see sqlite_expected.c. */
-extern const struct lb_expectation sqlite_immediate_expected[], sqlite_table_expected[],
-    sqlite_optimistic_expected[];
-
-#ifdef LB_HAVE_SQLITE
 #include <sqlite3.h>
 
 #define SQLITE_STATEMENTS_MAX 20
@@ -56,6 +49,5 @@ int64_t sqlite_patience(void);
 /* SQLite's result code as an outcome, with session->err: LB_BUSY, LB_REFUSED (read-only, full, not
  * a database), LB_BROKEN. */
 enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int code);
-#endif
 
 #endif

@@ -3,7 +3,6 @@
  * handler. */
 #include "drivers/sqlite/sqlite_sql.h"
 
-#ifdef LB_HAVE_SQLITE
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,13 +80,9 @@ static bool port_ended(const struct lb_session *session) {
     return false;
 }
 
-int sqlite_sql_prepare(struct lb_session *session, const struct sql_recipe *recipe,
-                       int64_t deadline_ns, struct lb_err *err) {
-    return sql_begin(session, recipe, deadline_ns, err);
-}
-
-int sqlite_sql_residue(struct lb_session *session, const char *prefix,
-                       struct lb_residue *ret_residue, struct lb_err *err) {
+/* SQL_LEFT in each key's database of the folder. */
+static int port_residue(struct lb_session *session, const char *prefix,
+                        struct lb_residue *ret_residue, struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
     struct lb_residue all = {0}, one;
     DIR *folder = opendir(session->server->dir);
@@ -102,7 +97,7 @@ int sqlite_sql_residue(struct lb_session *session, const char *prefix,
             continue;
         if (index > INT32_MAX) continue;
         mine->values.key_index = index;
-        if (sql_residue(session, prefix, &one, err) != 0) {
+        if (sql_count_left(session, prefix, &one, err) != 0) {
             closedir(folder);
             return -1;
         }
@@ -115,5 +110,8 @@ int sqlite_sql_residue(struct lb_session *session, const char *prefix,
     return 0;
 }
 
-const struct sql_port sqlite_port = {port_prepare, port_run, port_answer_after, port_ended};
-#endif
+const struct sql_port sqlite_port = {.prepare = port_prepare,
+                                     .run = port_run,
+                                     .answer_after = port_answer_after,
+                                     .ended = port_ended,
+                                     .residue = port_residue};

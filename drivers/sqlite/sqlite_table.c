@@ -8,7 +8,6 @@
  * writer in at a time. */
 #include "drivers/sqlite/sqlite_sql.h"
 
-#ifdef LB_HAVE_SQLITE
 /* julianday is a double, good for 0.1 ms; the end is rounded up by more than that and what is cut
  * off. */
 #define NOW_MS "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -34,11 +33,6 @@ static const struct sql_recipe recipe = {
                       "k"},
     }};
 
-static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return sqlite_sql_prepare(session, &recipe, deadline_ns, err);
-}
-#endif
-
 const struct lb_lock lock_sqlite_table = {
     .name = "sqlite-table",
     .summary =
@@ -60,9 +54,6 @@ const struct lb_lock lock_sqlite_table = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
     .expected = sqlite_table_expected,
-    LB_IF_SQLITE(.options = sql_table_options, .options_bytes = sizeof(struct sql_options),
-                 .session_bytes = sizeof(struct sql_session),
-                 .grant_bytes = sizeof(struct sql_grant), .prepare = table_prepare,
-                 .acquire = sql_lease_acquire, .release = sql_lease_release,
-                 .renew = sql_lease_renew, .settle = sql_lease_settle,
-                 .residue = sqlite_sql_residue, )};
+    .algorithm = &sql_table_algorithm,
+    .recipe = &recipe,
+};

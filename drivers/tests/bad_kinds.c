@@ -405,38 +405,45 @@ static const struct lb_option kinds_options[] = {
     {0},
 };
 
-static const struct lb_backend backend_kinds = {
-    .name = "kinds",
-    .summary = "wrong on purpose",
+static const struct lb_connector connector = {
     .shared_bytes = sizeof(struct kinds_shared),
     .disconnect = disconnect,
     .describe = describe,
 };
 
-#define KIND(kind, ...)                                                                            \
-    const struct lb_lock bad_##kind = {                                                            \
-        .name = "bad-" #kind,                                                                      \
-        .summary = "wrong on purpose",                                                             \
-        .backend = &backend_kinds,                                                                 \
-        .waits = "poll",                                                                           \
+static const struct lb_backend backend_kinds = {
+    .name = "kinds",
+    .summary = "wrong on purpose",
+    .connector = &connector,
+};
+
+#define KIND(kind, functions, ...)                                                                 \
+    static const struct lb_algorithm kind##_algorithm = {                                          \
         .options = kinds_options,                                                                  \
         .options_bytes = sizeof(struct kinds_options),                                             \
         .grant_bytes = sizeof(struct kinds_grant),                                                 \
         .acquire = acquire_##kind,                                                                 \
         .release = release_##kind,                                                                 \
+        functions};                                                                                \
+    const struct lb_lock bad_##kind = {                                                            \
+        .name = "bad-" #kind,                                                                      \
+        .summary = "wrong on purpose",                                                             \
+        .backend = &backend_kinds,                                                                 \
+        .waits = "poll",                                                                           \
+        .algorithm = &kind##_algorithm,                                                            \
         __VA_ARGS__,                                                                               \
     }
 #define BOTH (LB_CAP_TRY | LB_CAP_WAIT)
+#define ARMED .arm = arm, .disarm = disarm, .residue = residue
 
-KIND(mutex, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_FAIR | LB_CAP_REENTRANT | LB_CAP_SHARE,
-     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE, .about = {.crash = LB_CRASH_AT_ONCE},
-     .residue = residue);
-KIND(rwlock, .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED | LB_CAP_LEASE | LB_CAP_SESSION,
+KIND(mutex, .residue = residue, .primitive = LB_MUTEX,
+     .caps = BOTH | LB_CAP_FAIR | LB_CAP_REENTRANT | LB_CAP_SHARE,
+     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE, .about = {.crash = LB_CRASH_AT_ONCE});
+KIND(rwlock, , .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED | LB_CAP_LEASE | LB_CAP_SESSION,
      .claims = LB_CLAIM_EXCLUDES);
-KIND(semaphore, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS,
-     .claims = LB_CLAIM_EXCLUDES, .arm = arm, .disarm = disarm, .residue = residue);
-KIND(latch, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES, .arm = arm,
-     .disarm = disarm, .residue = residue);
-KIND(optimistic, .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
-KIND(multi, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);
-KIND(slots, .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_SLOTS, .claims = LB_CLAIM_EXCLUDES);
+KIND(semaphore, ARMED, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS,
+     .claims = LB_CLAIM_EXCLUDES);
+KIND(latch, ARMED, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
+KIND(optimistic, , .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
+KIND(multi, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);
+KIND(slots, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_SLOTS, .claims = LB_CLAIM_EXCLUDES);

@@ -170,14 +170,27 @@ static const struct lb_option bad_options[] = {
     {0},
 };
 
-static const struct lb_backend backend_bad = {
-    .name = "bad",
-    .summary = "wrong on purpose",
+static const struct lb_connector connector = {
     .shared_bytes = sizeof(struct bad_shared),
     .session_bytes = sizeof(struct bad_session),
     .connect = bad_connect,
     .disconnect = bad_disconnect,
     .describe = bad_describe,
+};
+
+static const struct lb_backend backend_bad = {
+    .name = "bad",
+    .summary = "wrong on purpose",
+    .connector = &connector,
+};
+
+static const struct lb_algorithm algorithm = {
+    .options = bad_options,
+    .options_bytes = sizeof(struct bad_options),
+    .grant_bytes = sizeof(struct bad_grant),
+    .acquire = bad_acquire,
+    .release = bad_release,
+    .renew = bad_renew,
 };
 
 const struct lb_lock lock_bad = {
@@ -189,10 +202,5 @@ const struct lb_lock lock_bad = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .about = {.crash = LB_CRASH_LEASE},
-    .options = bad_options,
-    .options_bytes = sizeof(struct bad_options),
-    .grant_bytes = sizeof(struct bad_grant),
-    .acquire = bad_acquire,
-    .release = bad_release,
-    .renew = bad_renew,
+    .algorithm = &algorithm,
 };

@@ -44,6 +44,7 @@ enum bad_redis_fault {
     BAD_REDIS_UNCOUNTED, /* commands are not counted */
     BAD_REDIS_SURE,      /* a release in doubt is called ok */
     BAD_REDIS_HOLDS_ON,  /* the lease is a hundred times as long as asked for */
+    BAD_REDIS_FAULTS
 };
 
 /* redis-latch and pg-optimistic that take "no answer" for "no". */

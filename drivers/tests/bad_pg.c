@@ -1,17 +1,20 @@
 /* bad_pg: pg-optimistic that takes a write without an answer for one that was refused. See
  * bad_lock.h. */
+#include "drivers/registry.h"
 #include "drivers/tests/bad_lock.h"
-
-extern const struct lb_lock lock_pg_optimistic;
 
 static enum lb_outcome certain_write(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
-    enum lb_outcome outcome = lock_pg_optimistic.release(session, request, grant);
+    enum lb_outcome outcome =
+        registry_lock("pg-optimistic")->algorithm->release(session, request, grant);
     return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_BUSY : outcome;
 }
 
 struct lb_lock bad_pg_optimistic(void) {
-    struct lb_lock lock = lock_pg_optimistic;
-    lock.release = certain_write;
+    static struct lb_algorithm bad;
+    struct lb_lock lock = *registry_lock("pg-optimistic");
+    bad = *lock.algorithm;
+    bad.release = certain_write;
+    lock.algorithm = &bad;
     return lock;
 }

@@ -134,8 +134,8 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
     if ((lock->caps & check->caps) != check->caps) return false;
     if ((lock->claims & check->claims) != check->claims) return false;
     if ((check->needs & (CONFORM_FAR | CONFORM_OWNED)) && !lb_topologies(lock)) return false;
-    if ((check->needs & CONFORM_RESIDUE) && !lock->residue) return false;
-    if ((check->needs & CONFORM_ARMS) && !lock->arm) return false;
+    if ((check->needs & CONFORM_RESIDUE) && !lock->algorithm->residue) return false;
+    if ((check->needs & CONFORM_ARMS) && !lock->algorithm->arm) return false;
     if ((check->needs & CONFORM_TELLS) && lock->about.crash != LB_CRASH_SESSION) return false;
     if (further && !(check->needs & CONFORM_BASIC)) return false;
     if ((lock->caps & LB_CAP_BASELINE) && check->who != CONFORM_ALL) return false;

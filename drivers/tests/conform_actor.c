@@ -15,7 +15,7 @@
 
 static void disconnect(struct actor *client) {
     const struct lb_backend *backend = client->server->backend;
-    if (backend->disconnect) backend->disconnect(&client->session);
+    if (backend->connector->disconnect) backend->connector->disconnect(&client->session);
     client->connected = false;
     client->session.traffic_fd = -1;
     memset(client->memory, 0, client->memory_bytes);
@@ -24,9 +24,10 @@ static void disconnect(struct actor *client) {
 static void connect_session(struct actor *client) {
     const struct lb_backend *backend = client->server->backend;
     client->err = (struct lb_err){0};
-    client->failed = backend->connect
-                         ? backend->connect(&client->session, lb_now() + CONNECT_NS, &client->err)
-                         : 0;
+    client->failed =
+        backend->connector->connect
+            ? backend->connector->connect(&client->session, lb_now() + CONNECT_NS, &client->err)
+            : 0;
     if (client->failed) disconnect(client);
     client->connected = !client->failed;
     client->session.err.code = 0;
@@ -35,17 +36,20 @@ static void connect_session(struct actor *client) {
 static void set_up(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
     client->err = (struct lb_err){0};
-    client->failed = lock->setup ? lock->setup(&client->session, &client->err) : 0;
+    client->failed =
+        lock->algorithm->setup ? lock->algorithm->setup(&client->session, &client->err) : 0;
 }
 
 static void arm(struct actor *client) {
     client->err = (struct lb_err){0};
-    client->failed = client->session.lock->arm(&client->session, &client->request, &client->err);
+    client->failed =
+        client->session.lock->algorithm->arm(&client->session, &client->request, &client->err);
 }
 
 static void disarm(struct actor *client) {
     client->err = (struct lb_err){0};
-    client->failed = client->session.lock->disarm(&client->session, &client->request, &client->err);
+    client->failed =
+        client->session.lock->algorithm->disarm(&client->session, &client->request, &client->err);
 }
 
 static void note_loss(struct lb_session *session) {
@@ -54,23 +58,23 @@ static void note_loss(struct lb_session *session) {
 }
 
 static void acquire(struct actor *client) {
-    client->outcome =
-        client->session.lock->acquire(&client->session, &client->request, &client->grant);
+    client->outcome = client->session.lock->algorithm->acquire(&client->session, &client->request,
+                                                               &client->grant);
 }
 
 static void release(struct actor *client) {
-    client->outcome =
-        client->session.lock->release(&client->session, &client->request, &client->grant);
+    client->outcome = client->session.lock->algorithm->release(&client->session, &client->request,
+                                                               &client->grant);
 }
 
 static void renew(struct actor *client) {
     client->outcome =
-        client->session.lock->renew(&client->session, &client->request, &client->grant);
+        client->session.lock->algorithm->renew(&client->session, &client->request, &client->grant);
 }
 
 static void settle(struct actor *client) {
     client->outcome =
-        client->session.lock->settle(&client->session, &client->request, &client->grant);
+        client->session.lock->algorithm->settle(&client->session, &client->request, &client->grant);
 }
 
 bool actor_mend(struct actor *client) {
@@ -78,8 +82,9 @@ bool actor_mend(struct actor *client) {
     while (lb_now() < deadline_ns && !lb_stopping()) {
         disconnect(client);
         connect_session(client);
-        if (client->connected && client->session.lock->settle) settle(client);
-        if (client->connected && (!client->session.lock->settle || client->outcome == LB_OK))
+        if (client->connected && client->session.lock->algorithm->settle) settle(client);
+        if (client->connected &&
+            (!client->session.lock->algorithm->settle || client->outcome == LB_OK))
             return true;
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
@@ -87,7 +92,7 @@ bool actor_mend(struct actor *client) {
 }
 
 static void ping(struct actor *client) {
-    client->outcome = client->server->backend->ping(&client->session, trial_soon());
+    client->outcome = client->server->backend->connector->ping(&client->session, trial_soon());
 }
 
 void actor_run(void *arg) {
@@ -175,13 +180,13 @@ void actor_free(struct actor *client) {
 
 static struct actor *start(struct trial *trial, struct place *place) {
     const struct lb_lock *lock = trial->lock->lock;
-    size_t session_bytes = (lock->backend->session_bytes + 63) & ~(size_t)63;
-    size_t lock_bytes = (lock->session_bytes + 63) & ~(size_t)63;
+    size_t session_bytes = (lock->backend->connector->session_bytes + 63) & ~(size_t)63;
+    size_t lock_bytes = (lock->algorithm->session_bytes + 63) & ~(size_t)63;
     struct actor *client = calloc(1, sizeof *client);
     client->trial = trial;
     client->server = &place->server;
     client->memory_bytes = session_bytes + lock_bytes;
-    client->memory = calloc(1, client->memory_bytes + lock->grant_bytes + 1);
+    client->memory = calloc(1, client->memory_bytes + lock->algorithm->grant_bytes + 1);
     client->session = (struct lb_session){
         .server = client->server,
         .lock = lock,
@@ -270,7 +275,7 @@ static void note_key(struct actor *client, const struct trial_key *key) {
 /* Arms the key in the request unless the trial has. */
 static int arm_once(struct actor *client) {
     struct trial *trial = client->trial;
-    if (!client->session.lock->arm || !client->connected) return 0;
+    if (!client->session.lock->algorithm->arm || !client->connected) return 0;
     for (int i = 0; i < trial->armed_count; i++) {
         if (trial->armed[i].index == client->key.index) return 0;
     }
@@ -311,7 +316,7 @@ int actor_disarm(struct actor *client) {
 }
 
 void actors_disarm(struct trial *trial) {
-    if (trial->armed_count == 0 || !trial->lock->lock->disarm) return;
+    if (trial->armed_count == 0 || !trial->lock->lock->algorithm->disarm) return;
     struct actor *client = start_connected(trial, trial->place);
     for (int i = 0; client && i < trial->armed_count; i++) {
         note_key(client, &trial->armed[i]);

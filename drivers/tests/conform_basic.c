@@ -11,10 +11,12 @@ static void cycle_often(struct actor *client) {
     client->request.deadline_ns = trial_soon();
     for (int i = 0; i < CYCLES; i++) {
         const char *what = "acquire";
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_OK) {
             what = "release";
-            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "%s %d of %d of a free lock gave %s: %s", what, i + 1, CYCLES,
@@ -41,7 +43,7 @@ static void describe(struct actor *client) {
     struct lb_facts facts = {0};
     const struct lb_backend *backend = client->server->backend;
     client->err = (struct lb_err){0};
-    client->failed = backend->describe(&client->session, &facts, &client->err);
+    client->failed = backend->connector->describe(&client->session, &facts, &client->err);
     for (int i = 0; i < facts.count; i++) {
         if (strcmp(facts.item[i].name, "version") == 0 && facts.item[i].value[0]) return;
     }
@@ -52,11 +54,12 @@ void conform_describe(struct trial *trial) {
     const struct lb_backend *backend = trial->lock->lock->backend;
     struct actor *client = actor_new(trial);
     if (!client) return;
-    MUST(trial, backend->describe, "the backend has no describe");
+    MUST(trial, backend->connector->describe, "the backend has no describe");
     actor_do(client, describe);
     MUST(trial, !client->failed, "describe: %s", client->err.text);
-    if (backend->ping) MUST_GIVE(client, actor_ping(client), LB_OK);
-    MUST(trial, backend->ping || !backend->topologies, "a backend with a server has no ping");
+    if (backend->connector->ping) MUST_GIVE(client, actor_ping(client), LB_OK);
+    MUST(trial, backend->connector->ping || !backend->topologies,
+         "a backend with a server has no ping");
 }
 
 void conform_commands(struct trial *trial) {

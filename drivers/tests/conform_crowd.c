@@ -43,12 +43,12 @@ static void once(struct actor *client) {
     _Atomic int *inside = client->arg;
     const struct lb_lock *lock = client->session.lock;
     client->request.deadline_ns = lb_now() + 3 * trial_patience_ns;
-    client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+    client->outcome = lock->algorithm->acquire(&client->session, &client->request, &client->grant);
     if (client->outcome != LB_OK) return;
     if (atomic_fetch_add(inside, 1) != 0) trial_overlap(client->trial, "two hold it");
     lb_yield();
     atomic_fetch_sub(inside, 1);
-    client->outcome = lock->release(&client->session, &client->request, &client->grant);
+    client->outcome = lock->algorithm->release(&client->session, &client->request, &client->grant);
 }
 
 void conform_crowd(struct trial *trial) {
@@ -82,14 +82,14 @@ static void share(void *arg) {
     const struct lb_lock *lock = session->lock;
     for (int i = 0; i < ROUNDS && !lb_stopping(); i++) {
         sharer->request.deadline_ns = trial_soon();
-        sharer->outcome = lock->acquire(session, &sharer->request, &sharer->grant);
+        sharer->outcome = lock->algorithm->acquire(session, &sharer->request, &sharer->grant);
         if (sharer->outcome != LB_OK) break;
         struct holding me = {sharer->request.client, lb_now(), sharer->grant.lease_end_ns,
                              sharer->grant.token};
         struct entry entry = cell_enter(sharer->cell, sharer->findings, 0, &me);
         lb_sleep_until(lb_now() + 200 * LB_US_NS);
         cell_leave(sharer->cell, me.client, &entry, lb_now());
-        sharer->outcome = lock->release(session, &sharer->request, &sharer->grant);
+        sharer->outcome = lock->algorithm->release(session, &sharer->request, &sharer->grant);
         if (sharer->outcome != LB_OK) break;
     }
     if (sharer->outcome != LB_OK)
@@ -103,7 +103,7 @@ static struct findings shared_findings;
 static void share_session(struct actor *client) {
     static struct sharer sharers[2][SHARERS];
     struct sharer *mine = sharers[client->session.client % 2];
-    size_t grant_bytes = client->session.lock->grant_bytes;
+    size_t grant_bytes = client->session.lock->algorithm->grant_bytes;
     for (int i = 0; i < SHARERS; i++) {
         mine[i] = (struct sharer){.actor = client,
                                   .request = client->request,

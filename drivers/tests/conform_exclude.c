@@ -21,7 +21,8 @@ static void contend(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
     while (atomic_load(&shared->grants) < GRANTS && lb_now() < shared->end_ns && !lb_stopping()) {
         client->request.deadline_ns = trial_soon();
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome != LB_OK) {
             trial_fail(client->trial, "acquire gave %s: %s", lb_outcome_name(client->outcome),
                        client->session.err.text);
@@ -33,7 +34,8 @@ static void contend(struct actor *client) {
         atomic_fetch_add(&shared->grants, 1);
         lb_sleep_until(lb_now() + HOLD_NS);
         cell_leave(&shared->cell, me.client, &entry, lb_now());
-        client->outcome = lock->release(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->release(&client->session, &client->request, &client->grant);
         if (client->outcome != LB_OK) {
             trial_fail(client->trial, "release gave %s: %s", lb_outcome_name(client->outcome),
                        client->session.err.text);
@@ -91,7 +93,8 @@ static void contend_briefly(struct actor *client) {
         client->request.deadline_ns = lb_now() + wait_ns;
         /* what is said first stays: not that an earlier wait ran out */
         client->session.err.code = 0;
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT) {
             lb_yield();
             continue;
@@ -106,7 +109,8 @@ static void contend_briefly(struct actor *client) {
             atomic_fetch_add(&shared->grants, 1);
             if (i % 4 == 0) lb_sleep_until(lb_now() + HOLD_NS);
             cell_leave(&shared->cell, me.client, &entry, lb_now());
-            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),

@@ -54,8 +54,9 @@ void conform_killed_clients(struct trial *trial) {
     MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* Nor do the killed leave anything, once their sessions are over. */
-    if (!lock->residue) return;
-    MUST(trial, !lock->disarm || actor_disarm(next) == 0, "disarming: %s", next->err.text);
+    if (!lock->algorithm->residue) return;
+    MUST(trial, !lock->algorithm->disarm || actor_disarm(next) == 0, "disarming: %s",
+         next->err.text);
     actor_close(other);
     actor_close(next);
     conform_nothing_left(trial, key, "clients that were killed", limit_ns + trial_patience_ns / 3);

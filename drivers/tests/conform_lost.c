@@ -14,7 +14,7 @@ static bool recover(struct actor *client, bool settle) {
             trial_fail(client->trial, "can't connect again: %s", client->err.text);
             return false;
         }
-        if (!settle || !lock->settle || actor_settle(client) == LB_OK) return true;
+        if (!settle || !lock->algorithm->settle || actor_settle(client) == LB_OK) return true;
         if (lb_now() >= deadline_ns || trial_failed(client->trial)) {
             trial_fail(client->trial, "can't settle: %s", client->session.err.text);
             return false;
@@ -31,7 +31,7 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     const struct lb_lock *lock = trial->lock->lock;
     actor_close(victim);
     proxy_heal(trial->proxy);
-    bool settle = outcome == LB_UNKNOWN && lock->settle;
+    bool settle = outcome == LB_UNKNOWN && lock->algorithm->settle;
     if (!recover(victim, settle)) return;
     /* Settled is settled; and BROKEN has said that nothing was left, where no session's end could
      * mend it. */

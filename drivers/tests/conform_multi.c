@@ -71,7 +71,8 @@ static void overlap(struct actor *client) {
         client->request.keys = keys;
         client->request.key_count = count;
         client->request.deadline_ns = trial_soon();
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_OK) {
             for (int i = 0; i < count; i++) {
                 if (atomic_exchange(&rooms->inside[index[i]], 1))
@@ -80,7 +81,8 @@ static void overlap(struct actor *client) {
             atomic_fetch_add(&rooms->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             for (int i = 0; i < count; i++) atomic_store(&rooms->inside[index[i]], 0);
-            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a call for %d keys gave %s: %s", count,

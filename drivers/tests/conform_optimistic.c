@@ -59,10 +59,12 @@ static void update(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
     for (int done = 0; done < WRITES && !lb_stopping();) {
         client->request.deadline_ns = trial_soon();
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         lb_yield(); /* so that others read it as well */
         if (client->outcome == LB_OK)
-            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_OK) {
             written[atomic_fetch_add(&count, 1)] = client->grant.token;
             done++;

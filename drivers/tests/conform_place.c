@@ -30,8 +30,10 @@ int conform_lock(const struct lb_lock *lock, const char *const *sets, struct are
                  struct plan_lock *ret_lock, struct lb_err *err) {
     const struct lb_backend *backend = lock->backend;
     struct plan_lock made = {.lock = lock};
-    made.options = options_of(lock->options, lock->options_bytes, sets, arena, err);
-    made.backend_options = options_of(backend->options, backend->options_bytes, sets, arena, err);
+    made.options =
+        options_of(lock->algorithm->options, lock->algorithm->options_bytes, sets, arena, err);
+    made.backend_options = options_of(backend->connector->options,
+                                      backend->connector->options_bytes, sets, arena, err);
     if (!made.options || !made.backend_options) return -1;
     *ret_lock = made;
     return 0;
@@ -47,8 +49,8 @@ static const char *lacks(const struct lb_backend *backend, const char *topology,
                          size_t size) {
     struct topo_info info;
     struct lb_err err = {0};
-    if (backend->unavailable) {
-        snprintf(text, size, "%s: %s: install %s", backend->name, backend->unavailable,
+    if (lb_unavailable(backend)) {
+        snprintf(text, size, "%s: %s: install %s", backend->name, lb_unavailable(backend),
                  backend->install);
         return text;
     }

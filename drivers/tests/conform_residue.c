@@ -9,8 +9,8 @@ static const char *asked_prefix;
 
 static void ask(struct actor *client) {
     client->err = (struct lb_err){0};
-    client->failed =
-        client->session.lock->residue(&client->session, asked_prefix, &found, &client->err);
+    client->failed = client->session.lock->algorithm->residue(&client->session, asked_prefix,
+                                                              &found, &client->err);
 }
 
 /* What a fresh session finds. False after trial_fail. */
@@ -50,7 +50,7 @@ static bool nothing_left(struct trial *trial, const struct trial_key *key, const
 
 /* Takes away what arming brought. */
 static bool clear(struct trial *trial, struct actor *client) {
-    if (!trial->lock->lock->disarm || actor_disarm(client) == 0) return true;
+    if (!trial->lock->lock->algorithm->disarm || actor_disarm(client) == 0) return true;
     trial_fail(trial, "disarming: %s", client->err.text);
     return false;
 }

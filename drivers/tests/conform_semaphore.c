@@ -53,18 +53,18 @@ void conform_arm_twice(struct trial *trial) {
     for (int i = 0; i < BOUND; i++)
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
     if (!actor_use_key(late, &key)) return;
-    MUST(trial, !trial->lock->lock->arm || actor_arm(late) == 0, "a second arming: %s",
+    MUST(trial, !trial->lock->lock->algorithm->arm || actor_arm(late) == 0, "a second arming: %s",
          late->err.text);
     MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-    MUST(trial, !trial->lock->lock->arm || actor_arm(late) == 0, "a third arming: %s",
+    MUST(trial, !trial->lock->lock->algorithm->arm || actor_arm(late) == 0, "a third arming: %s",
          late->err.text);
     for (int i = 0; i < BOUND; i++)
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
     /* What was disarmed may be armed with another bound. */
-    if (!trial->lock->lock->disarm) return;
+    if (!trial->lock->lock->algorithm->disarm) return;
     MUST(trial, actor_disarm(late) == 0, "disarming: %s", late->err.text);
     late->request.bound = clients[0]->request.bound = 1;
     MUST(trial, actor_arm(late) == 0, "arming after disarming: %s", late->err.text);
@@ -118,14 +118,16 @@ static void use(struct actor *client) {
     while (atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping()) {
         int permits = (int)client->request.permits;
         client->request.deadline_ns = trial_soon();
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_OK) {
             int inside = atomic_fetch_add(&room->inside, permits) + permits;
             if (inside > BOUND) trial_overlap(client->trial, "%d permits out of %d", inside, BOUND);
             atomic_fetch_add(&room->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             atomic_fetch_sub(&room->inside, permits);
-            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),

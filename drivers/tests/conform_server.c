@@ -62,7 +62,7 @@ void conform_killed_server(struct trial *trial) {
         MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
     }
     /* A server without a disk has forgotten what it was told once. */
-    if (trial->lock->lock->arm)
+    if (trial->lock->lock->algorithm->arm)
         MUST(trial, actor_arm(waiters[0]) == 0, "can't be armed again: %s", waiters[0]->err.text);
     MUST_GIVE(waiters[0], actor_acquire(waiters[0], &key, trial_soon()), LB_OK);
     MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, TRIAL_TRY), LB_BUSY);

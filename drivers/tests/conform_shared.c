@@ -85,7 +85,8 @@ static void mix(struct actor *client) {
         /* Each writes sometimes, at other times than the others. */
         bool shared = client->request.shared = (i + (int)client->session.client) % 4 != 0;
         client->request.deadline_ns = trial_soon();
-        client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
         if (client->outcome == LB_OK) {
             int before = atomic_fetch_add(&room->inside, shared ? 1 : WRITER);
             if (shared ? before >= WRITER : before != 0)
@@ -96,7 +97,8 @@ static void mix(struct actor *client) {
             atomic_fetch_add(&room->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             atomic_fetch_sub(&room->inside, shared ? 1 : WRITER);
-            client->outcome = lock->release(&client->session, &client->request, &client->grant);
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a %s's call gave %s: %s", shared ? "reader" : "writer",

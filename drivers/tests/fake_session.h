@@ -47,34 +47,35 @@ static inline void fake_talk(void *arg) {
         .key = fake->key, .key_len = strlen(fake->key), .lease_ns = fake->lease_ns};
     if (conform_lock(fake->lock, NULL, &arena, &planned, &fake->err) != 0) abort();
     server.options = planned.backend_options;
-    server.state = calloc(1, backend->server_bytes + 1);
+    server.state = calloc(1, backend->connector->server_bytes + 1);
     session.options = planned.options;
     session.lease_ns = fake->lease_ns;
-    session.state = calloc(1, backend->session_bytes + 1);
-    session.lock_state = calloc(1, fake->lock->session_bytes + 1);
-    fake->grant.data = calloc(1, fake->lock->grant_bytes + 1);
+    session.state = calloc(1, backend->connector->session_bytes + 1);
+    session.lock_state = calloc(1, fake->lock->algorithm->session_bytes + 1);
+    fake->grant.data = calloc(1, fake->lock->algorithm->grant_bytes + 1);
     rng_seed(&session.rng, 1, 1);
     fake->acquired = fake->released = fake->renewed = fake->settled = LB_OUTCOMES;
-    fake->connected = backend->open(&server, &fake->err);
+    fake->connected = backend->connector->open(&server, &fake->err);
     if (fake->connected == 0)
-        fake->connected = backend->connect(&session, lb_now() + 20 * LB_S_NS, &fake->err);
+        fake->connected =
+            backend->connector->connect(&session, lb_now() + 20 * LB_S_NS, &fake->err);
     fake->commands = session.commands;
     if (fake->connected == 0 && fake->settle) {
-        fake->settled = fake->lock->settle(&session, &request, &fake->grant);
+        fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);
     } else if (fake->connected == 0) {
         fake->sent_ns = lb_now();
         request.deadline_ns = fake->wait_ns ? lb_now() + fake->wait_ns : 0;
-        fake->acquired = fake->lock->acquire(&session, &request, &fake->grant);
+        fake->acquired = fake->lock->algorithm->acquire(&session, &request, &fake->grant);
         fake->renew_sent_ns = lb_now();
         if (fake->acquired == LB_OK && fake->renew)
-            fake->renewed = fake->lock->renew(&session, &request, &fake->grant);
+            fake->renewed = fake->lock->algorithm->renew(&session, &request, &fake->grant);
         if (fake->acquired == LB_OK && fake->release)
-            fake->released = fake->lock->release(&session, &request, &fake->grant);
+            fake->released = fake->lock->algorithm->release(&session, &request, &fake->grant);
     }
     if (session.err.code) fake->err = session.err;
     fake->commands = session.commands - fake->commands;
-    backend->disconnect(&session);
-    if (backend->close) backend->close(&server);
+    backend->connector->disconnect(&session);
+    if (backend->connector->close) backend->connector->close(&server);
     free(server.state);
     free(session.state);
     free(session.lock_state);

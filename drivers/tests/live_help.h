@@ -58,7 +58,7 @@ static inline const char *live_missing(const char *name) {
     snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ","), name);
     const struct lb_lock *lock = registry_lock(first);
     const struct lb_backend *backend = lock->backend;
-    if (backend->unavailable) return backend->unavailable;
+    if (lb_unavailable(backend)) return lb_unavailable(backend);
     if (!backend->topologies) return NULL;
     struct topo_info info;
     struct lb_err err = {0};
@@ -129,8 +129,8 @@ static inline void live_client_init_as(struct live_client *client, const struct 
                                        int which, const char *key) {
     const struct lb_lock *lock = live->plan->locks[which].lock;
     memset(client, 0, sizeof *client);
-    client->state_bytes = lock->backend->session_bytes;
-    client->lock_bytes = lock->session_bytes;
+    client->state_bytes = lock->backend->connector->session_bytes;
+    client->lock_bytes = lock->algorithm->session_bytes;
     client->session = (struct lb_session){.server = &live->place->server,
                                           .lock = lock,
                                           .options = live->plan->locks[which].options,
@@ -138,7 +138,7 @@ static inline void live_client_init_as(struct live_client *client, const struct 
                                           .traffic_fd = -1,
                                           .state = calloc(1, client->state_bytes + 1),
                                           .lock_state = calloc(1, client->lock_bytes + 1)};
-    client->grant.data = calloc(1, lock->grant_bytes + 1);
+    client->grant.data = calloc(1, lock->algorithm->grant_bytes + 1);
     rng_seed(&client->session.rng, (uint64_t)lb_now(), 0);
     client->request = (struct lb_request){
         .key = key, .key_len = strlen(key), .key_number = 4711, .lease_ns = 10 * LB_S_NS};
@@ -151,7 +151,7 @@ static inline void live_client_init(struct live_client *client, const struct liv
 
 /* Ends the session; it may be opened again. */
 static inline void live_hang_up(struct live_client *client) {
-    client->session.server->backend->disconnect(&client->session);
+    client->session.server->backend->connector->disconnect(&client->session);
     memset(client->session.state, 0, client->state_bytes);
     memset(client->session.lock_state, 0, client->lock_bytes);
     client->session.err.code = 0;
@@ -165,7 +165,8 @@ static inline void live_client_done(struct live_client *client) {
 }
 
 static inline int live_dial(struct live_client *client, struct lb_err *err) {
-    return client->session.server->backend->connect(&client->session, lb_now() + 10 * LB_S_NS, err);
+    return client->session.server->backend->connector->connect(&client->session,
+                                                               lb_now() + 10 * LB_S_NS, err);
 }
 
 /* Opens a session and checks that it did. */
@@ -180,12 +181,14 @@ static inline enum lb_outcome live_acquire(struct live_client *client, int64_t w
     client->request.deadline_ns = wait_ns == LB_NEVER ? LB_NEVER
                                   : wait_ns == 0      ? 0
                                                       : lb_now() + wait_ns;
-    return client->session.lock->acquire(&client->session, &client->request, &client->grant);
+    return client->session.lock->algorithm->acquire(&client->session, &client->request,
+                                                    &client->grant);
 }
 
 static inline enum lb_outcome live_release(struct live_client *client) {
     client->session.err.code = 0;
-    return client->session.lock->release(&client->session, &client->request, &client->grant);
+    return client->session.lock->algorithm->release(&client->session, &client->request,
+                                                    &client->grant);
 }
 
 /* Runs a test's body on a fiber. */

@@ -21,7 +21,6 @@
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <hiredis.h>
 
 #define SHORT_S 5 /* for an answer or a message that must be there at once */
@@ -241,17 +240,4 @@ static inline void run_redisson(void **state) {
     }
 #define REDISSON_TEST(what, lock, script) REDISSON_TEST_ON("redis", what, lock, script)
 
-#else
-#define REDISSON_LEFT_OUT                                                                          \
-    static void left_out(void **state) {                                                           \
-        (void)state;                                                                               \
-        if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");               \
-        printf("skipped: built without hiredis: install libhiredis-dev\n");                        \
-        skip();                                                                                    \
-    }                                                                                              \
-    int main(void) {                                                                               \
-        const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};                            \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
-    }
-#endif
 #endif

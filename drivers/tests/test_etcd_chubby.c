@@ -4,7 +4,6 @@
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_ETCD
 #include "drivers/etcd/chubby.h"
 
 #define SOON (30 * LB_S_NS) /* waits that ought to end do so by then */
@@ -35,7 +34,8 @@ static enum lb_outcome check(struct live_client *guard, const char *sequencer) {
 static uint64_t things_left(struct live_client *client) {
     struct lb_residue residue = {0};
     struct lb_err err = {0};
-    CHECK(client->session.lock->residue(&client->session, "", &residue, &err) == 0, "%s", err.text);
+    CHECK(client->session.lock->algorithm->residue(&client->session, "", &residue, &err) == 0, "%s",
+          err.text);
     return residue.count;
 }
 
@@ -300,16 +300,3 @@ int main(void) {
     };
     return cmocka_run_group_tests_name("etcd-chubby", tests, start, stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ETCD);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("etcd-chubby", tests, NULL, NULL);
-}
-#endif

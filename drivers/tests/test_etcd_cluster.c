@@ -3,7 +3,6 @@
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_ETCD
 #include "drivers/etcd/queue.h"
 
 #define SOON (30 * LB_S_NS)
@@ -136,16 +135,3 @@ int main(void) {
     };
     return cmocka_run_group_tests_name("etcd cluster", tests, start, stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ETCD);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("etcd cluster", tests, NULL, NULL);
-}
-#endif

@@ -105,8 +105,8 @@ static void skip_without(const char *programs) {
 
 static void one_file_and_one_line_make_a_lock(void **state) {
     (void)state;
-    if (registry_backend("redis")->unavailable) {
-        print_message("SKIP: redis: %s\n", registry_backend("redis")->unavailable);
+    if (lb_unavailable(registry_backend("redis"))) {
+        print_message("SKIP: redis: %s\n", lb_unavailable(registry_backend("redis")));
         skip();
     }
     skip_without("redis-server");
@@ -133,7 +133,7 @@ static void one_file_and_one_line_make_a_lock(void **state) {
 /* The class that results rank by, what `list` shows and what is installed come from the script. */
 static void a_script_and_its_name_make_a_topology(void **state) {
     (void)state;
-    if (registry_backend("redis")->unavailable) skip();
+    if (lb_unavailable(registry_backend("redis"))) skip();
     skip_without("redis-server");
     read_page("compose/README.md");
     const char *example = strstr(page, "## Adding a topology");
@@ -159,7 +159,7 @@ static void a_folder_a_line_and_a_script_make_a_backend(void **state) {
     skip_without("python3");
     MUST("mkdir drivers/tiny && cp drivers/tests/example/tiny.c drivers/tiny/ && "
          "cp drivers/tests/example/tiny compose/local/");
-    append("drivers/list.h", "LB_LOCK(lock_tiny)", "a");
+    append("drivers/list.h", "LB_LOCK(tiny, tiny_lock)", "a");
     build("lockbench drivers/tests/test_conform");
     run_lock("tiny-lock", "");
     assert_non_null(strstr(said, "in memory"));

@@ -4,7 +4,6 @@
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_ETCD
 #include "drivers/etcd/queue.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
@@ -266,15 +265,15 @@ static void an_attempt_is_settled(void *arg) {
     live_hang_up(&ours);
     topo_signal(live->place->topo, 0, SIGCONT);
     live_connect(&ours);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
           ours.session.err.text);
     CHECK(keys_there(live) == 0);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
           "once more is harmless");
 
     /* As if the attempt had succeeded: what it left goes, although its session lives. */
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
-    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
+    CHECK(lock->algorithm->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
           other.session.err.text);
     CHECK(keys_there(live) == 0);
     CHECK(live_release(&ours) == LB_LOST);
@@ -327,16 +326,16 @@ static const char *login(const struct live_place *live, const char *credentials)
              topo_port(live->place->topo, 0, 0));
     wrong[0] = '\0';
     server.urls = urls;
-    server.state = calloc(1, server.backend->server_bytes);
+    server.state = calloc(1, server.backend->connector->server_bytes);
     live_client_init(&ours, live, KEY);
     ours.session.server = &server;
-    if (server.backend->open(&server, &err) != 0 || live_dial(&ours, &err) != 0) {
+    if (server.backend->connector->open(&server, &err) != 0 || live_dial(&ours, &err) != 0) {
         snprintf(wrong, sizeof wrong, "%d: %s", err.code, err.text);
     } else if (live_acquire(&ours, 0) != LB_OK || live_release(&ours) != LB_OK) {
         snprintf(wrong, sizeof wrong, "%s", ours.session.err.text);
     }
     live_client_done(&ours);
-    server.backend->close(&server);
+    server.backend->connector->close(&server);
     free(server.state);
     return wrong;
 }
@@ -439,7 +438,7 @@ static void a_lease_for_each_grant(void *arg) {
         CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
     }
     const struct lb_lock *lock = live->plan->locks[0].lock;
-    CHECK(lock->residue(&two.session, "", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&two.session, "", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
     live_client_done(&one);
     live_client_done(&two);
@@ -455,17 +454,18 @@ static void what_is_left_is_counted(void *arg) {
     live_client_init(&holder, live, KEY);
     live_client_init(&asker, live, KEY);
     live_connect(&asker);
-    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
     live_connect(&holder);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 2, "%d things left", (int)residue.count);
     CHECK(strstr(residue.example, KEY "/"), "example: %s", residue.example);
-    CHECK(lock->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s",
+          err.text);
     CHECK(residue.count == 1 && strncmp(residue.example, "lease ", 6) == 0, "%s", residue.example);
     live_client_done(&holder);
-    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
     live_client_done(&asker);
 }
@@ -531,16 +531,3 @@ int main(void) {
     };
     return cmocka_run_group_tests_name("etcd and its own client", tests, start, stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ETCD);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("etcd and its own client", tests, NULL, NULL);
-}
-#endif

@@ -198,7 +198,7 @@ static long dead_pid(void) {
 }
 
 static void set_up_again(struct actor *client) {
-    client->failed = client->session.lock->setup(&client->session, &client->err);
+    client->failed = client->session.lock->algorithm->setup(&client->session, &client->err);
 }
 
 static void stale_files(struct trial *trial) {
@@ -238,13 +238,13 @@ static _Atomic int inside;
 static void hold_briefly(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
     client->request.deadline_ns = trial_soon();
-    client->outcome = lock->acquire(&client->session, &client->request, &client->grant);
+    client->outcome = lock->algorithm->acquire(&client->session, &client->request, &client->grant);
     if (client->outcome != LB_OK) return;
     if (atomic_fetch_add(&inside, 1) != 0)
         trial_fail(client->trial, "two took a stale file's place");
     lb_yield();
     atomic_fetch_sub(&inside, 1);
-    client->outcome = lock->release(&client->session, &client->request, &client->grant);
+    client->outcome = lock->algorithm->release(&client->session, &client->request, &client->grant);
 }
 
 /* All find it stale at the same time: each may remove it, and not what came after it. */

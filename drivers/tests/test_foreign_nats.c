@@ -96,8 +96,8 @@ static void ours_holds(void *arg) {
     uint64_t revision = ours.grant.token, later = 0;
     CHECK(kvStore_UpdateString(&later, kv, KEY, "theirs", revision - 1) != NATS_OK,
           "an update of ours");
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          ours.session.err.text);
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) == LB_OK,
+          "%s", ours.session.err.text);
     CHECK(ours.grant.token == revision, "a renewal is no new grant");
     CHECK(there(kv, mine->owner, mine->sequence) && mine->sequence > revision, "the renewed entry");
     CHECK(create(kv) == 0, "they got what we renewed");
@@ -124,7 +124,7 @@ static void their_delete_frees_anybodys(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(kvStore_Delete(kv, KEY) == NATS_OK);
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST,
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST,
           "a lost lock");
     CHECK(live_release(&ours) == LB_LOST, "a lost lock");
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "our late release freed the other's");
@@ -169,11 +169,11 @@ static void an_attempt_is_settled(void *arg) {
     const struct lb_lock *lock = ours.session.lock;
     struct kv_grant *mine = ours.grant.data;
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
-    CHECK(lock->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
+    CHECK(lock->algorithm->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
           other.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it was deleted");
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
           ours.session.err.text);
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "another's was deleted");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
@@ -189,7 +189,7 @@ static void an_attempt_is_settled(void *arg) {
     memset(mine, 0, sizeof *mine);
     memcpy(mine->owner, "0123456789abcdef", 16);
     mine->expected = kvEntry_Revision(entry);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
           ours.session.err.text);
     CHECK(kvStore_UpdateString(&late, kv, KEY, mine->owner, mine->expected) != NATS_OK,
           "the late write made an entry");
@@ -210,15 +210,16 @@ static void what_is_left_is_counted(void *arg) {
     open_client(&holder);
     open_client(&asker);
     const struct lb_lock *lock = holder.session.lock;
-    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
     CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
-    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 1 && strcmp(residue.example, "key " KEY) == 0, "%s", residue.example);
-    CHECK(lock->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s",
+          err.text);
     CHECK(residue.count == 0, "%s", residue.example);
     CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
-    CHECK(lock->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
+    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "a delete marker taken for an entry");
     live_client_done(&holder);
     live_client_done(&asker);

@@ -4,9 +4,7 @@
  * Needs: servers. */
 #include "drivers/tests/sql_help.h"
 
-#ifdef LB_HAVE_SQLITE
 #include <sqlite3.h>
-#endif
 
 static struct live_place postgres, mariadb;
 
@@ -167,7 +165,6 @@ static void mariadb_takes_hard_names_and_refuses_long_ones(void **state) {
     live_run(hard_names, &mariadb);
 }
 
-#ifdef LB_HAVE_SQLITE
 static int sqlite_begin(sqlite3 *foreign) {
     return sqlite3_exec(foreign, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 }
@@ -258,7 +255,6 @@ static void sqlite_fence_gives_tokens_that_grow(void **state) {
         live_close(&sql);
     }
 }
-#endif
 
 static int start(void **state) {
     (void)state;
@@ -281,10 +277,8 @@ int main(void) {
         cmocka_unit_test(psql_and_ours_exclude_each_other),
         cmocka_unit_test(mariadb_shell_and_ours_exclude_each_other),
         cmocka_unit_test(mariadb_takes_hard_names_and_refuses_long_ones),
-#ifdef LB_HAVE_SQLITE
         cmocka_unit_test(sqlite_connection_and_ours_exclude_each_other),
         cmocka_unit_test(sqlite_fence_gives_tokens_that_grow),
-#endif
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -9,7 +9,6 @@
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/proxy.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include "drivers/tests/zk_stranger.h"
 #include "drivers/zookeeper/queue.h"
 
@@ -258,10 +257,10 @@ static void an_attempt_is_settled(void *arg) {
     topo_signal(zk.place->topo, 0, SIGCONT);
     stranger_comes(&zk, &stranger, NULL);
     live_connect(&ours);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
           ours.session.err.text);
     CHECK(queued(&stranger) == 0);
-    CHECK(lock->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
           "once more is harmless");
 
     /* As if the attempt had succeeded: a node of a session that lives, whose client is not heard of
@@ -274,7 +273,8 @@ static void an_attempt_is_settled(void *arg) {
     CHECK(queued(&stranger) == 1);
     place.session = *zoo_client_id(lost.handle);
     struct lb_grant grant = {.data = &place};
-    CHECK(lock->settle(&ours.session, &ours.request, &grant) == LB_OK, "%s", ours.session.err.text);
+    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &grant) == LB_OK, "%s",
+          ours.session.err.text);
     CHECK(queued(&stranger) == 0);
     stranger_goes(&lost);
     live_client_done(&ours);
@@ -345,8 +345,8 @@ static void open_by(struct lb_server *server, const char *const *url) {
     struct lb_err err = {0};
     *server = zk.place->server;
     server->urls = url;
-    server->state = calloc(1, server->backend->server_bytes);
-    CHECK(server->backend->open(server, &err) == 0, "%s", err.text);
+    server->state = calloc(1, server->backend->connector->server_bytes);
+    CHECK(server->backend->connector->open(server, &err) == 0, "%s", err.text);
 }
 
 /* Lets the connection through again, once an answer has been cut off. */
@@ -475,17 +475,3 @@ int main(void) {
     return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, start,
                                        stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, NULL,
-                                       NULL);
-}
-#endif

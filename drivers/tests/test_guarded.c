@@ -133,7 +133,8 @@ static void body(void *arg) {
     live_connect(&pair.older);
     live_connect(&pair.newer);
     live_connect(&pair.other);
-    if (lock->setup) CHECK(lock->setup(&pair.older.session, &err) == 0, "%s", err.text);
+    if (lock->algorithm->setup)
+        CHECK(lock->algorithm->setup(&pair.older.session, &err) == 0, "%s", err.text);
     if (lock->store->setup)
         CHECK(lock->store->setup(&pair.older.session, &err) == 0, "%s", err.text);
     if (!check_failed[0]) try_tokens(&pair);
@@ -143,8 +144,9 @@ static void body(void *arg) {
     live_client_done(&pair.older);
     live_client_done(&pair.newer);
     if (!check_failed[0]) try_crowd(live, key);
-    CHECK(lock->residue(&pair.other.session, plain ? PLAIN : "it's", &residue, &err) == 0, "%s",
-          err.text);
+    CHECK(lock->algorithm->residue(&pair.other.session, plain ? PLAIN : "it's", &residue, &err) ==
+              0,
+          "%s", err.text);
     CHECK(residue.count == 0, "left: %s", residue.example);
     live_client_done(&pair.other);
 }

@@ -6,7 +6,6 @@
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include "drivers/redis/redis_impl.h"
 
 /* A lock on a topology of its own, for one test. */
@@ -297,19 +296,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-static void left_out(void **state) {
-    (void)state;
-    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
-    printf("skipped: built without hiredis: install libhiredis-dev\n");
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

@@ -6,8 +6,6 @@
 #include "drivers/redis/redis_impl.h"
 #include "drivers/registry.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 static unsigned slot_of(const char *key) {
     return redis_slot(key, strlen(key));
 }
@@ -299,19 +297,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-static void left_out(void **state) {
-    (void)state;
-    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
-    printf("skipped: built without hiredis: install libhiredis-dev\n");
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

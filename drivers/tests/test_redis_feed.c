@@ -5,8 +5,6 @@
 
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 #define MESSAGE "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n"
 #define MESSAGES 200 /* together more than one read takes */
 
@@ -70,19 +68,3 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-static void left_out(void **state) {
-    (void)state;
-    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
-    printf("skipped: built without hiredis: install libhiredis-dev\n");
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

@@ -3,8 +3,6 @@
 
 #include "drivers/registry.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 /* What comes before a session's first SET. */
 #define LOADED                                                                                     \
     { .await = "PING", .say = "+PONG\r\n" }
@@ -144,19 +142,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-static void left_out(void **state) {
-    (void)state;
-    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
-    printf("skipped: built without hiredis: install libhiredis-dev\n");
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

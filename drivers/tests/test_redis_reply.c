@@ -11,8 +11,6 @@
 
 #include "drivers/redis/redis_impl.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 static struct redis_conn conn;
 
 /* Feeds bytes, `piece` at a time; the replies that were completed. */
@@ -207,19 +205,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-static void left_out(void **state) {
-    (void)state;
-    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
-    printf("skipped: built without hiredis: install libhiredis-dev\n");
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

@@ -4,8 +4,6 @@
 
 #include "drivers/registry.h"
 
-#ifdef LB_HAVE_HIREDIS
-
 #define PEERS 4
 
 /* Servers, each with its script. The scripts may name the others' ports: nobody comes before they
@@ -171,19 +169,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-static void left_out(void **state) {
-    (void)state;
-    if (getenv("CI")) fail_msg("built without hiredis: install libhiredis-dev");
-    printf("skipped: built without hiredis: install libhiredis-dev\n");
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

@@ -4,7 +4,6 @@
  * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <signal.h>
 
 /* As Redisson 3 and 4 have them: KEYS name; ARGV lease, holder. */
@@ -139,9 +138,10 @@ struct thread {
 static void take_and_free(void *arg) {
     struct thread *thread = arg;
     const struct lb_lock *lock = thread->session->lock;
-    thread->acquired = lock->acquire(thread->session, &thread->request, &thread->grant);
+    thread->acquired = lock->algorithm->acquire(thread->session, &thread->request, &thread->grant);
     if (thread->acquired == LB_OK)
-        thread->released = lock->release(thread->session, &thread->request, &thread->grant);
+        thread->released =
+            lock->algorithm->release(thread->session, &thread->request, &thread->grant);
 }
 
 static void run_two(struct actor *client) {
@@ -165,7 +165,8 @@ static void one_subscription(struct trial *trial) {
     struct actor *ours = actor_new(trial);
     struct thread threads[2];
     if (!ours || !actor_use_key(ours, &key)) return;
-    MUST(trial, ours->session.lock->grant_bytes <= sizeof threads[0].data, "the grant is larger");
+    MUST(trial, ours->session.lock->algorithm->grant_bytes <= sizeof threads[0].data,
+         "the grant is larger");
     char channel[200];
     snprintf(channel, sizeof channel, "%s", text_of("redisson_lock__channel:{%s}", key.name));
     they_lock(key.name, 60000);
@@ -374,7 +375,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-REDISSON_LEFT_OUT
-#endif

@@ -3,7 +3,6 @@
  * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
-#ifdef LB_HAVE_HIREDIS
 #include <time.h>
 
 #define THEM "8743c9c0-0795-4907-87fd-6c719a6b4586:1"
@@ -373,7 +372,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-REDISSON_LEFT_OUT
-#endif

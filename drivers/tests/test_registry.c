@@ -66,17 +66,19 @@ static void test_locks_are_whole(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        bool here = !lock->backend->unavailable;
-        const char *bad = !is_name(lock->name)                         ? "name"
-                          : !is_line(lock->summary)                    ? "summary"
-                          : !lock->waits                               ? "waits"
-                          : (lock->caps & ~CAPS_ALL)                   ? "caps"
-                          : !is_class(lock->durability_class)          ? "durability_class"
-                          : (lock->claims & ~CLAIMS_ALL)               ? "claims"
-                          : here && (!lock->acquire || !lock->release) ? "acquire or release"
-                          : here && !(lock->caps & LB_CAP_RENEW) != !lock->renew ? "renew"
-                          : here && !lock->options != !lock->options_bytes       ? "options_bytes"
-                                                                                 : NULL;
+        bool here = !lb_unavailable(lock->backend);
+        const char *bad =
+            !is_name(lock->name)                ? "name"
+            : !is_line(lock->summary)           ? "summary"
+            : !lock->waits                      ? "waits"
+            : (lock->caps & ~CAPS_ALL)          ? "caps"
+            : !is_class(lock->durability_class) ? "durability_class"
+            : (lock->claims & ~CLAIMS_ALL)      ? "claims"
+            : here && (!lock->algorithm->acquire || !lock->algorithm->release)
+                ? "acquire or release"
+            : here && !(lock->caps & LB_CAP_RENEW) != !lock->algorithm->renew      ? "renew"
+            : here && !lock->algorithm->options != !lock->algorithm->options_bytes ? "options_bytes"
+                                                                                   : NULL;
         if (bad) fail_msg("%s: .%s", lock->name, bad);
     }
 }
@@ -99,7 +101,7 @@ static void test_promises_go_together(void **state) {
         if ((caps & LB_CAP_LEASE) && (claims & LB_CLAIM_SAFE_PAUSE))
             fail_msg("%s: a lease does not outlive a pause", lock->name);
         if (real && lock->backend->topologies && (caps & LB_CAP_LEASE) &&
-            !lock->backend->unavailable && !lock->settle)
+            !lb_unavailable(lock->backend) && !lock->algorithm->settle)
             fail_msg("%s: the end of its session frees nothing, and it has no settle", lock->name);
     }
 }
@@ -108,17 +110,19 @@ static void test_backends_are_whole(void **state) {
     (void)state;
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        bool here = !backend->unavailable;
-        const char *bad = !is_name(backend->name)                                ? "name"
-                          : !is_line(backend->summary)                           ? "summary"
-                          : backend->topologies && !backend->install             ? "install"
-                          : backend->topologies && !backend->schemes             ? "schemes"
-                          : !here && !backend->install                           ? "install"
-                          : here && !backend->describe                           ? "describe"
-                          : here && backend->topologies && !backend->ping        ? "ping"
-                          : here && backend->connect && !backend->disconnect     ? "disconnect"
-                          : here && !backend->options != !backend->options_bytes ? "options_bytes"
-                                                                                 : NULL;
+        bool here = !lb_unavailable(backend);
+        const char *bad =
+            !is_name(backend->name)                                                  ? "name"
+            : !is_line(backend->summary)                                             ? "summary"
+            : backend->topologies && !backend->install                               ? "install"
+            : backend->topologies && !backend->schemes                               ? "schemes"
+            : !here && !backend->install                                             ? "install"
+            : here && !backend->connector->describe                                  ? "describe"
+            : here && backend->topologies && !backend->connector->ping               ? "ping"
+            : here && backend->connector->connect && !backend->connector->disconnect ? "disconnect"
+            : here && !backend->connector->options != !backend->connector->options_bytes
+                ? "options_bytes"
+                : NULL;
         if (bad) fail_msg("%s: .%s", backend->name, bad);
     }
 }
@@ -140,11 +144,12 @@ static void test_options_have_defaults_and_help(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        check_options(lock->name, lock->options, lock->options_bytes);
+        check_options(lock->name, lock->algorithm->options, lock->algorithm->options_bytes);
     }
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        check_options(backend->name, backend->options, backend->options_bytes);
+        check_options(backend->name, backend->connector->options,
+                      backend->connector->options_bytes);
     }
 }
 
@@ -156,7 +161,8 @@ static void test_facts_are_there(void **state) {
         const struct lb_lock *lock = registry_locks()[i];
         const struct lb_about *about = &lock->about;
         bool control = lock->caps & LB_CAP_CONTROL, server = lock->backend->topologies != NULL;
-        bool none = control || (lock->caps & LB_CAP_BASELINE), here = !lock->backend->unavailable;
+        bool none = control || (lock->caps & LB_CAP_BASELINE),
+             here = !lb_unavailable(lock->backend);
         const char *bad =
             !about->order                              ? "order"
             : !none && !about->hazards                 ? "hazards"
@@ -169,7 +175,7 @@ static void test_facts_are_there(void **state) {
             : !control && about->exposed_by                 ? "exposed_by"
             : none != (about->guarantee == LB_NO_GUARANTEE) ? "guarantee"
             : server && about->guarantee == LB_ON_ONE_HOST  ? "guarantee"
-            : server && here && !lock->residue              ? "residue"
+            : server && here && !lock->algorithm->residue   ? "residue"
             : (lock->claims & LB_CLAIM_CRASH_RELEASE) && about->crash == LB_CRASH_NEVER ? "crash"
                                                                                         : NULL;
         if (bad) print_error("%s: .%s\n", lock->name, bad);

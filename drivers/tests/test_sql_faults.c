@@ -123,7 +123,7 @@ static void session_killed(void *arg) {
     outcome = live_acquire(&idle, LB_NEVER);
     CHECK(outcome == LB_BROKEN || outcome == LB_UNKNOWN, "acquire said %s",
           lb_outcome_name(outcome));
-    outcome = holder.session.server->backend->ping(&holder.session, lb_now() + LB_S_NS);
+    outcome = holder.session.server->backend->connector->ping(&holder.session, lb_now() + LB_S_NS);
     CHECK(outcome == LB_BROKEN, "ping of a dead session: %s", lb_outcome_name(outcome));
 
     reconnect(&holder);
@@ -237,13 +237,13 @@ static int dial_as(struct bad_luck *luck, const char *password, struct lb_err *e
              topo_port(luck->sql.place->topo, 0, 0));
     server.urls = urls;
     server.url_count = 1;
-    server.state = calloc(1, server.backend->server_bytes + 1);
-    CHECK(server.backend->open(&server, err) == 0, "%s", err->text);
+    server.state = calloc(1, server.backend->connector->server_bytes + 1);
+    CHECK(server.backend->connector->open(&server, err) == 0, "%s", err->text);
     live_client_init_as(&client, &luck->sql, luck->which, "key");
     client.session.server = &server;
     int failed = live_dial(&client, err);
     live_client_done(&client);
-    if (server.backend->close) server.backend->close(&server);
+    if (server.backend->connector->close) server.backend->connector->close(&server);
     free(server.state);
     return failed;
 }
@@ -316,7 +316,6 @@ static void a_wrong_password_is_one_clear_line(void **state) {
     live_run(wrong_password, luck);
 }
 
-#ifdef LB_HAVE_MARIADB
 /* A time limit may strike when the answer has begun: then the error comes where the row would have
  * been. */
 static void late_limit(void *arg) {
@@ -342,7 +341,6 @@ static void a_limit_that_strikes_late_is_a_timeout(void **state) {
     LIVE_NEEDS(&luck->sql);
     live_run(late_limit, luck);
 }
-#endif
 
 static int open_both(void **state) {
     (void)state;
@@ -379,9 +377,7 @@ int main(void) {
         ON(the_cut_off_ends_a_wait, my),
         ON(the_cut_off_ends_a_wait, pg_row),
         ON(the_cut_off_ends_a_wait, my_row),
-#ifdef LB_HAVE_MARIADB
         ON(a_limit_that_strikes_late_is_a_timeout, my_row),
-#endif
         ON(a_wrong_password_is_one_clear_line, pg),
         ON(a_wrong_password_is_one_clear_line, my),
         ON(a_killed_server_hangs_nobody, pg),

@@ -65,8 +65,23 @@ static bool fake_ended(const struct lb_session *session) {
     return db.ended;
 }
 
-static const struct sql_port port = {fake_prepare, fake_run, fake_answer_after, fake_ended};
 static const char *const schema[] = {"make one", "make another", NULL};
+
+static enum lb_outcome run_schema(struct lb_session *session, const char *text,
+                                  int64_t deadline_ns) {
+    (void)deadline_ns;
+    CHECK(text == schema[db.schema_runs], "'%s'", text);
+    db.schema_runs++;
+    if (db.dead) return lb_fail(session, LB_BROKEN, "not connected");
+    if (db.schema_runs > db.schema_fails) return LB_OK;
+    return lb_fail(session, LB_REFUSED, "no right to create");
+}
+
+static const struct sql_port port = {.query = run_schema,
+                                     .prepare = fake_prepare,
+                                     .run = fake_run,
+                                     .answer_after = fake_answer_after,
+                                     .ended = fake_ended};
 #define SAYS                                                                                       \
     { "said", "" }
 
@@ -116,7 +131,8 @@ static void fixture_init(struct fixture *f, const struct sql_recipe *recipe) {
                                      .key_number = 7,
                                      .deadline_ns = LB_NEVER,
                                      .lease_ns = 1500000001};
-    CHECK(sql_begin(&f->session, recipe, LB_NEVER, &err) == 0, "%s", err.text);
+    f->lock.recipe = recipe;
+    CHECK(sql_prepare(&f->session, LB_NEVER, &err) == 0, "%s", err.text);
 }
 
 static void script(struct fixture *f, const struct step *steps, int count) {
@@ -139,10 +155,10 @@ static void played(int line) {
 #define PLAYED() played(__LINE__)
 
 static enum lb_outcome tx_acquire(struct fixture *f) {
-    return sql_transaction_acquire(&f->session, &f->request, &f->grant);
+    return sql_transaction_algorithm.acquire(&f->session, &f->request, &f->grant);
 }
 static enum lb_outcome tx_release(struct fixture *f) {
-    return sql_transaction_release(&f->session, &f->request, &f->grant);
+    return sql_transaction_algorithm.release(&f->session, &f->request, &f->grant);
 }
 
 static void transaction_plain(void *arg) {
@@ -317,12 +333,12 @@ static void lease(void *arg) {
               (long long)db.seen[0].lease_us);
         CHECK(strlen(db.seen[0].owner) == SQL_OWNER_CHARS);
         snprintf(first, sizeof first, "%s", db.seen[0].owner);
-        CHECK(sql_lease_renew(&f.session, &f.request, &f.grant) == LB_OK);
+        CHECK(sql_lease_algorithm.renew(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(strcmp(db.seen[1].owner, first) == 0 && strcmp(db.seen[2].owner, first) == 0);
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_LOST);
         int64_t end_ns = f.grant.lease_end_ns;
-        CHECK(sql_lease_renew(&f.session, &f.request, &f.grant) == LB_LOST);
+        CHECK(sql_lease_algorithm.renew(&f.session, &f.request, &f.grant) == LB_LOST);
         CHECK(f.grant.lease_end_ns == end_ns, "a refused renewal moves no end");
         CHECK(sql_lease_settle(&f.session, &f.request, &f.grant) == LB_OK,
               "nothing is there: settled");
@@ -391,29 +407,19 @@ static void optimistic(void *arg) {
     SCRIPT(&f, {SQL_READ, LB_OK, 0, {0}}, {SQL_ADD, LB_BUSY, 0, {0}}, {SQL_READ, LB_OK, 1, {3, 90}},
            {SQL_WRITE, LB_OK, 1, {0}}, {SQL_READ, LB_OK, 1, {4, 91}}, {SQL_WRITE, LB_OK, 0, {0}},
            {SQL_WRITE, LB_BUSY, 0, {0}}, {SQL_WRITE, LB_UNKNOWN, 0, {0}});
-    CHECK(sql_optimistic_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(sql_optimistic_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
     CHECK(f.grant.token == 3 && f.grant.lease_end_ns == LB_NEVER);
-    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_OK);
     CHECK(db.seen[3].version == 3 && db.seen[3].value == 91,
           "writes if it is the version that was read");
     CHECK(f.grant.token == 4, "the version written");
-    CHECK(sql_optimistic_acquire(&f.session, &f.request, &f.grant) == LB_OK);
-    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY);
+    CHECK(sql_optimistic_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_BUSY);
     CHECK(f.grant.token == 4, "nothing was written");
-    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_BUSY,
+    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_BUSY,
           "a serialization failure");
-    CHECK(sql_optimistic_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
+    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
     PLAYED();
-}
-
-static enum lb_outcome run_schema(struct lb_session *session, const char *text,
-                                  int64_t deadline_ns) {
-    (void)deadline_ns;
-    CHECK(text == schema[db.schema_runs], "'%s'", text);
-    db.schema_runs++;
-    if (db.dead) return lb_fail(session, LB_BROKEN, "not connected");
-    if (db.schema_runs > db.schema_fails) return LB_OK;
-    return lb_fail(session, LB_REFUSED, "no right to create");
 }
 
 static int begin(struct fixture *f, int tables_missing, int schema_fails, struct lb_err *err) {
@@ -423,7 +429,7 @@ static int begin(struct fixture *f, int tables_missing, int schema_fails, struct
     db.tables_missing = tables_missing;
     db.schema_fails = schema_fails;
     *err = (struct lb_err){0};
-    return sql_begin_with(&f->session, &table, run_schema, LB_NEVER, err);
+    return sql_prepare(&f->session, LB_NEVER, err);
 }
 
 static void preparing(void *arg) {
@@ -454,7 +460,7 @@ static void preparing(void *arg) {
     db.schema_runs = 0;
     db.dead = true;
     err = (struct lb_err){0};
-    CHECK(sql_begin_with(&f.session, &table, run_schema, LB_NEVER, &err) != 0);
+    CHECK(sql_prepare(&f.session, LB_NEVER, &err) != 0);
     CHECK(strcmp(err.text, "no such table") == 0 && db.schema_runs == 1, "%s", err.text);
 }
 

@@ -130,10 +130,13 @@ static void rows(void *arg) {
     come(&ours, words, ROW);
     come(&other, words, NOWAIT);
     stranger_comes(&foreign, words);
-    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
-    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "twice: %s", err.text);
+    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
+    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "twice: %s",
+          err.text);
     SAYS(&foreign, words->row, "1");
-    CHECK(ours.session.lock->residue(&ours.session, "it", &left, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->algorithm->residue(&ours.session, "it", &left, &err) == 0, "%s",
+          err.text);
     CHECK(left.count == 1, "%d left", (int)left.count);
 
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
@@ -169,8 +172,10 @@ static void rows(void *arg) {
     CHECK(live_acquire(&other, 20 * LB_S_NS) == LB_OK, "%s", other.session.err.text);
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
 
-    CHECK(other.session.lock->disarm(&other.session, &other.request, &err) == 0, "%s", err.text);
-    CHECK(other.session.lock->residue(&other.session, "it", &left, &err) == 0, "%s", err.text);
+    CHECK(other.session.lock->algorithm->disarm(&other.session, &other.request, &err) == 0, "%s",
+          err.text);
+    CHECK(other.session.lock->algorithm->residue(&other.session, "it", &left, &err) == 0, "%s",
+          err.text);
     CHECK(left.count == 0, "%d left: %s", (int)left.count, left.example);
     live_client_done(&ours);
     live_client_done(&other);
@@ -203,7 +208,8 @@ static void table(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
+          LB_LOST);
     SAYS(&foreign, words->table, "stranger/");
     foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
 
@@ -211,7 +217,8 @@ static void table(void *arg) {
     CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
     foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
     SAYS(&foreign, words->table, "none");
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
+          LB_LOST);
     CHECK(live_release(&ours) == LB_LOST);
 
     /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
@@ -243,13 +250,14 @@ static void lease(void *arg) {
     CHECK(ours.grant.token == 1, "a new key's first");
     SAYS(&foreign, words->lease, as_ours(&ours, "1/held"));
     SAYS(&foreign, words->take_over, "0");
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_OK);
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) == LB_OK);
     SAYS(&foreign, words->lease, as_ours(&ours, "1/held"));
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     snprintf(text, sizeof text, "%s", as_ours(&ours, "1/free"));
     SAYS(&foreign, words->lease, text); /* the row stays: it has the fence */
     CHECK(live_release(&ours) == LB_LOST);
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
+          LB_LOST);
     SAYS(&foreign, words->lease, text);
 
     SAYS(&foreign, words->take_over, "1");
@@ -278,7 +286,8 @@ static void versions(void *arg) {
     struct lb_err err = {0};
     come(&ours, words, VERSION);
     stranger_comes(&foreign, words);
-    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
     SAYS(&foreign, words->version, "1/0");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
@@ -294,7 +303,8 @@ static void versions(void *arg) {
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(ours.grant.token == 4);
     SAYS(&foreign, words->version, "4/71");
-    CHECK(ours.session.lock->disarm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->algorithm->disarm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
     foreign_end(&foreign);
     live_client_done(&ours);
 }
@@ -324,7 +334,6 @@ static void advisory(void *arg) {
     live_client_done(&ours);
 }
 
-#ifdef LB_HAVE_PQ
 static void query(struct live_client *ours, const char *sql) {
     PGresult *result = NULL;
     CHECK(pg_query(&ours->session, sql, lb_now() + 20 * LB_S_NS, &result) == LB_OK, "%s",
@@ -343,7 +352,8 @@ static void deadlock(void *arg) {
     come(&ours, &pg, ROW);
     stranger_comes(&foreign, &pg);
     stranger_comes(&watcher, &pg);
-    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
     query(&ours, "INSERT INTO lockbench_row VALUES ('mine')");
     query(&ours, "SET deadlock_timeout = '100ms'");
     query(&ours, "BEGIN");
@@ -366,7 +376,6 @@ static void deadlock(void *arg) {
     foreign_end(&watcher);
     live_client_done(&ours);
 }
-#endif
 
 struct inserter {
     struct live_client client;
@@ -447,13 +456,14 @@ static void controls(void *arg) {
 
     come(&one, &pg, UNSAFE_VERSION);
     come(&two, &pg, UNSAFE_VERSION);
-    CHECK(one.session.lock->arm(&one.session, &one.request, &err) == 0, "%s", err.text);
+    CHECK(one.session.lock->algorithm->arm(&one.session, &one.request, &err) == 0, "%s", err.text);
     CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
     CHECK(live_acquire(&two, 0) == LB_OK, "%s", two.session.err.text);
     CHECK(live_release(&one) == LB_OK);
     CHECK(live_release(&two) == LB_OK, "its condition is always true");
     SAYS(&foreign, pg.version, "2/1"); /* two updates, of which one is lost */
-    CHECK(one.session.lock->disarm(&one.session, &one.request, &err) == 0, "%s", err.text);
+    CHECK(one.session.lock->algorithm->disarm(&one.session, &one.request, &err) == 0, "%s",
+          err.text);
     foreign_end(&foreign);
     live_client_done(&one);
     live_client_done(&two);
@@ -474,9 +484,7 @@ ON(pg, table)
 ON(pg, lease)
 ON(pg, versions)
 ON(pg, advisory)
-#ifdef LB_HAVE_PQ
 ON(pg, deadlock)
-#endif
 ON(pg, controls)
 ON(my, rows)
 ON(my, table)
@@ -504,10 +512,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pg_rows),     cmocka_unit_test(pg_table),
         cmocka_unit_test(pg_lease),    cmocka_unit_test(pg_versions),
-        cmocka_unit_test(pg_advisory),
-#ifdef LB_HAVE_PQ
-        cmocka_unit_test(pg_deadlock),
-#endif
+        cmocka_unit_test(pg_advisory), cmocka_unit_test(pg_deadlock),
         cmocka_unit_test(pg_controls), cmocka_unit_test(my_rows),
         cmocka_unit_test(my_table),    cmocka_unit_test(my_lease),
         cmocka_unit_test(my_versions), cmocka_unit_test(my_insert_deadlock),

@@ -12,7 +12,6 @@
 #include "drivers/postgres/pg_impl.h"
 #include "drivers/sqlite/sqlite_impl.h"
 
-#ifdef LB_HAVE_PQ
 static const char *value_of(const struct pg_conninfo *info, const char *keyword) {
     for (int i = 0; info->keyword[i]; i++) {
         if (strcmp(info->keyword[i], keyword) == 0) return info->value[i];
@@ -107,9 +106,7 @@ static void pg_connection_messages_are_one_line(void **state) {
     pg_connect_message("", sqlstate, line, sizeof line);
     assert_string_equal(line, "");
 }
-#endif
 
-#ifdef LB_HAVE_MARIADB
 static void maria_url_is_resolved(void **state) {
     (void)state;
     struct maria_server server = {0};
@@ -157,7 +154,6 @@ static void maria_errors_have_outcomes(void **state) {
     assert_int_equal(maria_connect_exit(1040), LB_EXIT_MACHINE);
     assert_int_equal(maria_connect_exit(2002), LB_EXIT_MACHINE);
 }
-#endif
 
 static void getlock_names_have_limits(void **state) {
     (void)state;
@@ -190,7 +186,6 @@ static void getlock_seconds_never_wait_too_long(void **state) {
     assert_true(getlock_seconds(now, now, false) == 0);
 }
 
-#ifdef LB_HAVE_SQLITE
 /* The delays of sqlite3_busy_timeout: 1 2 5 10 15 20 25 25 25 50 50 100 100 ... ms. */
 static void sqlite_delays_are_sqlites(void **state) {
     (void)state;
@@ -202,24 +197,17 @@ static void sqlite_delays_are_sqlites(void **state) {
     }
     assert_true(sqlite_busy_delay_ns(100000) == 100 * LB_MS_NS);
 }
-#endif
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#ifdef LB_HAVE_PQ
         cmocka_unit_test(pg_url_becomes_keywords),
         cmocka_unit_test(pg_url_refusals_show_no_password),
         cmocka_unit_test(pg_errors_have_outcomes),
         cmocka_unit_test(pg_connection_messages_are_one_line),
-#endif
-#ifdef LB_HAVE_MARIADB
         cmocka_unit_test(maria_url_is_resolved),
         cmocka_unit_test(maria_url_refusals_show_no_password),
         cmocka_unit_test(maria_errors_have_outcomes),
-#endif
-#ifdef LB_HAVE_SQLITE
         cmocka_unit_test(sqlite_delays_are_sqlites),
-#endif
         cmocka_unit_test(getlock_names_have_limits),
         cmocka_unit_test(getlock_seconds_never_wait_too_long),
     };

@@ -3,7 +3,6 @@
 #include "drivers/sql_lock.h"
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_SQLITE
 #include <sqlite3.h>
 
 enum { TABLE, VERSION };
@@ -52,7 +51,8 @@ static const char insert_dead[] =
 static uint64_t left_by(struct live_client *ours, const char *prefix) {
     struct lb_residue left = {.count = 99};
     struct lb_err err = {0};
-    CHECK(ours->session.lock->residue(&ours->session, prefix, &left, &err) == 0, "%s", err.text);
+    CHECK(ours->session.lock->algorithm->residue(&ours->session, prefix, &left, &err) == 0, "%s",
+          err.text);
     return left.count;
 }
 
@@ -79,7 +79,8 @@ static void table(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
-    CHECK(ours.session.lock->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST);
+    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
+          LB_LOST);
     SAYS(foreign, "SELECT owner FROM lockbench_table", "stranger");
     CHECK(sqlite_say(foreign, "DELETE FROM lockbench_table") == SQLITE_OK);
 
@@ -108,7 +109,8 @@ static void versions(void *arg) {
     (void)arg;
     live_client_init_as(&ours, &place, VERSION, "it's");
     live_connect(&ours);
-    CHECK(ours.session.lock->arm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
     foreign_open(&foreign);
     SAYS(foreign, version, "1/0");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
@@ -123,7 +125,8 @@ static void versions(void *arg) {
     CHECK(ours.grant.token == 4);
     SAYS(foreign, version, "4/71");
     CHECK(left_by(&ours, "it") == 1);
-    CHECK(ours.session.lock->disarm(&ours.session, &ours.request, &err) == 0, "%s", err.text);
+    CHECK(ours.session.lock->algorithm->disarm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
     CHECK(left_by(&ours, "it") == 0);
     sqlite3_close(foreign);
     live_client_done(&ours);
@@ -148,14 +151,11 @@ static void rows_with_versions(void **state) {
     run("sqlite.journal=wal", versions);
     run("sqlite.journal=delete", versions);
 }
-#endif
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#ifdef LB_HAVE_SQLITE
         cmocka_unit_test(rows_of_a_table),
         cmocka_unit_test(rows_with_versions),
-#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include "drivers/zookeeper/mutex.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
@@ -594,16 +593,3 @@ int main(void) {
     };
     return cmocka_run_group_tests_name("zookeeper and the real clients", tests, start, stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("zookeeper and the real clients", tests, NULL, NULL);
-}
-#endif

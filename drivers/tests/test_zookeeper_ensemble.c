@@ -3,7 +3,6 @@
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <sys/socket.h>
 
 #include "drivers/zookeeper/mutex.h"
@@ -96,7 +95,8 @@ static enum lb_outcome asks(struct live_client *client, int64_t wait_ns) {
     for (;;) {
         enum lb_outcome outcome = live_acquire(client, wait_ns);
         if (outcome == LB_UNKNOWN) {
-            client->session.lock->settle(&client->session, &client->request, &client->grant);
+            client->session.lock->algorithm->settle(&client->session, &client->request,
+                                                    &client->grant);
         } else if (outcome != LB_BROKEN) {
             return outcome;
         }
@@ -169,7 +169,8 @@ static void no_majority_no_lock(void *arg) {
     topo_signal(zk.place->topo, 0, SIGKILL);
     topo_signal(zk.place->topo, 1, SIGKILL);
     struct lb_err err = {0};
-    CHECK(other.session.server->backend->connect(&other.session, lb_now() + LB_S_NS, &err) != 0,
+    CHECK(other.session.server->backend->connector->connect(&other.session, lb_now() + LB_S_NS,
+                                                            &err) != 0,
           "a session without a majority");
     for (int64_t until_ns = lb_now() + SOON; !told && lb_now() < until_ns;)
         lb_sleep_until(lb_now() + 5 * LB_MS_NS);
@@ -221,16 +222,3 @@ int main(void) {
     };
     return cmocka_run_group_tests_name("zookeeper: three servers", tests, start, stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("zookeeper: three servers", tests, NULL, NULL);
-}
-#endif

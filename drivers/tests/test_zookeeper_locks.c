@@ -4,7 +4,6 @@
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <sys/socket.h>
 
 #include "drivers/zookeeper/mutex.h"
@@ -53,13 +52,13 @@ static void guest_init(struct guest *guest, struct live_client *host, uint32_t n
     *guest = (struct guest){.host = host, .request = host->request, .number = number};
     guest->request.client = number;
     guest->request.deadline_ns = lb_now() + SOON;
-    guest->grant.data = calloc(1, host->session.lock->grant_bytes);
+    guest->grant.data = calloc(1, host->session.lock->algorithm->grant_bytes);
 }
 
 static void guest_runs(void *arg) {
     struct guest *guest = arg;
     struct lb_session *session = &guest->host->session;
-    guest->acquired = session->lock->acquire(session, &guest->request, &guest->grant);
+    guest->acquired = session->lock->algorithm->acquire(session, &guest->request, &guest->grant);
     if (guest->acquired != LB_OK) return;
     if (guest->order) guest->order[(*guest->turn)++] = (int)guest->number;
     if (++*guest->inside > *guest->most) *guest->most = *guest->inside;
@@ -67,7 +66,7 @@ static void guest_runs(void *arg) {
     do lb_sleep_until(lb_now() + 3 * LB_MS_NS);
     while (*guest->most < guest->company && lb_now() < until_ns);
     --*guest->inside;
-    guest->released = session->lock->release(session, &guest->request, &guest->grant);
+    guest->released = session->lock->algorithm->release(session, &guest->request, &guest->grant);
 }
 
 /* Several clients at once on the sessions of some hosts. The most that were inside together. */
@@ -357,8 +356,8 @@ static void a_process_that_was_away(void *arg) {
 static uint64_t left(struct live_client *looker, const char *prefix, const char *example) {
     struct lb_residue residue = {0};
     struct lb_err err = {0};
-    CHECK(looker->session.lock->residue(&looker->session, prefix, &residue, &err) == 0, "%s",
-          err.text);
+    CHECK(looker->session.lock->algorithm->residue(&looker->session, prefix, &residue, &err) == 0,
+          "%s", err.text);
     if (residue.count)
         CHECK(strstr(residue.example, example), "'%s' has no '%s'", residue.example, example);
     return residue.count;
@@ -420,7 +419,8 @@ static void clients_of_a_session_know_their_nodes(void *arg) {
     struct zk_place *place = doubter.grant.data;
     snprintf(place->parent, sizeof place->parent, "%s", path);
     place->session = *zoo_client_id(zk_session_of(&host.session)->handle);
-    CHECK(host.session.lock->settle(&host.session, &doubter.request, &doubter.grant) == LB_OK);
+    CHECK(host.session.lock->algorithm->settle(&host.session, &doubter.request, &doubter.grant) ==
+          LB_OK);
     CHECK(stranger_counts(&third, path) == 1, "settling took the holder's node");
     /* And one that was made is found. */
     char made[ZK_NAME_MAX], full[ZK_PATH_MAX];
@@ -430,9 +430,11 @@ static void clients_of_a_session_know_their_nodes(void *arg) {
         zk_create(zk_session_of(&host.session), full, NULL, ZOO_EPHEMERAL_SEQUENTIAL, NULL, NULL);
     CHECK(rc == ZOK && stranger_counts(&third, path) == 2);
     place->session = *zoo_client_id(zk_session_of(&host.session)->handle);
-    CHECK(host.session.lock->settle(&host.session, &doubter.request, &doubter.grant) == LB_OK);
+    CHECK(host.session.lock->algorithm->settle(&host.session, &doubter.request, &doubter.grant) ==
+          LB_OK);
     CHECK(stranger_counts(&third, path) == 1, "settling found nothing");
-    CHECK(host.session.lock->acquire(&host.session, &doubter.request, &doubter.grant) == LB_BUSY);
+    CHECK(host.session.lock->algorithm->acquire(&host.session, &doubter.request, &doubter.grant) ==
+          LB_BUSY);
     CHECK(live_release(&host) == LB_OK, "%s", host.session.err.text);
     CHECK(stranger_counts(&third, path) == 0);
     free(doubter.grant.data);
@@ -482,16 +484,3 @@ int main(void) {
     };
     return cmocka_run_group_tests_name("zookeeper: what each lock does", tests, start, stop);
 }
-#else
-static void absent(void **state) {
-    (void)state;
-    print_message("skipped: %s\n", LB_WHY_ZOOKEEPER);
-    if (getenv("CI")) fail();
-    skip();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("zookeeper: what each lock does", tests, NULL, NULL);
-}
-#endif

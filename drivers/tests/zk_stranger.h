@@ -7,7 +7,6 @@
 
 #include "drivers/tests/live_help.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include "drivers/zookeeper/queue.h"
 
 struct stranger {
@@ -117,5 +116,4 @@ static inline bool stranger_awaits(struct stranger *stranger, const char *path, 
     }
     return true;
 }
-#endif
 #endif

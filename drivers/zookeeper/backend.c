@@ -1,104 +1,6 @@
-/* backend: ZooKeeper as a backend: URLs, sessions, ping. Its locks are in their own files. */
-#include "drivers/zookeeper/calls.h"
-
-#ifdef LB_HAVE_ZOOKEEPER
-#include <netdb.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "drivers/url.h"
-
-#define ZOOKEEPER_PORT 2181
-
-/* Appends every address of a host. Names are looked up here, once: the client would block a loop
- * for it. */
-static int add_host(struct zk_server *server, const char *host, int port, struct lb_err *err) {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    char service[12];
-    snprintf(service, sizeof service, "%d", port);
-    int failed = getaddrinfo(host, service, &hints, &found);
-    if (failed)
-        return err_set(err, LB_EXIT_MACHINE, "zookeeper: host '%s': %s", host,
-                       gai_strerror(failed));
-    int result = 0;
-    for (struct addrinfo *at = found; at; at = at->ai_next) {
-        char number[NI_MAXHOST];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, number, sizeof number, NULL, 0,
-                        NI_NUMERICHOST) != 0)
-            continue;
-        size_t used = strlen(server->hosts);
-        int wrote = snprintf(server->hosts + used, sizeof server->hosts - used, "%s%s:%d",
-                             used ? "," : "", number, port);
-        if ((size_t)wrote >= sizeof server->hosts - used || server->host_count == ZK_HOSTS_MAX) {
-            result = err_set(err, LB_EXIT_USAGE, "zookeeper: too many servers in the URL");
-            break;
-        }
-        memcpy(&server->host[server->host_count], at->ai_addr, at->ai_addrlen);
-        server->host_len[server->host_count++] = at->ai_addrlen;
-    }
-    freeaddrinfo(found);
-    return result;
-}
-
-/* Where our paths begin. The chroot is put before them here, and its nodes are made as others are,
- * rather than by the client library, which copies each path for it. */
-static int make_prefix(struct zk_server *server, const char *chroot, struct lb_err *err) {
-    size_t len = strlen(chroot);
-    while (len > 0 && chroot[len - 1] == '/') len--;
-    if (strstr(chroot, "//") || strstr(chroot, "/./") || strstr(chroot, "/../") ||
-        strncmp(chroot, "./", 2) == 0 || strncmp(chroot, "../", 3) == 0) {
-        return err_set(err, LB_EXIT_USAGE, "zookeeper: '/%s' is no path for ZooKeeper", chroot);
-    }
-    snprintf(server->prefix, sizeof server->prefix, "%s%.*s/lockbench", len ? "/" : "", (int)len,
-             chroot);
-    return 0;
-}
-
-static int zk_open(struct lb_server *server, struct lb_err *err) {
-    struct zk_server *state = server->state;
-    zoo_set_debug_level((ZooLogLevel)0); /* the library would write to stderr */
-    for (int i = 0; i < server->url_count; i++) {
-        struct url url;
-        if (url_parse(&url, server->urls[i], ZOOKEEPER_PORT, err) != 0) return -1;
-        for (int j = 0; j < url.host_count; j++) {
-            if (add_host(state, url.host[j], url.port[j], err) != 0) return -1;
-        }
-        if (i > 0) continue; /* further URLs name further servers of the same ensemble */
-        if (make_prefix(state, url.path, err) != 0) return -1;
-        if (url.user[0]) {
-            snprintf(state->credentials, sizeof state->credentials, "%s:%s", url.user,
-                     url.password);
-        }
-        url_public(server->urls[0], state->shown, sizeof state->shown);
-    }
-    return 0;
-}
-
-static int zk_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    const struct lb_lock *lock = session->lock;
-    if (zk_session_open(zk_session_of(session), session, NULL, deadline_ns, NULL, err) != 0)
-        return -1;
-    return lock->prepare ? lock->prepare(session, deadline_ns, err) : 0;
-}
-
-static void zk_disconnect(struct lb_session *session) {
-    zk_session_close(zk_session_of(session));
-}
-
-static enum lb_outcome zk_ping(struct lb_session *session, int64_t deadline_ns) {
-    (void)deadline_ns; /* command_timeout bounds every round trip */
-    /* A read that the server answers from memory. The protocol's own ping tells the caller
-     * nothing. */
-    int rc = zk_exists(zk_session_of(session), "/", NULL);
-    return rc == ZOK ? LB_OK : zk_fail(session, rc, "look at", "/");
-}
-
-static const struct lb_option zk_option_table[] = {
-    {"command_timeout", LB_OPT_DURATION, offsetof(struct zk_options, command_timeout_ns), "5s", 1e6,
-     600e9, NULL, "longest wait for one answer or a reconnection; then the outcome is unknown"},
-    {0},
-};
-#endif
+/* backend: what the backend is. Compiled also where its client library is missing, unlike the other
+ * files of this folder, so that it is listed with what to install. */
+#include "drivers/zookeeper/backend.h"
 
 static const char *const zk_schemes[] = {"zookeeper", "zk", NULL};
 
@@ -108,10 +10,7 @@ const struct lb_backend backend_zookeeper = {
     .schemes = zk_schemes,
     .topologies = (const char *const[]){"zookeeper", "zookeeper-3", NULL},
     .expected = zk_expected,
-    .unavailable = LB_WHY_ZOOKEEPER,
+    .missing = "built without ZooKeeper's C client",
     .install = "libzookeeper-st-dev libzookeeper-java default-jre-headless",
-    LB_IF_ZOOKEEPER(.options = zk_option_table, .options_bytes = sizeof(struct zk_options),
-                    .server_bytes = sizeof(struct zk_server),
-                    .session_bytes = sizeof(struct zk_session), .open = zk_open,
-                    .connect = zk_connect, .disconnect = zk_disconnect, .describe = zk_facts,
-                    .ping = zk_ping, )};
+    .connector = &zookeeper_connector,
+};

@@ -1,7 +1,6 @@
 /* calls: see calls.h. */
 #include "drivers/zookeeper/calls.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,4 +329,3 @@ enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, c
         return lb_fail(session, LB_BROKEN, "zookeeper: %s %s: %s", doing, path, zerror(rc));
     }
 }
-#endif

@@ -10,8 +10,6 @@
 
 #include "drivers/zookeeper/session.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 enum {
     ZK_DOWN = -2001, /* not connected now: nothing was sent */
     ZK_CUT = -2002,  /* sent, and the connection broke before the answer; the session may live on */
@@ -74,5 +72,4 @@ int zk_make_parents(struct zk_session *z, const char *path, int mode);
  * LB_BROKEN. */
 enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, const char *path);
 
-#endif
 #endif

@@ -1,6 +1,6 @@
 /* expected: what ZooKeeper's locks do under each fault. See drivers/expect.h. */
 #include "drivers/expect.h"
-#include "drivers/zookeeper/session.h"
+#include "drivers/zookeeper/backend.h"
 
 const struct lb_expectation zk_expected[LB_SCENARIOS] = {
     EXPECT_SESSION,

@@ -3,7 +3,6 @@
  * the server that the session is connected to, over a connection of their own. */
 #include "drivers/zookeeper/session.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
@@ -90,4 +89,3 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
             (long long)(session->lease_ns / LB_MS_NS));
     return 0;
 }
-#endif

@@ -8,7 +8,6 @@
  * one session. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
 #include <string.h>
 
@@ -171,7 +170,14 @@ static enum lb_outcome zk_herd_settle(struct lb_session *session, const struct l
     mine->held = false;
     return LB_OK;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_herd),
+    .acquire = zk_herd_acquire,
+    .release = zk_herd_release,
+    .settle = zk_herd_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_herd = {
     .name = "zk-herd",
@@ -193,6 +199,6 @@ const struct lb_lock lock_zk_herd = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_herd), .acquire = zk_herd_acquire,
-                    .release = zk_herd_release, .settle = zk_herd_settle, .residue = zk_residue,
-                    .store = &zk_store.store, )};
+    .store = &zk_store.store,
+    .algorithm = &algorithm,
+};

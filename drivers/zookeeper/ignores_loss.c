@@ -5,8 +5,6 @@
  * release() alone do not tell. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 static int stop_listening(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     (void)deadline_ns;
     (void)err;
@@ -21,7 +19,15 @@ static enum lb_outcome deaf_release(struct lb_session *session, const struct lb_
     session->err.code = 0;
     return LB_OK;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_place),
+    .prepare = stop_listening,
+    .acquire = zk_mutex_acquire,
+    .release = deaf_release,
+    .settle = zk_mutex_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
     .name = "unsafe-zk-ignores-session-loss",
@@ -46,6 +52,5 @@ const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
          .exposed_by = "pause",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = zk_ignores_loss_expected,
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .prepare = stop_listening,
-                    .acquire = zk_mutex_acquire, .release = deaf_release, .settle = zk_mutex_settle,
-                    .residue = zk_residue, )};
+    .algorithm = &algorithm,
+};

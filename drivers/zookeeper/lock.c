@@ -7,8 +7,6 @@
  * in the client, see zk-reentrant. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct zk_place *place = grant->data;
@@ -32,7 +30,14 @@ enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_requ
     (void)request;
     return zk_place_settle(session, &zk_queue_lock, grant->data);
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_place),
+    .acquire = zk_mutex_acquire,
+    .release = zk_mutex_release,
+    .settle = zk_mutex_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_lock = {
     .name = "zk-lock",
@@ -56,6 +61,6 @@ const struct lb_lock lock_zk_lock = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .acquire = zk_mutex_acquire,
-                    .release = zk_mutex_release, .settle = zk_mutex_settle, .residue = zk_residue,
-                    .store = &zk_store.store, )};
+    .store = &zk_store.store,
+    .algorithm = &algorithm,
+};

@@ -4,8 +4,6 @@
  * the order is the callers' business, here as there. The token is that of the first key. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 struct zk_multi {
     int count; /* of places that may be held */
     struct zk_place place[LB_KEYS_MAX];
@@ -75,7 +73,14 @@ static enum lb_outcome zk_multi_settle(struct lb_session *session, const struct 
     mine->count = 0;
     return LB_OK;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_multi),
+    .acquire = zk_multi_acquire,
+    .release = zk_multi_release,
+    .settle = zk_multi_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_multi = {
     .name = "zk-multi",
@@ -97,6 +102,6 @@ const struct lb_lock lock_zk_multi = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_multi), .acquire = zk_multi_acquire,
-                    .release = zk_multi_release, .settle = zk_multi_settle, .residue = zk_residue,
-                    .store = &zk_store.store, )};
+    .store = &zk_store.store,
+    .algorithm = &algorithm,
+};

@@ -1,7 +1,6 @@
 /* queue: see queue.h. */
 #include "drivers/zookeeper/queue.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,4 +329,3 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
     enum lb_outcome outcome = zk_place_leave(session, place);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
-#endif

@@ -9,8 +9,6 @@
 
 #include "drivers/zookeeper/calls.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 /* What a client keeps of its place; in a lock's grant->data. */
 struct zk_place {
     char parent[ZK_PARENT_MAX];   /* the queue's path */
@@ -73,5 +71,4 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
  * way, leaves no node. One that has expired meanwhile has done so by itself. LB_OK = it is over. */
 enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous);
 
-#endif
 #endif

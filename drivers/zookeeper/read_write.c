@@ -9,8 +9,6 @@
  * for itself. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 static const struct zk_queue readers = {.base = "__READ__", .ahead = zk_ahead_read};
 static const struct zk_queue writers = {.base = "__WRIT__", .ahead = zk_ahead_write};
 
@@ -78,7 +76,14 @@ static enum lb_outcome zk_rw_settle(struct lb_session *session, const struct lb_
     if (outcome == LB_OK) mine->reads = mine->writes = 0;
     return outcome;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_read_write),
+    .acquire = zk_rw_acquire,
+    .release = zk_rw_release,
+    .settle = zk_rw_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_rwlock = {
     .name = "zk-rwlock",
@@ -101,6 +106,6 @@ const struct lb_lock lock_zk_rwlock = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_read_write), .acquire = zk_rw_acquire,
-                    .release = zk_rw_release, .settle = zk_rw_settle, .residue = zk_residue,
-                    .store = &zk_store.store, )};
+    .store = &zk_store.store,
+    .algorithm = &algorithm,
+};

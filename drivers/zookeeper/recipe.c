@@ -8,8 +8,6 @@
  * Not a word of the protocol on the server differs by that. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 static const struct zk_queue queue = {.base = NULL, .ahead = zk_ahead_recipe};
 
 static enum lb_outcome zk_recipe_acquire(struct lb_session *session,
@@ -29,7 +27,15 @@ static enum lb_outcome zk_recipe_settle(struct lb_session *session,
     (void)request;
     return zk_place_settle(session, &queue, grant->data);
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_place),
+    .session_bytes = sizeof(struct zk_place *),
+    .acquire = zk_recipe_acquire,
+    .release = zk_mutex_release,
+    .settle = zk_recipe_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_recipe = {
     .name = "zk-recipe",
@@ -52,7 +58,6 @@ const struct lb_lock lock_zk_recipe = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place),
-                    .session_bytes = sizeof(struct zk_place *), .acquire = zk_recipe_acquire,
-                    .release = zk_mutex_release, .settle = zk_recipe_settle, .residue = zk_residue,
-                    .store = &zk_store.store, )};
+    .store = &zk_store.store,
+    .algorithm = &algorithm,
+};

@@ -3,8 +3,6 @@
  * thread of the same client is not the holder. The token stays that of the first acquire. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
-
 static enum lb_outcome zk_reentrant_acquire(struct lb_session *session,
                                             const struct lb_request *request,
                                             struct lb_grant *grant) {
@@ -20,7 +18,14 @@ static enum lb_outcome zk_reentrant_release(struct lb_session *session,
     if (request->held > 1 && zk_place_held(session, grant->data)) return LB_OK;
     return zk_mutex_release(session, request, grant);
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_place),
+    .acquire = zk_reentrant_acquire,
+    .release = zk_reentrant_release,
+    .settle = zk_mutex_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_reentrant = {
     .name = "zk-reentrant",
@@ -42,6 +47,6 @@ const struct lb_lock lock_zk_reentrant = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_place), .acquire = zk_reentrant_acquire,
-                    .release = zk_reentrant_release, .settle = zk_mutex_settle,
-                    .residue = zk_residue, .store = &zk_store.store, )};
+    .store = &zk_store.store,
+    .algorithm = &algorithm,
+};

@@ -4,7 +4,6 @@
  * and are no residue. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,4 +103,3 @@ int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue
     *ret_residue = residue;
     return 0;
 }
-#endif

@@ -8,7 +8,6 @@
  * permits each may wait for each other, each with a part. */
 #include "drivers/zookeeper/mutex.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
 #include <string.h>
 
@@ -159,7 +158,14 @@ static enum lb_outcome zk_semaphore_settle(struct lb_session *session,
     if (outcome == LB_OK) outcome = give_back(session, mine);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
-#endif
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct zk_semaphore),
+    .acquire = zk_semaphore_acquire,
+    .release = zk_semaphore_release,
+    .settle = zk_semaphore_settle,
+    .residue = zk_residue,
+};
 
 const struct lb_lock lock_zk_semaphore = {
     .name = "zk-semaphore",
@@ -181,6 +187,5 @@ const struct lb_lock lock_zk_semaphore = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = ZK_CRASH_SLACK_NS},
-    LB_IF_ZOOKEEPER(.grant_bytes = sizeof(struct zk_semaphore), .acquire = zk_semaphore_acquire,
-                    .release = zk_semaphore_release, .settle = zk_semaphore_settle,
-                    .residue = zk_residue, )};
+    .algorithm = &algorithm,
+};

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "drivers/zookeeper/session.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -286,4 +285,3 @@ bool zk_session_close(struct zk_session *z) {
     z->owner = NULL;
     return confirmed;
 }
-#endif

@@ -7,15 +7,9 @@
 #ifndef DRIVERS_ZOOKEEPER_SESSION_H
 #define DRIVERS_ZOOKEEPER_SESSION_H
 
-#include "drivers/driver.h"
+#include "drivers/zookeeper/backend.h"
 #include "drivers/zookeeper/names.h"
 
-extern const struct lb_backend backend_zookeeper;
-
-/* What its locks do under faults, LB_SCENARIOS each; see expected.c. */
-extern const struct lb_expectation zk_expected[], zk_ignores_loss_expected[];
-
-#ifdef LB_HAVE_ZOOKEEPER
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
@@ -128,6 +122,5 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
 /* Asks one word of the server at an address; its answer's length, cut to what fits, or -1. */
 ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
                size_t size, int64_t deadline_ns);
-#endif
 
 #endif

@@ -4,7 +4,6 @@
  * A session that has ended can't write any more at all: ZooKeeper fences it by itself. */
 #include "drivers/zookeeper/store.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 #include <stdio.h>
 #include <string.h>
 
@@ -73,4 +72,3 @@ const struct store_cas zk_store = {.store = {.install = store_cas_install,
                                              .drop = drop},
                                    .get = get,
                                    .put = put};
-#endif

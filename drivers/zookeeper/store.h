@@ -5,8 +5,6 @@
 #include "drivers/store.h"
 #include "drivers/zookeeper/calls.h"
 
-#ifdef LB_HAVE_ZOOKEEPER
 extern const struct store_cas zk_store;
-#endif
 
 #endif

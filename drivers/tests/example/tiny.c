@@ -2,7 +2,7 @@
  * server frees what a connection holds when the connection ends.
  *
  * test_example adds it to a copy of the project: this file as drivers/tiny/tiny.c, the script as
- * compose/local/tiny, and the line LB_LOCK(lock_tiny). */
+ * compose/local/tiny, and the line LB_LOCK(tiny, tiny_lock). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,11 +103,7 @@ static int tiny_residue(struct lb_session *session, const char *prefix,
     return 0;
 }
 
-static const struct lb_backend backend_tiny = {
-    .name = "tiny",
-    .summary = "a lock server of twenty lines",
-    .schemes = (const char *const[]){"tiny", NULL},
-    .topologies = (const char *const[]){"tiny", NULL},
+static const struct lb_connector connector = {
     .server_bytes = sizeof(struct url),
     .session_bytes = sizeof(struct stream),
     .open = tiny_open,
@@ -117,12 +113,28 @@ static const struct lb_backend backend_tiny = {
     .ping = tiny_ping,
 };
 
+const struct lb_backend backend_tiny = {
+    .name = "tiny",
+    .summary = "a lock server of twenty lines",
+    .schemes = (const char *const[]){"tiny", NULL},
+    .topologies = (const char *const[]){"tiny", NULL},
+    .connector = &connector,
+};
+
 static const struct lb_option tiny_options[] = {
     BACKOFF_OPTIONS(struct tiny_options, poll, "1ms", "64ms"),
     {0},
 };
 
-const struct lb_lock lock_tiny = {
+static const struct lb_algorithm algorithm = {
+    .options = tiny_options,
+    .options_bytes = sizeof(struct tiny_options),
+    .acquire = tiny_acquire,
+    .release = tiny_release,
+    .residue = tiny_residue,
+};
+
+const struct lb_lock lock_tiny_lock = {
     .name = "tiny-lock",
     .summary = "one word to lock, one to free",
     .backend = &backend_tiny,
@@ -138,9 +150,5 @@ const struct lb_lock lock_tiny = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE,
               .crash_slack_ns = 500 * LB_MS_NS},
-    .options = tiny_options,
-    .options_bytes = sizeof(struct tiny_options),
-    .acquire = tiny_acquire,
-    .release = tiny_release,
-    .residue = tiny_residue,
+    .algorithm = &algorithm,
 };

@@ -1,9 +1,8 @@
-/* maria_backend: the mariadb backend's table: opening, describing, pinging. The rest is in
+/* maria_connector: the mariadb backend's connector: opening, describing, pinging. The rest is in
  * maria_connect and maria_run. */
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/sql_lock.h"
 
-#ifdef LB_HAVE_MARIADB
 #include <string.h>
 
 static int maria_open(struct lb_server *server, struct lb_err *err) {
@@ -53,20 +52,15 @@ static const struct lb_option maria_options[] = {
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
     {0},
 };
-#endif
 
-static const char *const maria_schemes[] = {"mysql", "mariadb", NULL};
-
-const struct lb_backend backend_mariadb = {
-    .name = "mariadb",
-    .summary = "MariaDB or MySQL, one server, by libmariadb",
-    .schemes = maria_schemes,
-    .topologies = (const char *const[]){"mariadb", NULL},
-    .expected = sql_session_expected,
-    .unavailable = LB_WHY_MARIADB,
-    .install = "libmariadb-dev mariadb-server",
-    LB_IF_MARIADB(.options = maria_options, .options_bytes = sizeof(struct maria_options),
-                  .server_bytes = sizeof(struct maria_server),
-                  .session_bytes = sizeof(struct maria_session), .open = maria_open,
-                  .connect = maria_connect, .disconnect = maria_disconnect,
-                  .describe = maria_describe, .ping = maria_ping, )};
+const struct lb_connector mariadb_connector = {
+    .options = maria_options,
+    .options_bytes = sizeof(struct maria_options),
+    .server_bytes = sizeof(struct maria_server),
+    .session_bytes = sizeof(struct maria_session),
+    .open = maria_open,
+    .connect = maria_connect,
+    .disconnect = maria_disconnect,
+    .describe = maria_describe,
+    .ping = maria_ping,
+};

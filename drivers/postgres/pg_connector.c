@@ -1,9 +1,7 @@
-/* pg_backend: the postgres backend's table: opening, describing, pinging. The rest is in
+/* pg_connector: the postgres backend's connector: opening, describing, pinging. The rest is in
  * pg_connect, pg_run. */
 #include "drivers/postgres/pg_impl.h"
 #include "drivers/sql_lock.h"
-
-#ifdef LB_HAVE_PQ
 
 static int pg_open(struct lb_server *server, struct lb_err *err) {
     if (server->url_count != 1) {
@@ -54,19 +52,16 @@ static const struct lb_option pg_options[] = {
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
     {0},
 };
-#endif
 
-static const char *const pg_schemes[] = {"postgres", "postgresql", NULL};
-
-const struct lb_backend backend_postgres = {
-    .name = "postgres",
-    .summary = "PostgreSQL, one server, by libpq",
-    .schemes = pg_schemes,
-    .topologies = (const char *const[]){"postgres", NULL},
-    .expected = sql_session_expected,
-    .unavailable = LB_WHY_PQ,
-    .install = "libpq-dev postgresql",
-    LB_IF_PQ(.options = pg_options, .options_bytes = sizeof(struct pg_options),
-             .server_bytes = sizeof(struct pg_conninfo), .session_bytes = sizeof(struct pg_session),
-             .open = pg_open, .close = pg_close, .connect = pg_connect, .disconnect = pg_disconnect,
-             .describe = pg_describe, .ping = pg_ping, )};
+const struct lb_connector postgres_connector = {
+    .options = pg_options,
+    .options_bytes = sizeof(struct pg_options),
+    .server_bytes = sizeof(struct pg_conninfo),
+    .session_bytes = sizeof(struct pg_session),
+    .open = pg_open,
+    .close = pg_close,
+    .connect = pg_connect,
+    .disconnect = pg_disconnect,
+    .describe = pg_describe,
+    .ping = pg_ping,
+};

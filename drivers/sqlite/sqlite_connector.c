@@ -1,8 +1,7 @@
-/* sqlite_backend: the sqlite backend's table. Embedded: there is no server to reach, and nobody to
- * ping. */
+/* sqlite_connector: the sqlite backend's connector. Embedded: there is no server to reach, and
+ * nobody to ping. */
 #include "drivers/sqlite/sqlite_impl.h"
 
-#ifdef LB_HAVE_SQLITE
 #include <stdlib.h>
 
 static int backend_open(struct lb_server *server, struct lb_err *err) {
@@ -22,8 +21,8 @@ static int backend_connect(struct lb_session *session, int64_t deadline_ns, stru
     session->traffic_fd = -1;
     state->db = calloc((size_t)options->open_databases, sizeof *state->db);
     if (!state->db) return err_set(err, LB_EXIT_MACHINE, "sqlite: out of memory");
-    if (!session->lock || !session->lock->prepare) return 0;
-    return session->lock->prepare(session, deadline_ns, err);
+    if (!session->lock || !session->lock->algorithm->prepare) return 0;
+    return session->lock->algorithm->prepare(session, deadline_ns, err);
 }
 
 static void backend_disconnect(struct lb_session *session) {
@@ -59,16 +58,13 @@ static const struct lb_option sqlite_option_table[] = {
      "opening"},
     {0},
 };
-#endif
 
-const struct lb_backend backend_sqlite = {
-    .name = "sqlite",
-    .summary = "SQLite in this process, a database file for each key",
-    .durability_class = "none",
-    .expected = sqlite_immediate_expected,
-    .unavailable = LB_WHY_SQLITE,
-    .install = "libsqlite3-dev",
-    LB_IF_SQLITE(.options = sqlite_option_table, .options_bytes = sizeof(struct sqlite_options),
-                 .session_bytes = sizeof(struct sqlite_session), .open = backend_open,
-                 .connect = backend_connect, .disconnect = backend_disconnect,
-                 .describe = backend_describe, )};
+const struct lb_connector sqlite_connector = {
+    .options = sqlite_option_table,
+    .options_bytes = sizeof(struct sqlite_options),
+    .session_bytes = sizeof(struct sqlite_session),
+    .open = backend_open,
+    .connect = backend_connect,
+    .disconnect = backend_disconnect,
+    .describe = backend_describe,
+};

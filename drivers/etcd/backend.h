@@ -1,0 +1,14 @@
+/* backend: what is known of the backend without its client library. */
+#ifndef DRIVERS_ETCD_BACKEND_H
+#define DRIVERS_ETCD_BACKEND_H
+
+#include "drivers/driver.h"
+
+extern const struct lb_backend backend_etcd;
+/* Weak: NULL where the library is missing. */
+extern const struct lb_connector etcd_connector __attribute__((weak));
+
+/* What its locks do under faults, LB_SCENARIOS of them; see expected.c. */
+extern const struct lb_expectation etcd_expected[];
+
+#endif

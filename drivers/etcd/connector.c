@@ -1,0 +1,202 @@
+/* connector: etcd as a backend: URLs, sessions, what a server says of itself, ping. Its locks are in
+ * their own files. */
+#include "drivers/etcd/session.h"
+
+#include <netdb.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "drivers/url.h"
+#include "drivers/wait.h"
+
+#define ETCD_PORT 2379
+#define ANSWER_BYTES 8192 /* of one message; ours are keys of at most LB_KEY_MAX and empty values */
+
+/* A host's address in figures, so that no connection waits for a look-up: the first that takes a
+ * connection, or the first of all if none does ("localhost" may mean an address where nobody
+ * listens). */
+static int resolve(const char *host, int port, char *out, size_t size, struct lb_err *err) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
+    char service[12];
+    snprintf(service, sizeof service, "%d", port);
+    int failed = getaddrinfo(host, service, &hints, &found);
+    if (failed || !found)
+        return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed));
+    const struct addrinfo *chosen = found;
+    for (const struct addrinfo *at = found; at && found->ai_next; at = at->ai_next) {
+        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool works = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+        if (fd >= 0) close(fd);
+        if (works) {
+            chosen = at;
+            break;
+        }
+    }
+    failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0,
+                         NI_NUMERICHOST);
+    freeaddrinfo(found);
+    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed))
+                  : 0;
+}
+
+static int etcd_open(struct lb_server *server, struct lb_err *err) {
+    struct etcd_server *state = server->state;
+    struct url url;
+    char host[NI_MAXHOST];
+    if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
+    url_public(server->urls[0], state->shown, sizeof state->shown);
+    if (server->url_count > 1) {
+        return err_set(err, LB_EXIT_USAGE,
+                       "etcd: a cluster is one URL, etcd://host1,host2,host3: %s", state->shown);
+    }
+    if (http_open(&state->http, err) != 0) return -1;
+    for (int i = 0; i < url.host_count; i++) {
+        if (resolve(url.host[i], url.port[i], host, sizeof host, err) != 0) return -1;
+        http_endpoint(&state->http, host, url.port[i]);
+    }
+    snprintf(state->user, sizeof state->user, "%s", url.user);
+    snprintf(state->password, sizeof state->password, "%s", url.password);
+    return 0;
+}
+
+static void etcd_close(struct lb_server *server) {
+    http_close(&((struct etcd_server *)server->state)->http);
+}
+
+/* Trades the URL's user and password for a token that goes with each further request. */
+static int authenticate(struct etcd_session *e, struct lb_err *err) {
+    struct etcd_server *server = e->owner->server->state;
+    if (!server->user[0]) return 0;
+    Etcdserverpb__AuthenticateRequest request = ETCDSERVERPB__AUTHENTICATE_REQUEST__INIT;
+    request.name = server->user;
+    request.password = server->password;
+    if (etcd_call(&e->call, &etcd_authenticate, &request.base, err) != LB_OK) return -1;
+    const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(&e->call);
+    if (http_header(&e->http, "token", answer->token) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);
+    }
+    return 0;
+}
+
+static enum lb_outcome ask_nothing(struct etcd_session *e, bool serializable, struct lb_err *err) {
+    static const char missing[] = "lockbench-ping";
+    Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    request.key = (ProtobufCBinaryData){sizeof missing - 1, (uint8_t *)(uintptr_t)missing};
+    request.serializable = serializable;
+    return etcd_call(&e->call, &etcd_range, &request.base, err);
+}
+
+static void etcd_disconnect(struct lb_session *session) {
+    struct etcd_session *e = etcd_session_of(session);
+    if (!e->owner) return;
+    if (e->watch.transfer.easy) etcd_watch_stop(e);
+    if (e->call.transfer.easy) etcd_lease_end(e);
+    etcd_line_done(&e->watch);
+    etcd_line_done(&e->keep);
+    etcd_line_done(&e->call);
+    http_done(&e->http);
+    e->owner = NULL;
+}
+
+/* A session with one member. It counts only if the member knows a leader: a lease needs one, a
+ * linearizable read too. */
+static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
+                      struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    const struct etcd_server *server = session->server->state;
+    const struct etcd_options *options = session->server->options;
+    int64_t left_ns = deadline_ns - lb_now();
+    e->owner = session;
+    e->keep_due_ns = e->alive_until_ns = LB_NEVER;
+    e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
+    /* Room for the longest request: a transaction with the key nine times over. */
+    if (http_init(&e->http, &server->http, endpoint, session, err) != 0 ||
+        etcd_line_init(&e->call, e, ANSWER_BYTES, 16 * 1024, err) != 0 ||
+        etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
+        etcd_line_init(&e->watch, e, ANSWER_BYTES, 2048, err) != 0) {
+        return -1;
+    }
+    if (authenticate(e, err) != 0) return -1;
+    if (session->lock->algorithm->prepare &&
+        session->lock->algorithm->prepare(session, deadline_ns, err) != 0)
+        return -1;
+    if (e->lease == 0 && ask_nothing(e, false, err) != LB_OK) return -1;
+    e->patience_ns = options->command_timeout_ns;
+    return 0;
+}
+
+/* Clients begin with different members, each always with the same one; the next ones follow in the
+ * order of the URL, until one serves. So a session that has lost its member moves on when it is
+ * opened again. */
+static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct etcd_server *server = session->server->state;
+    int count = server->http.count;
+    for (int i = 0; i < count; i++) {
+        int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
+        struct lb_err why = {0};
+        int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
+        if (connect_to(session, endpoint, lb_now() + share_ns, &why) == 0) return 0;
+        *err = why;
+        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        etcd_disconnect(session);
+        memset(session->state, 0, sizeof(struct etcd_session));
+    }
+    return -1;
+}
+
+static int etcd_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    Etcdserverpb__StatusRequest ask = ETCDSERVERPB__STATUS_REQUEST__INIT;
+    Etcdserverpb__MemberListRequest ask_members = ETCDSERVERPB__MEMBER_LIST_REQUEST__INIT;
+    if (etcd_call(&e->call, &etcd_status, &ask.base, err) != LB_OK) return -1;
+    const Etcdserverpb__StatusResponse *status = etcd_answer(&e->call);
+    uint64_t leader = status->leader;
+    lb_fact(facts, "version", "%s", status->version);
+    lb_fact(facts, "database_bytes", "%lld", (long long)status->dbsize);
+    lb_fact(facts, "raft_term", "%llu", (unsigned long long)status->raftterm);
+    struct lb_err ignored = {0}; /* a user may lack the right to ask */
+    if (etcd_call(&e->call, &etcd_member_list, &ask_members.base, &ignored) == LB_OK) {
+        const Etcdserverpb__MemberListResponse *list = etcd_answer(&e->call);
+        lb_fact(facts, "members", "%zu", list->n_members);
+        lb_fact(
+            facts, "durability",
+            "in the write-ahead logs of %zu of %zu members; etcd does not say whether they are flushed",
+            list->n_members / 2 + 1, list->n_members);
+        for (size_t i = 0; i < list->n_members; i++) {
+            const Etcdserverpb__Member *member = list->members[i];
+            if (member->id == leader) lb_fact(facts, "leader", "%s", member->name);
+        }
+    }
+    if (e->lease)
+        lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s,
+                (long long)e->asked_ttl_s);
+    return 0;
+}
+
+static enum lb_outcome etcd_ping(struct lb_session *session, int64_t deadline_ns) {
+    (void)deadline_ns; /* command_timeout bounds every round trip */
+    /* Serializable: answered by this server from memory, without asking the others. */
+    return ask_nothing(etcd_session_of(session), true, &session->err);
+}
+
+static const struct lb_option etcd_option_table[] = {
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct etcd_options, command_timeout_ns), "5s",
+     1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    {0},
+};
+
+const struct lb_connector etcd_connector = {
+    .options = etcd_option_table,
+    .options_bytes = sizeof(struct etcd_options),
+    .server_bytes = sizeof(struct etcd_server),
+    .session_bytes = sizeof(struct etcd_session),
+    .open = etcd_open,
+    .close = etcd_close,
+    .connect = etcd_connect,
+    .disconnect = etcd_disconnect,
+    .describe = etcd_describe,
+    .ping = etcd_ping,
+};

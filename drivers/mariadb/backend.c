@@ -1,0 +1,16 @@
+/* backend: what the backend is. Compiled also where its client library is missing, unlike the other
+ * files of this folder, so that it is listed with what to install. */
+#include "drivers/mariadb/backend.h"
+
+static const char *const maria_schemes[] = {"mysql", "mariadb", NULL};
+
+const struct lb_backend backend_mariadb = {
+    .name = "mariadb",
+    .summary = "MariaDB or MySQL, one server, by libmariadb",
+    .schemes = maria_schemes,
+    .topologies = (const char *const[]){"mariadb", NULL},
+    .expected = sql_session_expected,
+    .missing = "built without libmariadb",
+    .install = "libmariadb-dev mariadb-server",
+    .connector = &mariadb_connector,
+};

@@ -1,0 +1,16 @@
+/* backend: what the backend is. Compiled also where its client library is missing, unlike the other
+ * files of this folder, so that it is listed with what to install. */
+#include "drivers/postgres/backend.h"
+
+static const char *const pg_schemes[] = {"postgres", "postgresql", NULL};
+
+const struct lb_backend backend_postgres = {
+    .name = "postgres",
+    .summary = "PostgreSQL, one server, by libpq",
+    .schemes = pg_schemes,
+    .topologies = (const char *const[]){"postgres", NULL},
+    .expected = sql_session_expected,
+    .missing = "built without libpq",
+    .install = "libpq-dev postgresql",
+    .connector = &postgres_connector,
+};

@@ -1,0 +1,17 @@
+/* backend: what is known of the backend without its client library. */
+#ifndef DRIVERS_POSTGRES_BACKEND_H
+#define DRIVERS_POSTGRES_BACKEND_H
+
+#include "drivers/driver.h"
+#include "drivers/sql_lock.h"
+
+extern const struct lb_backend backend_postgres;
+/* Weak: NULL where the library is missing. */
+extern const struct lb_connector postgres_connector __attribute__((weak));
+
+/* What some locks do under faults, LB_SCENARIOS each; see pg_expected.c. The others are in
+ * sql_lock.h. */
+extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[],
+    pg_unsafe_version_expected[];
+
+#endif

@@ -1,0 +1,19 @@
+/* backend: what the backend is. Compiled also where its client library is missing, unlike the other
+ * files of this folder, so that it is listed with what to install. */
+#include "drivers/redis/backend.h"
+
+static const char *const redis_schemes[] = {"redis",         "redis+replicas",     "redis+sentinel",
+                                            "redis+cluster", "redis+independents", NULL};
+
+const struct lb_backend backend_redis = {
+    .name = "redis",
+    .summary =
+        "Redis: one server, with replicas, under sentinels, a cluster, or several independent ones",
+    .schemes = redis_schemes,
+    .topologies =
+        (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
+    .expected = redis_expected,
+    .missing = "built without hiredis",
+    .install = "libhiredis-dev redis-server",
+    .connector = &redis_connector,
+};

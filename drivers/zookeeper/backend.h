@@ -1,0 +1,14 @@
+/* backend: what is known of the backend without its client library. */
+#ifndef DRIVERS_ZOOKEEPER_BACKEND_H
+#define DRIVERS_ZOOKEEPER_BACKEND_H
+
+#include "drivers/driver.h"
+
+extern const struct lb_backend backend_zookeeper;
+/* Weak: NULL where the library is missing. */
+extern const struct lb_connector zookeeper_connector __attribute__((weak));
+
+/* What its locks do under faults, LB_SCENARIOS each; see expected.c. */
+extern const struct lb_expectation zk_expected[], zk_ignores_loss_expected[];
+
+#endif
