@@ -13,6 +13,7 @@
 #include "bench/faults/victims.h"
 #include "bench/servers/peer.h"
 #include "bench/servers/proc.h"
+#include "bench/servers/topo_clock.h"
 
 #define END_NS (500 * LB_MS_NS) /* for a connection to end */
 #define BACK_NS (30 * LB_S_NS)  /* for a server to answer again; else it is said that it does not */

@@ -1,5 +1,6 @@
-/* info: reads what a topology's script prints about itself, see topo.h. It refuses a script that
- * prints less than is needed. */
+/* info: see info.h. */
+#include "bench/servers/info.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -11,7 +12,6 @@
 
 #include "bench/base/durability.h"
 #include "bench/servers/spawn.h"
-#include "bench/servers/topo.h"
 
 #define WEIGHT_MAX 100
 

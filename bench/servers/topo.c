@@ -18,7 +18,8 @@
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
-#include "bench/servers/topo_inside.h"
+#include "bench/servers/topo_clock.h"
+#include "bench/servers/topo_node.h"
 
 #define STARTS_MAX 5          /* starts on new ports while ports are taken */
 #define STOP_NS (5 * LB_S_NS) /* for the stop signal, before SIGKILL */
@@ -29,60 +30,6 @@ static void nap_ms(int ms) {
 }
 
 /* --- starting --- */
-
-/* Writes "NAME=1 2 3", with each port of `others` that is not 0 in place of the own one. */
-static void put_ports(char *text, size_t size, const char *name, const int *ports,
-                      const int *others, int count) {
-    size_t used = (size_t)snprintf(text, size, "%s=", name);
-    for (int i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, i ? " %d" : "%d",
-                                 others && others[i] ? others[i] : ports[i]);
-}
-
-void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node) {
-    const struct topo_info *info = &topo->info;
-    int count = 0, ports = info->nodes * info->ports;
-    snprintf(vars->dir, sizeof vars->dir, "LB_DIR=%s",
-             node < 0 ? topo->dir : topo->nodes[node].dir);
-    vars->list[count++] = vars->dir;
-    snprintf(vars->nodes, sizeof vars->nodes, "LB_NODES=%d", info->nodes);
-    vars->list[count++] = vars->nodes;
-    put_ports(vars->all_ports, sizeof vars->all_ports, "LB_ALL_PORTS", topo->ports, NULL, ports);
-    vars->list[count++] = vars->all_ports;
-    put_ports(vars->peer_ports, sizeof vars->peer_ports, "LB_PEER_PORTS", topo->ports,
-              topo->peer_ports, ports);
-    vars->list[count++] = vars->peer_ports;
-    snprintf(vars->durability, sizeof vars->durability, "LB_DURABILITY=%s", topo->durability);
-    vars->list[count++] = vars->durability;
-    if (node >= 0) {
-        snprintf(vars->number, sizeof vars->number, "LB_NODE=%d", node);
-        vars->list[count++] = vars->number;
-        put_ports(vars->ports, sizeof vars->ports, "LB_PORTS", topo->ports + node * info->ports,
-                  NULL, info->ports);
-        vars->list[count++] = vars->ports;
-        snprintf(vars->wiped, sizeof vars->wiped, "LB_WIPED=%s",
-                 topo->nodes[node].wiped ? "yes" : "");
-        vars->list[count++] = vars->wiped;
-        topo_clock_vars(topo, node, vars, &count);
-    }
-    vars->list[count] = NULL;
-}
-
-int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
-    struct node *node = &topo->nodes[n];
-    struct topo_vars vars = {0};
-    topo_vars_fill(&vars, topo, n);
-    const struct spawn spawn = {.script = topo->info.script,
-                                .dir = node->dir,
-                                .account = &topo->account,
-                                .stop_signal = topo->info.stop_signal,
-                                .vars = vars.list};
-    pid_t pid = spawn_server(&spawn, err);
-    if (pid < 0) return -1;
-    node->pid = node->last = pid;
-    node->open = node->killed = false;
-    return 0;
-}
 
 /* Makes the nodes' folders inside the topology's folder, and starts all nodes. */
 static int start_all(struct topo *topo, struct lb_err *err) {
@@ -152,31 +99,6 @@ failed:
 }
 
 /* --- watching --- */
-
-/* Reaps the node if it has ended, and records its status. */
-bool topo_node_runs(struct node *node) {
-    if (node->pid <= 0) return false;
-    siginfo_t ended = {0};
-    if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        ended.si_pid == 0)
-        return true;
-    /* Kill the whole process group before reaping its leader, so that the leader's pid is not
-     * reused. */
-    kill(-node->pid, SIGKILL);
-    waitpid(node->pid, &node->status, 0);
-    janitor_drop_group(node->pid);
-    node->pid = 0;
-    return false;
-}
-
-char *topo_node_name(const struct topo *topo, int n, char *text, size_t size) {
-    if (topo->info.nodes == 1)
-        snprintf(text, size, "%s", topo->info.name);
-    else
-        snprintf(text, size, "%s node %d of %d (port %d)", topo->info.name, n + 1, topo->info.nodes,
-                 topo_port(topo, n, 0));
-    return text;
-}
 
 int topo_check(struct topo *topo, struct lb_err *err) {
     for (int n = 0; n < topo->info.nodes; n++) {

@@ -17,59 +17,7 @@
 #include <sys/types.h>
 
 #include "bench/base/err.h"
-
-#define TOPO_NODES_MAX 16
-#define TOPO_PORTS_MAX 4 /* of one node */
-
-/* The settings of durability: servers.durability, --durability. */
-enum { TOPO_DEFAULT, TOPO_NONE, TOPO_SYNC, TOPO_DURABILITIES };
-
-/* What one of these settings means for a topology. */
-struct topo_durability {
-    char text[200];    /* in words, for results and reports; "" = not offered */
-    char refused[200]; /* why it is not offered */
-    char class[16];    /* a word of bench/base/durability.h; known where there is a text */
-};
-
-/* What may lead through wires (wire.h). */
-enum { TOPO_WIRED_CLIENTS = 1 << 0, TOPO_WIRED_PEERS = 1 << 1 };
-
-/* What `SCRIPT info` prints; compose/README.md documents it. */
-struct topo_info {
-    char name[64];
-    char script[512];      /* the script's path */
-    char summary[128];     /* "one Redis server" */
-    char missing[256];     /* what this machine lacks to run it; "" = nothing */
-    char install[256];     /* the Debian packages that contain it */
-    char act_missing[64];  /* what this machine lacks for its actions; "" = nothing */
-    char act_install[128]; /* the Debian packages that contain that */
-    int nodes;
-    int ports;     /* of each node */
-    char user[64]; /* the account to run as when the program runs as root; "" = root itself */
-    char url[512]; /* URL templates, separated by blanks; see urls.h */
-    int stop_signal;
-    int weight; /* what starting it takes of the jobs that `lockbench check` runs at once */
-    struct topo_durability durability[TOPO_DURABILITIES];
-    char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
-    /* the file in compose/acts that its actions share with other topologies; "" = none */
-    char library[64];
-    bool clock;     /* topo_clock works on this topology */
-    unsigned wired; /* TOPO_WIRED_ bits; 0 = nothing */
-};
-
-/* Whether the topology offers an action. */
-bool topo_offers(const struct topo_info *info, const char *act);
-
-/* Runs `info` of the script `name` in `folder` (compose/local), which takes some milliseconds.
- * Returns 0, also when something is missing (see .missing); -1 with err if there is no such script
- * or its output is malformed. */
-int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err);
-
-/* What the setting ("default", "none", "sync") means for this topology. NULL with err
- * (LB_EXIT_USAGE) when the word is unknown or this server does not offer it. Lives as long as
- * info. */
-const struct topo_durability *topo_durability_of(const struct topo_info *info, const char *setting,
-                                                 struct lb_err *err);
+#include "bench/servers/info.h"
 
 struct topo;
 
@@ -182,10 +130,5 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
 /* Returns the number of the leading node (action "leader"): the leader of three, or the primary of
  * replicas. -1 with err. */
 int topo_leader(struct topo *topo, struct lb_err *err);
-
-/* Moves a node's wall clock by by_ns, forward or back; time by the monotonic clock is not affected.
- * Steps add up and stay over a restart. Returns 0, or -1 with err if the topology was not started
- * with .clock. */
-int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err);
 
 #endif

@@ -11,7 +11,8 @@
 
 #include "bench/base/clock.h"
 #include "bench/servers/spawn.h"
-#include "bench/servers/topo_inside.h"
+#include "bench/servers/topo.h"
+#include "bench/servers/topo_node.h"
 
 /* The folder of the actions, beside those of the nodes. */
 static int act_folder(const struct topo *topo, char *dir, size_t size, struct lb_err *err) {
@@ -48,7 +49,7 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
     const char *name = strrchr(info->script, '/');
     snprintf(library, sizeof library, "%.*s/../acts/%s", (int)(name - info->script), info->script,
              info->library);
-    struct topo_vars vars = {0};
+    struct topo_vars vars;
     topo_vars_fill(&vars, topo, -1);
     const struct spawn spawn = {.script = info->script,
                                 .dir = dir,

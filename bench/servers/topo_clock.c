@@ -1,5 +1,6 @@
-/* topo_clock: the servers' wall clocks, see topo.h and clock_shim.c. It never touches the machine's
- * clock. */
+/* topo_clock: see topo_clock.h. */
+#include "bench/servers/topo_clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,16 +10,14 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/servers/topo_inside.h"
-
-#define SHIM "clock_shim.so"
+#include "bench/servers/topo_node.h"
 
 /* Copies the shim into the topology's folder, because the servers' account may not reach the
  * original. */
 static int copy_shim(const struct topo *topo, struct lb_err *err) {
     char from_path[PATH_MAX], to_path[600], block[65536];
-    if (home_beside(SHIM, from_path, sizeof from_path, err) != 0) return -1;
-    snprintf(to_path, sizeof to_path, "%s/" SHIM, topo->dir);
+    if (home_beside(CLOCK_SHIM, from_path, sizeof from_path, err) != 0) return -1;
+    snprintf(to_path, sizeof to_path, "%s/" CLOCK_SHIM, topo->dir);
     int from = open(from_path, O_RDONLY | O_CLOEXEC);
     int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     ssize_t len = from < 0 || to < 0 ? -1 : 1;
@@ -33,17 +32,12 @@ static int copy_shim(const struct topo *topo, struct lb_err *err) {
     return len < 0 ? -1 : 0;
 }
 
-static char *offset_path(const struct topo *topo, int node, char *path, size_t size) {
-    snprintf(path, size, "%s/clock.%d", topo->dir, node);
-    return path;
-}
-
 int topo_clock_begin(struct topo *topo, struct lb_err *err) {
     if (!topo->clock) return 0;
     if (copy_shim(topo, err) != 0) return -1;
     for (int n = 0; n < topo->info.nodes; n++) {
         char path[640];
-        int fd = open(offset_path(topo, n, path, sizeof path),
+        int fd = open(topo_clock_path(topo, n, path, sizeof path),
                       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         int64_t *offset = MAP_FAILED;
         if (fd >= 0 && ftruncate(fd, sizeof *offset) == 0)
@@ -60,16 +54,6 @@ void topo_clock_end(struct topo *topo) {
     for (int n = 0; n < TOPO_NODES_MAX; n++) {
         if (topo->clock_by_ns[n]) munmap(topo->clock_by_ns[n], sizeof *topo->clock_by_ns[n]);
     }
-}
-
-void topo_clock_vars(const struct topo *topo, int node, struct topo_vars *vars, int *count) {
-    if (!topo->clock) return;
-    char path[620];
-    snprintf(vars->preload, sizeof vars->preload, "LD_PRELOAD=%s/" SHIM, topo->dir);
-    vars->list[(*count)++] = vars->preload;
-    snprintf(vars->offset, sizeof vars->offset, "LB_CLOCK=%s",
-             offset_path(topo, node, path, sizeof path));
-    vars->list[(*count)++] = vars->offset;
 }
 
 int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {

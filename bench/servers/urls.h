@@ -2,7 +2,7 @@
 #ifndef BENCH_SERVERS_URLS_H
 #define BENCH_SERVERS_URLS_H
 
-#include "bench/servers/topo.h"
+#include "bench/servers/info.h"
 
 struct urls {
     int count;

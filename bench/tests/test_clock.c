@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "bench/base/home.h"
+#include "bench/servers/topo_clock.h"
 #include "bench/tests/acts_help.h"
 
 /* --- the shim itself, under this program --- */

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "bench/servers/topo_clock.h"
 #include "bench/servers/wire.h"
 #include "bench/tests/acts_help.h"
 

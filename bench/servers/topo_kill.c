@@ -1,5 +1,5 @@
-/* topo_power: what is done to a topology's nodes from outside, see topo.h: signals, stopping,
- * starting again with or without data. It never touches the folder of a running node. */
+/* topo_kill: signals to a topology's nodes, killing them, and starting them again with or without
+ * data, see topo.h. It never touches the folder of a running node. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #include "bench/base/clock.h"
 #include "bench/servers/folder.h"
-#include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
-#include "bench/servers/topo_inside.h"
+#include "bench/servers/topo.h"
+#include "bench/servers/topo_node.h"
 
 #define END_NS (5 * LB_S_NS) /* for SIGKILL to act: freeing a JVM's memory takes time */
 
@@ -56,24 +56,6 @@ int topo_signal(struct topo *topo, int node, int signal) {
 
 /* --- an end --- */
 
-/* While a node is down another program might take its ports, most likely one of ours. A socket that
- * is bound but does not listen keeps them, and does not hinder the node itself, because both set
- * SO_REUSEADDR. */
-static void hold_ports(struct topo *topo, int n) {
-    topo_ports_free(&topo->nodes[n]);
-    for (int i = 0; i < topo->info.ports; i++) {
-        int fd = port_hold(topo_port(topo, n, i));
-        topo->nodes[n].held[i] = fd > 0 ? fd : 0;
-    }
-}
-
-void topo_ports_free(struct node *node) {
-    for (int i = 0; i < TOPO_PORTS_MAX; i++) {
-        if (node->held[i] > 0) close(node->held[i]);
-        node->held[i] = 0;
-    }
-}
-
 /* Whether any of them still runs, apart from the first one, which is our own child. */
 static bool rest_runs(const struct proc *tree, int count) {
     for (int i = 1; i < count; i++) {
@@ -104,7 +86,7 @@ int topo_kill(struct topo *topo, int n, struct lb_err *err) {
     if (runs)
         return err_set(err, LB_EXIT_MACHINE, "%s does not end on SIGKILL",
                        topo_node_name(topo, n, name, sizeof name));
-    hold_ports(topo, n);
+    topo_ports_hold(topo, n);
     return 0;
 }
 

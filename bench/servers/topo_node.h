@@ -1,12 +1,13 @@
-/* topo_inside: shared by the files that implement topo.h; no other file includes it. */
-#ifndef BENCH_SERVERS_TOPO_INSIDE_H
-#define BENCH_SERVERS_TOPO_INSIDE_H
+/* topo_node: the nodes of a topology: how one is started, whether it runs, and which ports are kept
+ * for it while it is down. Only the topo files include this header. */
+#ifndef BENCH_SERVERS_TOPO_NODE_H
+#define BENCH_SERVERS_TOPO_NODE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "bench/servers/info.h"
 #include "bench/servers/spawn.h"
-#include "bench/servers/topo.h"
 #include "bench/servers/urls.h"
 
 struct node {
@@ -42,10 +43,11 @@ struct topo {
 /* The environment variables of a node's `run`, or of an action (node < 0). */
 #define TOPO_VARS_MAX 12
 struct topo_vars {
-    char dir[640], number[32], nodes[32], ports[128], all_ports[640], peer_ports[640],
-        durability[64];
-    char wiped[16], preload[640], offset[640];
-    const char *list[TOPO_VARS_MAX + 1]; /* ends with NULL */
+    /* "NAME=VALUE", one behind the other; the longest possible take less than 3000 bytes */
+    char text[4096];
+    size_t used;
+    const char *list[TOPO_VARS_MAX + 1]; /* into text; ends with NULL */
+    int count;
 };
 void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node);
 
@@ -55,17 +57,16 @@ int topo_start_node(struct topo *topo, int node, struct lb_err *err);
 /* Whether the node runs; reaps it and records its status if it has ended. */
 bool topo_node_runs(struct node *node);
 
-/* Frees the ports that topo_kill reserved for the node. */
+/* While a node is down, sockets that do not listen keep its ports from other programs. They do not
+ * hinder the node itself: both set SO_REUSEADDR. */
+void topo_ports_hold(struct topo *topo, int node);
 void topo_ports_free(struct node *node);
 
 /* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
 char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
 
-/* Makes the files of the clocks in the topology's folder, if topo->clock; before the first node
- * starts. Returns 0, or -1 with err. */
-int topo_clock_begin(struct topo *topo, struct lb_err *err);
-void topo_clock_end(struct topo *topo);
-/* Adds the environment variables of the clock shim to vars. */
-void topo_clock_vars(const struct topo *topo, int node, struct topo_vars *vars, int *count);
+/* The file that holds the offset of a node's clock. Returns path. */
+#define CLOCK_SHIM "clock_shim.so" /* in the topology's folder */
+char *topo_clock_path(const struct topo *topo, int node, char *path, size_t size);
 
 #endif

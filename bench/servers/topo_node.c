@@ -1,0 +1,115 @@
+/* topo_node: see topo_node.h. */
+#include "bench/servers/topo_node.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/servers/janitor.h"
+#include "bench/servers/ports.h"
+
+char *topo_clock_path(const struct topo *topo, int node, char *path, size_t size) {
+    snprintf(path, size, "%s/clock.%d", topo->dir, node);
+    return path;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_var(struct topo_vars *vars,
+                                                          const char *format, ...) {
+    char *var = vars->text + vars->used;
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(var, sizeof vars->text - vars->used, format, args);
+    va_end(args);
+    vars->list[vars->count++] = var;
+    vars->used += (size_t)len + 1;
+}
+
+/* Adds "NAME=1 2 3", with each port of `others` that is not 0 in place of the own one. */
+static void add_ports(struct topo_vars *vars, const char *name, const int *ports, const int *others,
+                      int count) {
+    char text[TOPO_NODES_MAX * TOPO_PORTS_MAX * sizeof " 65535"];
+    size_t used = 0;
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, i ? " %d" : "%d",
+                                 others && others[i] ? others[i] : ports[i]);
+    add_var(vars, "%s=%s", name, text);
+}
+
+void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int n) {
+    const struct topo_info *info = &topo->info;
+    const struct node *node = n < 0 ? NULL : &topo->nodes[n];
+    int ports = info->nodes * info->ports;
+    *vars = (struct topo_vars){0};
+    add_var(vars, "LB_DIR=%s", node ? node->dir : topo->dir);
+    add_var(vars, "LB_NODES=%d", info->nodes);
+    add_ports(vars, "LB_ALL_PORTS", topo->ports, NULL, ports);
+    add_ports(vars, "LB_PEER_PORTS", topo->ports, topo->peer_ports, ports);
+    add_var(vars, "LB_DURABILITY=%s", topo->durability);
+    if (!node) return;
+    add_var(vars, "LB_NODE=%d", n);
+    add_ports(vars, "LB_PORTS", topo->ports + n * info->ports, NULL, info->ports);
+    add_var(vars, "LB_WIPED=%s", node->wiped ? "yes" : "");
+    if (!topo->clock) return;
+    char path[640];
+    add_var(vars, "LD_PRELOAD=%s/" CLOCK_SHIM, topo->dir);
+    add_var(vars, "LB_CLOCK=%s", topo_clock_path(topo, n, path, sizeof path));
+}
+
+int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
+    struct node *node = &topo->nodes[n];
+    struct topo_vars vars;
+    topo_vars_fill(&vars, topo, n);
+    const struct spawn spawn = {.script = topo->info.script,
+                                .dir = node->dir,
+                                .account = &topo->account,
+                                .stop_signal = topo->info.stop_signal,
+                                .vars = vars.list};
+    pid_t pid = spawn_server(&spawn, err);
+    if (pid < 0) return -1;
+    node->pid = node->last = pid;
+    node->open = node->killed = false;
+    return 0;
+}
+
+/* Reaps the node if it has ended, and records its status. */
+bool topo_node_runs(struct node *node) {
+    if (node->pid <= 0) return false;
+    siginfo_t ended = {0};
+    if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == 0)
+        return true;
+    /* Kill the whole process group before reaping its leader, so that the leader's pid is not
+     * reused. */
+    kill(-node->pid, SIGKILL);
+    waitpid(node->pid, &node->status, 0);
+    janitor_drop_group(node->pid);
+    node->pid = 0;
+    return false;
+}
+
+char *topo_node_name(const struct topo *topo, int n, char *text, size_t size) {
+    if (topo->info.nodes == 1)
+        snprintf(text, size, "%s", topo->info.name);
+    else
+        snprintf(text, size, "%s node %d of %d (port %d)", topo->info.name, n + 1, topo->info.nodes,
+                 topo->ports[n * topo->info.ports]);
+    return text;
+}
+
+void topo_ports_hold(struct topo *topo, int n) {
+    topo_ports_free(&topo->nodes[n]);
+    for (int i = 0; i < topo->info.ports; i++) {
+        int fd = port_hold(topo->ports[n * topo->info.ports + i]);
+        topo->nodes[n].held[i] = fd > 0 ? fd : 0;
+    }
+}
+
+void topo_ports_free(struct node *node) {
+    for (int i = 0; i < TOPO_PORTS_MAX; i++) {
+        if (node->held[i] > 0) close(node->held[i]);
+        node->held[i] = 0;
+    }
+}
