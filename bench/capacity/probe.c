@@ -113,7 +113,7 @@ static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
                                  const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;
-    bool ours = stage_limited_by(stage, ask) != NULL;
+    bool ours = stage_is_limited(stage, ask);
     if (stage_is_robbed(stage)) return PROBE_ROBBED;
     if (ours && !stage_is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
@@ -147,9 +147,9 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.hold_mean_ns = mean_of(stage->hist[METRIC_HOLD], 1);
     probe.handoff_mean_ns = mean_of(stage->hist[METRIC_HANDOFF], MEANS_MIN);
     probe.samples = promise_due(stage, ask);
-    probe.missed = stage->missed;
+    if (stage->result.missed > 0) probe.missed = (uint64_t)stage->result.missed;
     if (stage->window_ns > 0)
-        probe.throughput_per_s = (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns;
+        probe.throughput_per_s = stage->result.ok * 1e9 / (double)stage->window_ns;
     if (stage->status != STAGE_COMPLETE || probe.samples == 0) return probe;
     uint64_t within = promise_within(hist, ask->promise.limit_ns);
     probe.over = within < probe.samples ? probe.samples - within : 0;

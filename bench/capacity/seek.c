@@ -12,6 +12,7 @@
 #include "bench/run/outdir.h"
 #include "bench/run/steal.h"
 #include "bench/workload/topologies.h"
+#include "results/format/write.h"
 
 #define SATURATE_NS (3 * LB_S_NS)
 #define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
@@ -28,12 +29,6 @@
     1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
 #define QUIET_NS LB_S_NS /* of which the host takes next to nothing, until a probe is tried again */
 
-static void date_text(char *text, size_t size) {
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-}
-
 struct seek *seek_new(const struct seek_ask *ask, struct lb_err *err) {
     struct seek *seek = calloc(1, sizeof *seek);
     if (seek) {
@@ -46,7 +41,7 @@ struct seek *seek_new(const struct seek_ask *ask, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         return NULL;
     }
-    date_text(seek->started_at, sizeof seek->started_at);
+    result_date(time(NULL), seek->started_at);
     for (int i = 0; i < seek->count; i++) {
         seek->locks[i].lock = &ask->plan->locks[i];
         seek->locks[i].on = topologies_of(ask->plan, ask->plan->locks[i].lock, 0);
@@ -254,7 +249,7 @@ static int write_file(const struct seek *seek, const char *partial, bool ended,
     json_t *json = seek_json(seek, partial, ended);
     if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     snprintf(path, sizeof path, "%s/" CAPACITY_FILE, seek->folder);
-    int failed = outdir_write_file(json, path, err);
+    int failed = result_write_file(json, path, err);
     json_decref(json);
     return failed;
 }

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/capacity/seek_inside.h"
 #include "bench/capacity/slo.h"
 #include "bench/workload/keys.h"
+#include "results/format/write.h"
 #include "results/stats/queue.h"
 
 #define NEAR 0.35 /* of the answer, in the logarithm: probes that say what happens at the edge */
@@ -130,11 +130,6 @@ static json_t *slo_json(const struct stage_promise *slo) {
 }
 
 static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
-    static const char *const guarantees[] = {[LB_ON_ONE_HOST] = "host",
-                                             [LB_ON_ONE_NODE] = "node",
-                                             [LB_ON_ASYNC_REPLICA] = "async-replica",
-                                             [LB_ON_MAJORITY] = "majority",
-                                             [LB_NO_GUARANTEE] = "none"};
     const struct lb_lock *lock = sought->lock->lock;
     const struct plan *plan = seek->ask.plan;
     char hold[64], think[64], keys[64];
@@ -147,8 +142,8 @@ static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
         "{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:{s:i, s:i}}", "lock", lock->name, "backend",
         lock->backend->name, "primitive", lb_primitive_name(lock->primitive), "topology",
         text_or_null(sought->topology), "durability", text_or_null(sought->durability), "guarantee",
-        guarantees[lock->about.guarantee], "server", text_or_null(sought->server), "executor",
-        "threads", sought->threads, "processes", sought->processes);
+        lb_guarantee_name(lock->about.guarantee), "server", text_or_null(sought->server),
+        "executor", "threads", sought->threads, "processes", sought->processes);
     json_object_set_new(json, "durability_class", text_or_null(sought->durability_class));
     json_t *shape =
         json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "slo", slo_json(&seek->ask.slo), "by",
@@ -172,14 +167,6 @@ static json_t *lock_json(const struct seek *seek, const struct sought *sought) {
     return json;
 }
 
-static json_t *now_json(void) {
-    char text[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_string(text);
-}
-
 json_t *seek_json(const struct seek *seek, const char *partial, bool ended) {
     json_t *locks = json_array();
     for (int i = 0; i < seek->count; i++) {
@@ -189,7 +176,7 @@ json_t *seek_json(const struct seek *seek, const char *partial, bool ended) {
     return json_pack("{s:s, s:{s:s, s:s}, s:s, s:s, s:o, s:b, s:o, s:O, s:o}", "schema",
                      CAPACITY_SCHEMA, "tool", "name", "lockbench", "version", seek->ask.version,
                      "command", seek->ask.command, "started_at", seek->started_at, "ended_at",
-                     ended ? now_json() : json_null(), "partial", (int)(partial != NULL),
+                     ended ? result_now_json() : json_null(), "partial", (int)(partial != NULL),
                      "partial_reason", text_or_null(partial), "environment", seek->environment,
                      "locks", locks);
 }

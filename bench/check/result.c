@@ -2,42 +2,12 @@
 #define _GNU_SOURCE
 #include "bench/check/result.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "bench/check/seen.h"
-
-static json_t *date_json(void) {
-    char text[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_string(text);
-}
-
-static int cannot_write(struct lb_err *err, const char *path) {
-    return err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
-}
-
-int result_write_file(const json_t *json, const char *path, struct lb_err *err) {
-    char fresh[700];
-    snprintf(fresh, sizeof fresh, "%.690s.new", path);
-    FILE *file = fopen(fresh, "we");
-    if (!file) return cannot_write(err, fresh);
-    int failed = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    failed |= fputc('\n', file) == EOF;
-    failed |= fflush(file) != 0;
-    if (!failed) failed = fsync(fileno(file));
-    if (failed) cannot_write(err, fresh);
-    if (fclose(file) != 0 && !failed) failed = cannot_write(err, fresh);
-    if (!failed && rename(fresh, path) != 0) failed = cannot_write(err, path);
-    if (failed) unlink(fresh);
-    return failed ? -1 : 0;
-}
+#include "results/format/write.h"
 
 /* ---- the parts that do not change ---- */
 
@@ -99,7 +69,7 @@ int result_init(struct result *result, const struct result_ask *ask, struct lb_e
     result->root = json_pack(
         "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
         "schema", CHECK_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
-        ask->command, "started_at", date_json(), "ended_at", "partial", 1, "partial_reason",
+        ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
         "the check was cut off", "environment", ask->environment, "seeds", seeds, "tour", ask->tour,
         "faults", faults_json(ask->matrix), "locks", locks_json(ask->matrix), "skipped",
         skipped_json(ask->matrix), "cells", json_array());
@@ -185,7 +155,7 @@ int result_add(struct result *result, int index, uint64_t seed, const char *run,
 }
 
 int result_end(struct result *result, const char *partial, struct lb_err *err) {
-    json_object_set_new(result->root, "ended_at", date_json());
+    json_object_set_new(result->root, "ended_at", result_now_json());
     json_object_set_new(result->root, "partial", json_boolean(partial != NULL));
     json_object_set_new(result->root, "partial_reason",
                         partial ? json_string(partial) : json_null());

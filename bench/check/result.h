@@ -62,8 +62,4 @@ struct result_sum result_sum(const struct result *result);
 /* A cell's figures as they stand in the file: borrowed, NULL = not tried. */
 const json_t *result_cell_json(const struct result *result, int cell);
 
-/* Writes JSON to a file in one step: a temporary file, renamed. 0, or -1 with err
- * (LB_EXIT_MACHINE). */
-int result_write_file(const json_t *json, const char *path, struct lb_err *err);
-
 #endif

@@ -27,7 +27,7 @@ int perf_null(struct lb_err *err) {
         struct stage *stage = ours_run(&ours, 1, err);
         failed = stage ? 0 : -1;
         if (failed) break;
-        cycle_ns = (double)stage->window_ns / (double)stage->attempts;
+        cycle_ns = (double)stage->window_ns / (double)stage->result.attempts;
         reads_ns = four_reads_ns();
         ratios[i] = cycle_ns / reads_ns;
         stage_free(stage);

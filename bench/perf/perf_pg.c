@@ -63,8 +63,8 @@ static int compare(const struct ours *ours, const struct url *url, const char *f
         double their_rate = 0, their_cpu_ns = 0;
         struct stage *stage = ours_run(ours, clients, err);
         if (!stage) return -1;
-        double rate = (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns;
-        double cpu_ns = stage->client_cpu_ns / (double)stage->grants;
+        double rate = (double)stage->result.ok * 1e9 / (double)stage->window_ns;
+        double cpu_ns = stage->client_cpu_ns / (double)stage->result.grants;
         stage_free(stage);
         if (their_figures(url, file, clients, &their_rate, &their_cpu_ns, err) != 0) return -1;
         rates[i] = rate / their_rate;

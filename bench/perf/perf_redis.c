@@ -83,7 +83,7 @@ static int compare(const struct ours *ours, const char *port, const char *sha1, 
         struct figures theirs;
         struct stage *stage = ours_run(ours, clients, err);
         if (!stage) return -1;
-        double rate = 2 * (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns;
+        double rate = 2 * (double)stage->result.ok * 1e9 / (double)stage->window_ns;
         double cpu_ns = stage->client_cpu_ns / (double)stage->commands;
         stage_free(stage);
         if (their_figures(port, connections, sha1, &theirs, err) != 0) return -1;

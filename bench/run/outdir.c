@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "results/format/write.h"
+
 static int cannot(struct lb_err *err, const char *what, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
 }
@@ -68,18 +70,6 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
     return err_set(err, LB_EXIT_MACHINE, "too many runs in %s in this second", root);
 }
 
-static int dump(const json_t *run, const char *path, struct lb_err *err) {
-    FILE *file = fopen(path, "we");
-    if (!file) return cannot(err, "write", path);
-    int failed = json_dumpf(run, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    failed |= fputc('\n', file) == EOF;
-    failed |= fflush(file) != 0;
-    if (!failed) failed = fsync(fileno(file));
-    if (failed) cannot(err, "write", path);
-    if (fclose(file) != 0 && !failed) failed = cannot(err, "write", path);
-    return failed ? -1 : 0;
-}
-
 void outdir_latest(const struct outdir *out) {
     if (!out->root[0]) return;
     char link[600], fresh[600];
@@ -90,20 +80,10 @@ void outdir_latest(const struct outdir *out) {
     if (symlink(name, fresh) != 0 || rename(fresh, link) != 0) unlink(fresh);
 }
 
-int outdir_write_file(const json_t *json, const char *path, struct lb_err *err) {
-    char fresh[720];
-    snprintf(fresh, sizeof fresh, "%.700s.new", path);
-    if (dump(json, fresh, err) != 0) {
-        unlink(fresh);
-        return -1;
-    }
-    return rename(fresh, path) != 0 ? cannot(err, "write", path) : 0;
-}
-
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err) {
     char path[600];
     snprintf(path, sizeof path, "%s/run.json", out->path);
-    if (outdir_write_file(run, path, err) != 0) return -1;
+    if (result_write_file(run, path, err) != 0) return -1;
     outdir_latest(out);
     return 0;
 }
@@ -120,7 +100,7 @@ int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err 
             continue;
         }
         close(fd);
-        if (dump(run, path, err) == 0) {
+        if (result_write_plain(run, path, err) == 0) {
             snprintf(ret_path, size, "%s", path);
             return 0;
         }

@@ -24,9 +24,6 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
  * err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);
 
-/* Writes another result beside it in one step. 0, or -1 with err. */
-int outdir_write_file(const json_t *json, const char *path, struct lb_err *err);
-
 /* Points root's `latest` at it, in one step. A failure is no loss: the folder itself is named in
  * the output. */
 void outdir_latest(const struct outdir *out);

@@ -18,7 +18,8 @@ uint64_t promise_within(const struct hist *hist, int64_t limit_ns) {
 }
 
 uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask) {
-    return ask->plan->arrival.kind == ARRIVAL_CLOSED ? stage->attempts : stage->due;
+    bool closed = ask->plan->arrival.kind == ARRIVAL_CLOSED;
+    return (uint64_t)(closed ? stage->result.attempts : stage->result.due);
 }
 
 bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,

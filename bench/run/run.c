@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/run/environment.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/stages.h"
+#include "results/format/write.h"
 
 #define WRITE_EVERY_NS (2 * LB_S_NS) /* run.json grows: not after every short stage */
 
-struct run {
+struct run_state {
     const struct run_ask *ask;
     struct outdir out;
     json_t *json, *stages, *servers, *warnings;
@@ -25,27 +25,19 @@ struct run {
     struct lb_err err;            /* the first thing that went wrong */
 };
 
-static json_t *date_json(void) {
-    char text[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_string(text);
-}
-
-static void say(const struct run *run, const char *text) {
+static void say(const struct run_state *run, const char *text) {
     run->ask->say(run->ask->arg, text);
 }
 
 /* Worth a word and an exit code, but nothing is missing from the figures. */
-static void warn(struct run *run, const struct lb_err *err) {
+static void warn(struct run_state *run, const struct lb_err *err) {
     say(run, err->text);
     err_set(&run->err, err->code, "%s", err->text);
     json_array_append_new(run->warnings, json_string(err->text));
 }
 
 /* Something is missing from the result; the run goes on. */
-static void trouble(struct run *run, const struct lb_err *err) {
+static void trouble(struct run_state *run, const struct lb_err *err) {
     json_object_set_new(run->json, "partial", json_true());
     if (!json_is_null(json_object_get(run->json, "partial_reason"))) {
         if (err->code != LB_EXIT_INTERRUPTED) warn(run, err);
@@ -74,7 +66,7 @@ static json_t *control_plans_json(const struct plan *plan) {
     return plans;
 }
 
-static int begin(struct run *run, struct lb_err *err) {
+static int begin(struct run_state *run, struct lb_err *err) {
     const struct run_ask *ask = run->ask;
     if (outdir_make(&run->out, ask->out, ask->results, ask->plan->name, err) != 0) return -1;
     run->stages = json_array();
@@ -84,12 +76,11 @@ static int begin(struct run *run, struct lb_err *err) {
     /* Until the end it is partial: a reader after a SIGKILL must see that. */
     run->json = json_pack(
         "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:o, s:O, s:O}",
-        "schema", "lockbench.run/1", "tool", "name", "lockbench", "version", ask->version,
-        "command", ask->command, "started_at", date_json(), "ended_at", "partial", 1,
-        "partial_reason", "the run was cut off", "verdict", "plan", plan_json(ask->plan),
-        "control_plans", control_plans_json(ask->plan), "environment", environment_json(),
-        "servers", run->servers, "skipped", skipped, "warnings", run->warnings, "stages",
-        run->stages);
+        "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
+        ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
+        "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
+        control_plans_json(ask->plan), "environment", environment_json(), "servers", run->servers,
+        "skipped", skipped, "warnings", run->warnings, "stages", run->stages);
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());
@@ -98,7 +89,7 @@ static int begin(struct run *run, struct lb_err *err) {
 }
 
 /* What is there so far, marked as cut off in case that it stays so. */
-static void write_so_far(struct run *run) {
+static void write_so_far(struct run_state *run) {
     if (lb_now() - run->written_ns < WRITE_EVERY_NS) return;
     json_t *copy = json_copy(run->json);
     json_object_set_new(copy, "partial", json_true());
@@ -111,11 +102,11 @@ static void write_so_far(struct run *run) {
     run->written_ns = lb_now();
 }
 
-static void say_stage(struct run *run, const struct stage *stage, const struct stage_ask *ask) {
+static void say_stage(struct run_state *run, const struct stage *stage,
+                      const struct stage_ask *ask) {
     char line[300];
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
-    double rate =
-        stage->window_ns ? (double)stage->outcomes[LB_OK] * 1e9 / (double)stage->window_ns : 0;
+    double rate = stage->window_ns ? stage->result.throughput_per_s : 0;
     snprintf(line, sizeof line, "%-32s %10.0f/s  acquire p50 %9.1f us  p99 %10.1f us%s", ask->id,
              rate, (double)hist_quantile(acquire, 0.5) / 1e3,
              (double)hist_quantile(acquire, 0.99) / 1e3,
@@ -142,49 +133,45 @@ static bool is_spent(const struct place *place, const struct stage *stage) {
     return place->dir[0] && (!whole || has_killed(stage));
 }
 
-static void judge(struct run *run, const struct stage *stage, const struct plan_stage *of) {
+static void judge(struct run_state *run, const struct stage *stage, const struct plan_stage *of) {
     char line[300];
     if (judge_stage(&run->judge, stage, of, line, sizeof line)) say(run, line);
 }
 
 /* What only the whole run knows of a stage: the plan of its own that a control ran by. */
-static void add_origin(json_t *json, const struct stage *stage, const struct plan_stage *of) {
+static void add_origin(struct run_stage *result, const struct plan_stage *of) {
     static const char *const shows[] = {"violated", "expired", "stuck"};
     char faults[160];
-    const struct lb_lock *lock = of->lock->lock;
-    bool elsewhere = of->lock->plan != NULL;
-    json_object_set_new(json, "workload", elsewhere ? json_string(of->plan->name) : json_null());
-    json_object_set_new(json, "expected",
-                        elsewhere ? json_string(shows[lock->about.exposed_as]) : json_null());
+    const struct lb_about *about = &of->lock->lock->about;
+    if (of->lock->plan) {
+        result->workload = run_stage_keep_text(result, "%s", of->plan->name);
+        result->expected = shows[about->exposed_as];
+    }
     /* A control that this workload is not meant to show may well come out clean. */
-    const char *exposed_by = lock->about.exposed_by;
-    bool hidden = exposed_by && strcmp(exposed_by, of->plan->name) != 0;
-    json_object_set_new(json, "exposed_by", hidden ? json_string(exposed_by) : json_null());
-    json_object_set_new(json, "fault", json_string(faults_text(of->plan, faults, sizeof faults)));
-    bool writes = lock->primitive == LB_OPTIMISTIC && stage->grants > 0;
-    json_object_set_new(json_object_get(json, "cost"), "retries_per_grant",
-                        writes ? json_real((double)stage->retries / (double)stage->grants)
-                               : json_null());
+    if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
+        result->exposed_by = about->exposed_by;
+    result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
 }
 
-static void add_stage(struct run *run, const struct place *place, const struct stage *stage,
-                      const struct stage_ask *ask, const struct plan_stage *of) {
+static void add_stage(struct run_state *run, struct stage *stage, const struct plan_stage *of) {
     struct lb_err err = {0};
-    json_t *json = stage_json(stage, ask, place->topology, place->durability,
-                              place_durability_class(place, ask->lock->lock), &err);
-    if (json) add_origin(json, stage, of);
-    if (!json || json_array_append_new(run->stages, json) != 0) trouble(run, &err);
+    add_origin(&stage->result, of);
+    json_t *json = run_stage_json(&stage->result);
+    if (json && json_array_append_new(run->stages, json) == 0) return;
+    err_set(&err, LB_EXIT_MACHINE, "out of memory for a stage's result");
+    trouble(run, &err);
 }
 
-static void tell(const struct run *run, const struct plan_stage *of, const struct stage_ask *ask,
-                 const struct stage *stage, const struct place *place) {
+static void tell(const struct run_state *run, const struct plan_stage *of,
+                 const struct stage_ask *ask, const struct stage *stage,
+                 const struct place *place) {
     struct run_took took = {
         .of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
 }
 
 /* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
-static bool run_stage(struct run *run, struct place *place, const struct plan_stage *of) {
+static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
     char hlog[700], name[96];
     struct stage_ask stage_ask = {.plan = of->plan,
@@ -200,6 +187,9 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_st
                                   .sweep = of->sweep,
                                   .promise = run->promise,
                                   .repeat = of->repeat,
+                                  .topology = place->topology,
+                                  .durability = place->durability,
+                                  .durability_class = place_durability_class(place, of->lock->lock),
                                   .hlog_path = hlog,
                                   .version = ask->version,
                                   .seed = of->plan->seed + (uint64_t)of->repeat,
@@ -218,7 +208,7 @@ static bool run_stage(struct run *run, struct place *place, const struct plan_st
     }
     say_stage(run, stage, &stage_ask);
     judge(run, stage, of);
-    add_stage(run, place, stage, &stage_ask, of);
+    add_stage(run, stage, of);
     if (stage->status != STAGE_COMPLETE) {
         err.code = 0;
         err_set(&err, stage->err.code, "%s: %s", stage_ask.id, stage->err.text);
@@ -240,7 +230,7 @@ static const char *url_of(const struct run_ask *ask, const struct lb_backend *ba
     return NULL;
 }
 
-static struct place *open_place(struct run *run, const struct plan_stage *of) {
+static struct place *open_place(struct run_state *run, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
     struct place_ask place_ask = {.lock = of->lock,
                                   .url = url_of(ask, of->lock->lock->backend),
@@ -267,7 +257,7 @@ static struct place *open_place(struct run *run, const struct plan_stage *of) {
 }
 
 /* All stages of one place, which stand together from `stages` on. */
-static void run_place(struct run *run, const struct plan_stage *stages, int count) {
+static void run_place(struct run_state *run, const struct plan_stage *stages, int count) {
     struct place *place = open_place(run, stages);
     for (int i = 0; i < count && place; i++) {
         if (*run->ask->interrupts > 0) break;
@@ -283,7 +273,7 @@ static void run_place(struct run *run, const struct plan_stage *stages, int coun
 }
 
 /* A server of the user's own is one place, whatever topologies the plan would start. */
-static bool is_elsewhere(const struct run *run, const struct plan_stage *stages, int at) {
+static bool is_elsewhere(const struct run_state *run, const struct plan_stage *stages, int at) {
     if (!url_of(run->ask, stages[at].lock->lock->backend)) return false;
     for (int i = 0; i < at; i++) {
         if (stages[i].lock == stages[at].lock && !stages_share(&stages[i], &stages[at]))
@@ -293,7 +283,7 @@ static bool is_elsewhere(const struct run *run, const struct plan_stage *stages,
 }
 
 /* Drops the stages that are not to be run. Returns how many are left. */
-static int keep_reachable(const struct run *run, struct plan_stage *stages, int count) {
+static int keep_reachable(const struct run_state *run, struct plan_stage *stages, int count) {
     int kept = 0;
     /* from the end: each is compared with all that were before it */
     for (int i = count; i-- > 0;) {
@@ -312,7 +302,7 @@ static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
            plan_steps_clocks(a->plan) == plan_steps_clocks(b->plan);
 }
 
-static void run_all(struct run *run, const struct plan_stage *stages, int count) {
+static void run_all(struct run_state *run, const struct plan_stage *stages, int count) {
     for (int from = 0, to; from < count && *run->ask->interrupts == 0; from = to) {
         to = from + 1;
         while (to < count && same_place(&stages[from], &stages[to])) to++;
@@ -321,7 +311,7 @@ static void run_all(struct run *run, const struct plan_stage *stages, int count)
 }
 
 /* Stages that are asked for one by one. */
-static void run_asked(struct run *run) {
+static void run_asked(struct run_state *run) {
     struct plan_stage of = {0}, at = {0}; /* at: one of those that the place was opened for */
     struct place *place = NULL;
     while (*run->ask->interrupts == 0 && run->ask->next(run->ask->next_arg, &of, &run->promise)) {
@@ -341,7 +331,7 @@ static void run_asked(struct run *run) {
     place_close(place);
 }
 
-static void conclude(struct run *run, struct run_end *end) {
+static void conclude(struct run_state *run, struct run_end *end) {
     const char *verdict = judge_verdict(&run->judge), *missed = judge_missed(&run->judge);
     if (*run->ask->interrupts > 0) {
         struct lb_err err = {0};
@@ -350,7 +340,7 @@ static void conclude(struct run *run, struct run_end *end) {
     }
     snprintf(end->verdict, sizeof end->verdict, "%s", verdict);
     json_object_set_new(run->json, "verdict", json_string(verdict));
-    json_object_set_new(run->json, "ended_at", date_json());
+    json_object_set_new(run->json, "ended_at", result_now_json());
     end->exit_code = run->err.code;
     snprintf(end->why, sizeof end->why, "%s", run->err.text);
     if (*run->ask->interrupts > 0) {
@@ -385,7 +375,7 @@ static void conclude(struct run *run, struct run_end *end) {
 }
 
 /* The last writing; elsewhere if it can't be where it should. */
-static void save(struct run *run, struct run_end *end) {
+static void save(struct run_state *run, struct run_end *end) {
     struct lb_err err = {0}, again = {0};
     snprintf(end->saved, sizeof end->saved, "%s", run->out.path);
     end->stages = (int)json_array_size(run->stages);
@@ -402,7 +392,7 @@ static void save(struct run *run, struct run_end *end) {
 }
 
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
-    struct run run = {.ask = ask};
+    struct run_state run = {.ask = ask};
     struct run_end end = {0};
     int count = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, &count);

@@ -1,4 +1,4 @@
-/* stage: the supervisor. See stage.h; the sums are in stage_sum.c, the JSON in stage_json.c. */
+/* stage: the supervisor. See stage.h; the sums are in stage_sum.c, the rest of the result in stage_describe.c and stage_verdict.c. */
 #define _GNU_SOURCE
 #include "bench/run/stage.h"
 
@@ -440,9 +440,10 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    result_field_clear_all(run_stage_fields(), &sup->stage->result);
     sup->stage->steady =
         (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
-    sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = sup->stage->bytes = -1;
+    sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->stolen_ns = -1;
     for (int metric = 0; metric < METRICS; metric++) {
         sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
@@ -497,6 +498,11 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     stage_history_end(sup.stage, sup.shared);
     stage_sum(sup.stage, sup.shared, sup.stuck.count);
     close_log(&sup);
+    struct lb_err undescribed = {0};
+    if (stage_describe(sup.stage, ask, &undescribed) != 0) {
+        sup.stage->status = STAGE_FAILED;
+        sup.stage->err = undescribed;
+    }
     stage = sup.stage;
     sup.stage = NULL;
 out:
@@ -510,6 +516,7 @@ out:
 void stage_free(struct stage *stage) {
     if (!stage) return;
     for (int metric = 0; metric < METRICS; metric++) hist_free(stage->hist[metric]);
+    json_decref(stage->result.kept);
     free(stage->grants_per_client);
     free(stage->seconds);
     free(stage->batches);

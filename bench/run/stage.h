@@ -12,10 +12,10 @@
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
-#include "bench/measure/turns.h"
 #include "bench/servers/topo.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/sweep.h"
+#include "results/format/run_read.h"
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
@@ -49,6 +49,8 @@ struct stage_ask {
     struct sweep_at sweep;
     struct stage_promise promise; /* ends the stage early once it is broken for good */
     char id[96];
+    /* in words; durability_class is a word of bench/base/durability.h; NULL = not known */
+    const char *topology, *durability, *durability_class;
     const char *hlog_path, *version;
     uint64_t seed;
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
@@ -101,35 +103,23 @@ struct stage {
     struct lb_err err;
     /* why its .hlog is missing or cut; the figures are not touched by that */
     struct lb_err log_err;
+    /* Its figures as results have them (results/format/stage.def), filled by stage_sum and
+     * stage_describe when it has ended. */
+    struct run_stage result;
+
+    /* What the figures are made of, and what is no figure. */
     int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
-    uint64_t attempts, outcomes[LB_OUTCOMES];
-    double offered_per_s;                  /* open loop: arrivals asked for; 0 = closed */
-    uint64_t due, started, missed, queued; /* see struct worker_stats */
+    double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
     struct stage_steady steady;
     bool hopeless; /* it ended early: its promise was broken for good */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client; /* clients */
-    uint64_t grants;
-    double connect_mean_ns;
-    int64_t connect_max_ns, connected;
-    double jain, min_share;
-    struct turns_sum turns; /* window 0 = not kept */
-    int64_t max_wait_ns;
-    uint64_t longest_run;
-    uint64_t commands, wakeups;
-    uint64_t shared_grants; /* of the grants, as readers */
-    uint64_t retries;       /* optimistic locks */
-    uint64_t inversions;    /* grants that somebody who started later got before; fair locks */
-    uint64_t rounds;        /* latches: complete ones */
-    int64_t
-        detect_max_ns; /* the longest from a lease's end, or a session's by its client's clock, until the
-                               holder learned its loss; 0 = of none is known */
     struct stage_store store;
     struct stage_history *history; /* NULL = none was kept */
-    double bytes;                  /* -1 = not known */
-    double client_cpu_ns;          /* -1 = not known */
-    double server_cpu_ns;          /* -1 = not known */
+    uint64_t commands;    /* in the window; also of a lock in memory, which results do not tell */
+    double client_cpu_ns; /* in the window; -1 = not known */
+    double server_cpu_ns; /* -1 = not known */
     /* in window and drain, of all processors, by the machine's host; -1 = not known */
     int64_t stolen_ns;
     struct fault_log faults;
@@ -141,8 +131,6 @@ struct stage {
     bool has_first;
     uint32_t first_key;
     struct holding first_holder, first_intruder;
-    int64_t blocked_max_ns;
-    size_t stack_bytes_max;
     struct stage_second *seconds;
     int second_count;
     struct stage_batch *batches; /* of a promise; else NULL */
@@ -155,14 +143,19 @@ struct stage {
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
 void stage_free(struct stage *stage);
 
-/* The stage as an element of run.json's .stages: new reference, NULL with err. topology,
- * durability: in words; durability_class: a word of bench/base/durability.h, or NULL. */
-json_t *stage_json(const struct stage *stage, const struct stage_ask *ask, const char *topology,
-                   const char *durability, const char *durability_class, struct lb_err *err);
+/* stage_describe: fills stage->result with all that is no sum: what ran, under which load, what is
+ * to be read beside the figures, and the latencies. 0, or -1 with err when out of memory. */
+int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
 
-/* "generator" when the load generator itself was the limit, so that the figures are partly its own;
- * NULL when it was not. The words are in stage_warning. */
-const char *stage_limited_by(const struct stage *stage, const struct stage_ask *ask);
+/* Which limits of the load generator itself the figures show in part, in words: array of texts,
+ * empty when it was not the limit. New reference; NULL when out of memory. */
+json_t *stage_limits(const struct stage *stage, const struct stage_ask *ask);
+/* Whether there is any. */
+bool stage_is_limited(const struct stage *stage, const struct stage_ask *ask);
+
+/* All that is to be read beside the figures, those limits among them: array of texts, of which the
+ * first matter most. New reference; NULL when out of memory. */
+json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask);
 
 /* Whether the load generator's threads had no time left. */
 bool stage_is_busy(const struct stage *stage);
@@ -170,10 +163,5 @@ bool stage_is_busy(const struct stage *stage);
 /* Whether the host of this virtual machine took so much of its processors' time that latencies show
  * it. */
 bool stage_is_robbed(const struct stage *stage);
-
-/* A warning to be read beside the figures, or NULL; index 0, 1, ... until NULL. text: where to
- * write it. */
-const char *stage_warning(const struct stage *stage, const struct stage_ask *ask, int index,
-                          char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* stage_history: see stage_history.h; the JSON is in history_json.c. */
+/* stage_history: see stage_history.h; what of it is in the result: history_result.c. */
 #include "bench/run/stage_history.h"
 
 #include <stdio.h>

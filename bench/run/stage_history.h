@@ -4,8 +4,6 @@
 #ifndef BENCH_RUN_STAGE_HISTORY_H
 #define BENCH_RUN_STAGE_HISTORY_H
 
-#include <jansson.h>
-
 #include "bench/run/recovery.h"
 
 #define TIMELINE_MAX 300
@@ -32,11 +30,7 @@ void stage_history_end(struct stage *stage, struct shared *shared);
 void stage_history_weigh(struct stage *stage);
 void stage_history_free(struct stage_history *history);
 
-/* .stages[].history and .stages[].recovery: null without a history. */
-json_t *history_json(const struct stage *stage);
-json_t *recovery_json(const struct stage *stage);
-
-/* What is to be read beside the figures: false if there is nothing. */
-bool history_warning(const struct stage *stage, char *text, size_t size);
+/* Puts the judgement and the recovery into stage->result; nothing without a history. */
+void stage_history_fill(struct stage *stage);
 
 #endif

@@ -1,10 +1,13 @@
-/* stage_sum: see stage_sum.h. */
+/* stage_sum: see stage_sum.h. A figure that a client or a worker counts is added up here, into the
+ * member of stage->result that its row in results/format/stage.def has declared. */
 #include "bench/run/stage_sum.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_store.h"
+#include "results/format/write.h"
 
 double jain_index(const uint64_t *amounts, int count) {
     double sum = 0, squares = 0;
@@ -15,70 +18,149 @@ double jain_index(const uint64_t *amounts, int count) {
     return squares > 0 ? sum * sum / (count * squares) : 0;
 }
 
+/* What is not known has a value below 0. */
+static double known(double value) {
+    return value < 0 ? NAN : value;
+}
+
+/* NAN when one of the two is not known, or there was no grant. */
+static double per_grant(double value, double grants) {
+    return grants > 0 ? value / grants : NAN;
+}
+
+static double *outcome_of(struct run_stage *result, enum lb_outcome outcome) {
+    double *const members[LB_OUTCOMES] = {
+        [LB_OK] = &result->ok,           [LB_BUSY] = &result->busy,
+        [LB_TIMEOUT] = &result->timeout, [LB_LOST] = &result->lost,
+        [LB_UNKNOWN] = &result->unknown, [LB_REFUSED] = &result->refused,
+        [LB_BROKEN] = &result->broken};
+    return members[outcome];
+}
+
+static double sum_of_outcomes(struct run_stage *result) {
+    double sum = 0;
+    for (int i = 0; i < LB_OUTCOMES; i++) sum += *outcome_of(result, (enum lb_outcome)i);
+    return sum;
+}
+
+/* Adds n to a figure that is absent until something was added. */
+static void add_to(double *figure, double n) {
+    *figure = isnan(*figure) ? n : *figure + n;
+}
+
+static void sum_worker(struct run_stage *result, const struct worker_stats *worker, bool open) {
+    add_to(&result->attempts, (double)atomic_load(&worker->attempts));
+    for (int outcome = 0; outcome < LB_OUTCOMES; outcome++) {
+        add_to(outcome_of(result, (enum lb_outcome)outcome),
+               (double)atomic_load(&worker->outcomes[outcome]));
+    }
+    result->stack_bytes_max = fmax(result->stack_bytes_max, (double)worker->stack_bytes_max);
+    result->blocked_ns_max = fmax(result->blocked_ns_max, (double)worker->blocked_max_ns);
+    if (!open) return;
+    add_to(&result->due, (double)worker->due);
+    add_to(&result->started, (double)worker->started);
+    add_to(&result->missed, (double)worker->missed);
+    add_to(&result->queued, (double)worker->queued);
+}
+
 static void sum_workers(struct stage *stage, const struct shared *shared) {
-    bool cpu_known = true;
+    const struct lb_lock *lock = shared->lock->lock;
+    bool cpu_known = true, open = shared->plan->arrival.kind != ARRIVAL_CLOSED;
     double cpu_ns = 0;
     for (int i = 0; i < shared->threads; i++) {
         const struct worker_stats *worker = &shared->worker[i];
-        stage->attempts += atomic_load(&worker->attempts);
-        for (int outcome = 0; outcome < LB_OUTCOMES; outcome++) {
-            stage->outcomes[outcome] += atomic_load(&worker->outcomes[outcome]);
-        }
-        stage->due += worker->due;
-        stage->started += worker->started;
-        stage->missed += worker->missed;
-        stage->queued += worker->queued;
+        sum_worker(&stage->result, worker, open);
         cpu_known &= worker->cpu_began && worker->cpu_ended;
         cpu_ns += (double)(worker->cpu_end_ns - worker->cpu_begin_ns);
-        if (worker->blocked_max_ns > stage->blocked_max_ns)
-            stage->blocked_max_ns = worker->blocked_max_ns;
-        if (worker->stack_bytes_max > stage->stack_bytes_max)
-            stage->stack_bytes_max = worker->stack_bytes_max;
         if (!stage->err.code && worker->first_err.code) stage->err = worker->first_err;
     }
     if (cpu_known) stage->client_cpu_ns = cpu_ns;
+    /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from
+     * it. */
+    if (lock->caps & LB_CAP_BLOCKS_THREAD) stage->result.blocked_ns_max = NAN;
+}
+
+/* Sums over clients that become quotients. */
+struct client_sums {
+    uint64_t commands;
+    double wakeups, bytes, connect_ns, retries, inversions;
+    double least_grants; /* of the client with the fewest */
+    bool bytes_known;
+};
+
+static void sum_client(struct run_stage *result, struct client_sums *sums,
+                       const struct client_stats *client) {
+    add_to(&result->grants, (double)client->grants);
+    add_to(&result->shared_grants, (double)client->shared_grants);
+    result->max_wait_ns = fmax(result->max_wait_ns, (double)client->max_wait_ns);
+    result->longest_run = fmax(result->longest_run, (double)client->longest_run);
+    if (client->detect_max_ns > 0)
+        result->detect_ns_max = fmax(result->detect_ns_max, (double)client->detect_max_ns);
+    sums->commands += client->commands;
+    sums->wakeups += (double)client->wakeups;
+    sums->retries += (double)client->retries;
+    sums->inversions += (double)client->inversions;
+    sums->bytes += (double)client->bytes;
+    sums->bytes_known &= client->bytes_known || client->guest || client->grants == 0;
+    sums->least_grants = fmin(sums->least_grants, (double)client->grants);
+    if (client->connect_ns < 0) return;
+    add_to(&result->connect_count, 1);
+    sums->connect_ns += (double)client->connect_ns;
+    result->connect_max_ns = fmax(result->connect_max_ns, (double)client->connect_ns);
+}
+
+static void fill_cost(struct stage *stage, const struct client_sums *sums,
+                      const struct lb_lock *lock) {
+    struct run_stage *result = &stage->result;
+    double grants = result->grants;
+    if (lock->backend->schemes && lock->backend->topologies) { /* it has a server */
+        result->commands_per_grant = per_grant((double)sums->commands, grants);
+        result->wakeups_per_grant = per_grant(sums->wakeups, grants);
+    }
+    if (sums->bytes_known && sums->bytes > 0)
+        result->bytes_per_grant = per_grant(sums->bytes, grants);
+    result->client_cpu_ns_per_grant = per_grant(known(stage->client_cpu_ns), grants);
+    result->server_cpu_ns_per_grant = per_grant(known(stage->server_cpu_ns), grants);
+    if (lock->primitive != LB_OPTIMISTIC) return;
+    result->retries = sums->retries;
+    result->retries_per_grant = per_grant(sums->retries, grants);
 }
 
 static void sum_clients(struct stage *stage, const struct shared *shared) {
-    bool bytes_known = true;
-    double bytes = 0, connect_ns = 0;
-    uint64_t least = UINT64_MAX;
+    const struct lb_lock *lock = shared->lock->lock;
+    struct run_stage *result = &stage->result;
+    struct client_sums sums = {.bytes_known = true, .least_grants = INFINITY};
+    json_t *each = run_stage_keep(result, json_array());
+    result->grants_per_client = each;
     for (int i = 0; i < shared->clients; i++) {
-        const struct client_stats *client = &shared->client[i];
-        if (stage->grants_per_client) stage->grants_per_client[i] = client->grants;
-        stage->grants += client->grants;
-        stage->commands += client->commands;
-        stage->wakeups += client->wakeups;
-        stage->shared_grants += client->shared_grants;
-        stage->retries += client->retries;
-        stage->inversions += client->inversions;
-        if (client->detect_max_ns > stage->detect_max_ns)
-            stage->detect_max_ns = client->detect_max_ns;
-        bytes += (double)client->bytes;
-        bytes_known &= client->bytes_known || client->guest || client->grants == 0;
-        if (client->grants < least) least = client->grants;
-        if (client->max_wait_ns > stage->max_wait_ns) stage->max_wait_ns = client->max_wait_ns;
-        if (client->longest_run > stage->longest_run) stage->longest_run = client->longest_run;
-        if (client->connect_ns >= 0) {
-            stage->connected++;
-            connect_ns += (double)client->connect_ns;
-            if (client->connect_ns > stage->connect_max_ns)
-                stage->connect_max_ns = client->connect_ns;
-        }
+        uint64_t grants = shared->client[i].grants;
+        sum_client(result, &sums, &shared->client[i]);
+        if (stage->grants_per_client) stage->grants_per_client[i] = grants;
+        json_array_append_new(each, json_integer((json_int_t)grants));
     }
-    if (stage->connected) stage->connect_mean_ns = connect_ns / (double)stage->connected;
-    if (bytes_known && bytes > 0) stage->bytes = bytes;
-    if (stage->grants) stage->min_share = (double)least * shared->clients / (double)stage->grants;
-    if (stage->grants_per_client)
-        stage->jain = jain_index(stage->grants_per_client, shared->clients);
+    if (result->connect_count > 0)
+        result->connect_mean_ns = sums.connect_ns / result->connect_count;
+    if (result->grants > 0) {
+        result->min_share = sums.least_grants * shared->clients / result->grants;
+        if (stage->grants_per_client)
+            result->jain = jain_index(stage->grants_per_client, shared->clients);
+    }
+    if ((lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE)
+        result->inversions = sums.inversions;
+    stage->commands = sums.commands;
+    fill_cost(stage, &sums, lock);
 }
 
 static void sum_turns(struct stage *stage, const struct shared *shared) {
     struct hist *between = shared->turns ? hist_new(HIST_DIGITS, TURNS_HIGHEST) : NULL;
     if (!between) return;
     for (int i = 0; i < shared->threads; i++) hist_add(between, shared->worker[i].between);
-    stage->turns = turns_sum(shared->turns, shared->clients, shared->turn_keys, between);
+    struct turns_sum turns = turns_sum(shared->turns, shared->clients, shared->turn_keys, between);
     hist_free(between);
+    if (turns.window == 0 || (shared->lock->lock->caps & LB_CAP_BASELINE)) return;
+    stage->result.lwss = turns.lwss;
+    stage->result.lwss_window = (double)turns.window;
+    stage->result.mttr = turns.mttr;
 }
 
 /* What killed clients left undone is no fault of the lock's. */
@@ -97,11 +179,77 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
     crowds_judge(x, &shared->crowds, shared->key_count);
     if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
     x->oversold = stage->store.sale.oversold;
-    stage->rounds = atomic_load(&shared->rounds);
+    if (shared->lock->lock->primitive == LB_LATCH)
+        stage->result.rounds = (double)atomic_load(&shared->rounds);
     x->verdict = exclusion_verdict(x);
 }
 
+static void fill_exclusion(struct stage *stage, const struct lb_lock *lock) {
+    static const char *const verdicts[] = {"unchecked", "clean", "expired", "stuck", "violated"};
+    const struct exclusion *x = &stage->exclusion;
+    struct run_stage *result = &stage->result;
+    bool baseline = lock->caps & LB_CAP_BASELINE;
+    result->verdict = baseline ? "baseline" : verdicts[x->verdict];
+    result->checked_grants = (double)x->grants;
+    result->counter = (double)x->counter;
+    result->lost_updates = (double)x->lost_updates;
+    result->double_holders = (double)x->double_holders;
+    result->expired_holders = (double)x->expired_holders;
+    result->token_errors = (double)x->token_errors;
+    result->stuck = (double)x->stuck;
+    result->detected = (double)x->detected;
+    result->early = (double)x->early;
+    result->oversold = (double)x->oversold;
+    if (x->verdict == VERDICT_CLEAN && !baseline) result->bound95 = 3.0 / (double)x->grants;
+}
+
+static void fill_store(struct run_stage *result, const struct stage_store *store) {
+    const struct store_sum *sum = &store->sum;
+    if (!store->where) return;
+    result->store_where = store->where;
+    result->store_fenced = store->fenced;
+    result->store_writes = (double)sum->writes;
+    result->stale_attempted = (double)sum->stale_attempted;
+    result->stale_accepted_unfenced = (double)sum->stale_accepted_unfenced;
+    result->lost_updates_unfenced = (double)sum->lost_updates_unfenced;
+    if (store->fenced) {
+        result->stale_rejected_fenced = (double)sum->stale_rejected_fenced;
+        result->stale_accepted_fenced = (double)sum->stale_accepted_fenced;
+    }
+    if (store->fenced_known) result->lost_updates_fenced = (double)sum->lost_updates_fenced;
+    if (store->sale.stock == 0) return;
+    result->sale_stock = (double)store->sale.stock;
+    result->sale_sold = (double)store->sale.sold;
+    if (store->sale.known) result->sale_left = (double)store->sale.left;
+}
+
+static void note_first_overlap(struct stage *stage, const struct findings *findings) {
+    const struct exclusion *x = &stage->exclusion;
+    stage->has_first =
+        atomic_load(&findings->first_state) == 2 && x->double_holders + x->expired_holders > 0;
+    if (!stage->has_first) return;
+    stage->first_key = findings->first_key;
+    stage->first_holder = findings->first_holder;
+    stage->first_intruder = findings->first_intruder;
+}
+
+/* The identity that the counting stands on. Only a client that was killed may have been between two
+ * counts, and is held to what it finished. */
+static void check_accounting(struct stage *stage, const struct shared *shared) {
+    double sum = sum_of_outcomes(&stage->result);
+    bool killed = false;
+    for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
+    if (killed || stage->stuck) stage->result.attempts = sum;
+    if (sum == stage->result.attempts) return;
+    stage->status = STAGE_FAILED;
+    stage->err.code = 0;
+    err_set(&stage->err, LB_EXIT_MACHINE,
+            "accounting is wrong: %.0f attempts, %.0f outcomes: please report",
+            stage->result.attempts, sum);
+}
+
 void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck) {
+    struct run_stage *result = &stage->result;
     stage->clients = shared->clients;
     stage->threads = shared->threads;
     stage->processes = shared->processes;
@@ -115,26 +263,16 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     judge_others(stage, shared);
     excuse_the_dead(stage, shared);
     stage_history_weigh(stage);
-    const struct exclusion *x = &stage->exclusion;
-    stage->has_first = atomic_load(&shared->findings.first_state) == 2 &&
-                       x->double_holders + x->expired_holders > 0;
-    if (stage->has_first) {
-        stage->first_key = shared->findings.first_key;
-        stage->first_holder = shared->findings.first_holder;
-        stage->first_intruder = shared->findings.first_intruder;
-    }
-    /* The identity that the counting stands on. Only a client that was killed may have been between
-     * two counts, and is held to what it finished. */
-    uint64_t sum = 0;
-    bool killed = false;
-    for (int outcome = 0; outcome < LB_OUTCOMES; outcome++) sum += stage->outcomes[outcome];
-    for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
-    if (killed || stage->stuck) stage->attempts = sum;
-    if (sum != stage->attempts) {
-        stage->status = STAGE_FAILED;
-        stage->err.code = 0;
-        err_set(&stage->err, LB_EXIT_MACHINE,
-                "accounting is wrong: %llu attempts, %llu outcomes: please report",
-                (unsigned long long)stage->attempts, (unsigned long long)sum);
+    note_first_overlap(stage, &shared->findings);
+    fill_exclusion(stage, shared->lock->lock);
+    fill_store(result, &stage->store);
+    stage_history_fill(stage);
+    check_accounting(stage, shared);
+    if (stage->window_ns > 0)
+        result->throughput_per_s = result->ok * 1e9 / (double)stage->window_ns;
+    if (stage->residue_known) {
+        result->residue = (double)stage->residue.count;
+        if (result->residue > 0)
+            result->residue_example = run_stage_keep_text(result, "%s", stage->residue.example);
     }
 }

@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "bench/base/home.h"
 #include "bench/run/place.h"
 #include "bench/run/stage.h"
+#include "results/format/write.h"
 
 #define SETS(...)                                                                                  \
     (const char *const[]) {                                                                        \
@@ -69,13 +71,15 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_wi
                             .clients = plan->clients[0],
                             .readers = wish->readers,
                             .id = "test",
+                            .topology = "test",
+                            .durability = "test",
                             .version = "test",
                             .seed = plan->seed,
                             .interrupts = &no_interrupts};
     struct stage *stage = stage_run(&ask, &err);
     if (!stage) fail_msg("%s", err.text);
-    json_t *json = stage_json(stage, &ask, "test", "test", NULL, &err);
-    if (!json) fail_msg("%s", err.text);
+    json_t *json = run_stage_json(&stage->result);
+    assert_non_null(json);
     json_decref(json);
     place_close(place);
     plan_free(plan);
@@ -87,10 +91,20 @@ static inline struct stage *run_stage_of(const char *lock, const char *const *se
     return run_stage_as(lock, &nothing, sets);
 }
 
-static inline uint64_t sum_outcomes(const struct stage *stage) {
-    uint64_t sum = 0;
-    for (int i = 0; i < LB_OUTCOMES; i++) sum += stage->outcomes[i];
-    return sum;
+static inline double sum_outcomes(const struct stage *stage) {
+    const struct run_stage *result = &stage->result;
+    return result->ok + result->busy + result->timeout + result->lost + result->unknown +
+           result->refused + result->broken;
+}
+
+/* Whether a text of the array has the words. */
+static inline bool any_text_has(const json_t *texts, const char *words) {
+    const json_t *text;
+    size_t i;
+    json_array_foreach(texts, i, text) {
+        if (strstr(json_string_value(text), words)) return true;
+    }
+    return false;
 }
 
 #endif

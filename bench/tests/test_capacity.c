@@ -242,7 +242,7 @@ static void tell(struct told *told, int counted, int within) {
             hist_record(told->stage.hist[METRIC_ACQUIRE], wait_ns);
         }
     }
-    told->stage.due = told->stage.started = 10 * (uint64_t)counted;
+    told->stage.result.due = told->stage.result.started = 10.0 * (double)counted;
 }
 
 static void what_is_within_the_limit_is_counted(void **state) {
@@ -282,8 +282,8 @@ static void what_never_started_is_over_the_limit(void **state) {
     (void)state;
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
-    told->stage.due += 300;
-    told->stage.missed = 300;
+    told->stage.result.due += 300;
+    told->stage.result.missed = 300;
     struct probe probe = probe_read(&told->stage, &told->ask, 460);
     assert_int_equal(probe.over, 300);
     assert_int_equal(probe.missed, 300);
@@ -348,7 +348,7 @@ static void lateness_adds_up_in_a_queue(void **state) {
     for (int busy = 0; busy <= 1; busy++) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, 100);
-        told->stage.outcomes[LB_OK] = busy ? 1500 : 15;
+        told->stage.result.ok = busy ? 1500 : 15;
         for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, busy ? PROBE_LATE : PROBE_NOT_LIMITED);
@@ -370,7 +370,7 @@ static void a_long_window_counts_to_its_end(void **state) {
             hist_record(told->stage.hist[METRIC_ACQUIRE_DUE],
                         over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
     }
-    told->stage.due = told->stage.started = 10000;
+    told->stage.result.due = told->stage.result.started = 10000;
     told->stage.window_ns = 500 * LB_S_NS;
     assert_int_equal(probe_read(&told->stage, &told->ask, 20).verdict, CAPACITY_BROKEN);
     told_free(told);
@@ -409,7 +409,7 @@ static void our_own_fault_is_never_the_locks(void **state) {
     assert_int_equal(probe.verdict, CAPACITY_UNSURE);
     /* Unless the one key was busy all the time: 380/s for 2.5 ms each. More clients would not help
      * it. */
-    told->stage.outcomes[LB_OK] = 1900;
+    told->stage.result.ok = 1900;
     for (int i = 0; i < 100; i++) {
         hist_record(told->stage.hist[METRIC_HOLD], LB_MS_NS);
         hist_record(told->stage.hist[METRIC_HANDOFF], 3 * LB_MS_NS / 2);

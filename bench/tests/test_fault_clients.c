@@ -136,7 +136,7 @@ static void test_a_killed_holder_leaves_its_lease(void **state) {
     assert_sign(&stage->faults.events[0], true, "ended by signal 9");
     assert_int_equal(stage->faults.events[0].key, 0);
     /* The others had to wait for the lease to end: so it was held. */
-    assert_true(stage->max_wait_ns > 200 * LB_MS_NS);
+    assert_true(stage->result.max_wait_ns > 200 * LB_MS_NS);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     stage_free(stage);
 }
@@ -184,7 +184,7 @@ static void test_renewals_are_held_back(void **state) {
         assert_sign(&stage->faults.events[0], true, " held back");
         if (i == 0) assert_in_range(stage->faults.events[0].client, 0, 2);
         assert_true(stage->exclusion.expired_holders + stage->exclusion.detected > 0 ||
-                    stage->outcomes[LB_LOST] > 0);
+                    stage->result.lost > 0);
         assert_int_equal(stage->exclusion.double_holders, 0);
         stage_free(stage);
     }

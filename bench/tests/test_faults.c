@@ -24,7 +24,7 @@ static void test_a_killed_process_is_nobodys_fault(void **state) {
             assert_true(stage->faults.events[f].end_ns >= stage->faults.events[f].begin_ns);
         }
         assert_int_not_equal(stage->faults.events[0].process, stage->faults.events[1].process);
-        assert_int_equal(sum_outcomes(stage), stage->attempts);
+        assert_int_equal(sum_outcomes(stage), stage->result.attempts);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_false(stage->residue_known); /* the dead may have left something with reason */
         stage_free(stage);
@@ -122,7 +122,7 @@ static void test_a_busy_key_is_not_stuck(void **state) {
                 SETS("load.clients=2", "acquire.lease=100ms", "load.hold=1600ms", "run.warmup=0",
                      "run.duration=1800ms"));
     assert_int_equal(stage->exclusion.stuck, 0);
-    assert_true(stage->max_wait_ns > 1300 * LB_MS_NS); /* three leases and a second */
+    assert_true(stage->result.max_wait_ns > 1300 * LB_MS_NS); /* three leases and a second */
     stage_free(stage);
 }
 
@@ -135,7 +135,7 @@ static void test_who_rests_finds_nothing_stuck(void **state) {
             run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                     SETS("load.clients=2", "acquire.lease=100ms", "load.hold=50ms", "load.think=1h",
                          modes[i], "acquire.timeout=1ms", "run.warmup=0", "run.duration=1800ms"));
-        assert_true(stage->outcomes[LB_OK] > 0);
+        assert_true(stage->result.ok > 0);
         assert_int_equal(stage->exclusion.stuck, 0);
         stage_free(stage);
     }

@@ -99,13 +99,11 @@ static void test_wrong_ones_are_violated(void **state) {
         assert_true(history->judgement.violations > 0);
         assert_true(history->judgement.witness_count >= 2);
         assert_true(history->timeline_count > 0 && history->timeline_count <= TIMELINE_MAX);
-        json_t *json = history_json(stage);
-        assert_string_equal(json_string_value(json_object_get(json, "verdict")), "violated");
-        const json_t *example = json_object_get(json, "counterexample");
+        assert_string_equal(stage->result.history_verdict, "violated");
+        const json_t *example = stage->result.counterexample;
         assert_true(json_array_size(example) >= 2);
         const json_t *first = json_array_get(example, 0);
         assert_string_equal(json_string_value(json_object_get(first, "op")), "acquire");
-        json_decref(json);
         stage_free(stage);
     }
 }
@@ -131,7 +129,7 @@ static void test_unknown_outcomes(void **state) {
         run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7}, (struct stage_wish){0},
                 SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
     const struct stage_history *history = judged(stage);
-    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
+    assert_true(stage->result.unknown > 0);
     assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
     stage_free(stage);
 }
@@ -155,10 +153,8 @@ static void test_a_killed_holder(void **state) {
     for (int i = 0; i < history->timeline_count; i++)
         killed += !!(history->timeline[i].flags & HOLD_DEAD);
     assert_int_equal(killed, 3);
-    json_t *json = recovery_json(stage);
-    assert_int_equal(json_array_size(json_object_get(json, "trials_ns")), 3);
-    assert_int_equal(json_integer_value(json_object_get(json, "count")), 3);
-    json_decref(json);
+    assert_int_equal(json_array_size(stage->result.trials), 3);
+    assert_int_equal(stage->result.recovery_count, 3);
     stage_free(stage);
 }
 
@@ -218,8 +214,8 @@ static void test_where_there_is_none(void **state) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                   SETS("load.clients=2", "run.duration=50ms"));
     assert_null(stage->history);
-    json_t *json = history_json(stage);
-    assert_true(json_is_null(json));
+    json_t *json = run_stage_json(&stage->result);
+    assert_true(json_is_null(json_object_get(json, "history")));
     json_decref(json);
     stage_free(stage);
     stage = run_toy(&toy_optimistic, (struct toy_faults){0}, (struct stage_wish){0},

@@ -10,8 +10,8 @@
 static void assert_clean(const struct stage *stage) {
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
-    assert_true(stage->grants > 20);
+    assert_int_equal(stage->result.ok, stage->result.attempts);
+    assert_true(stage->result.grants > 20);
     assert_int_equal(stage->exclusion.grants, stage->exclusion.counter);
 }
 
@@ -23,15 +23,16 @@ static void test_readers_share_and_writers_do_not(void **state) {
     struct stage *stage =
         run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60}, SETS(CROWD));
     assert_clean(stage);
-    assert_true(stage->shared_grants > 0 && stage->shared_grants < stage->grants);
+    assert_true(stage->result.shared_grants > 0 &&
+                stage->result.shared_grants < stage->result.grants);
     stage_free(stage);
     /* Readers alone hold together: 6 of them for 2 ms each, in 150 ms, are more than 75 one after
      * another. */
     stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 100},
                     SETS("load.clients=6", "load.hold=5ms", "run.duration=300ms"));
     assert_clean(stage);
-    assert_int_equal(stage->shared_grants, stage->grants);
-    assert_true(stage->grants > 60);
+    assert_int_equal(stage->result.shared_grants, stage->result.grants);
+    assert_true(stage->result.grants > 60);
     stage_free(stage);
 }
 
@@ -95,7 +96,7 @@ static void test_several_keys_are_all_held(void **state) {
     struct stage_wish wish = {.keys_at_once = 3};
     struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD, "load.keys=5"));
     assert_clean(stage);
-    assert_true(stage->exclusion.grants >= 3 * stage->grants); /* a cell a key */
+    assert_true(stage->exclusion.grants >= 3 * stage->result.grants); /* a cell a key */
     stage_free(stage);
     /* As many as there are, with a skewed draw: still each once. */
     stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD, "load.keys=3 zipf:3"));
@@ -112,13 +113,13 @@ static void test_each_update_makes_its_own_version(void **state) {
     struct stage_wish wish = {0};
     struct stage *stage = run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us"));
     assert_clean(stage);
-    assert_true(stage->retries > 0);
+    assert_true(stage->result.retries > 0);
     assert_int_equal(stage->exclusion.grants, atomic_load(&toy_kept.key[0].version));
     stage_free(stage);
     stage =
         run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us", "acquire.mode=try"));
-    assert_int_equal(stage->outcomes[LB_BUSY], stage->retries); /* one try each */
-    assert_true(stage->outcomes[LB_BUSY] > 0);
+    assert_int_equal(stage->result.busy, stage->result.retries); /* one try each */
+    assert_true(stage->result.busy > 0);
     stage_free(stage);
     stage = run_toy(&toy_optimistic, (struct toy_faults){.last_writer_wins = true}, wish,
                     SETS(CROWD, "load.hold=50us"));
@@ -139,14 +140,14 @@ static void test_a_latch_opens_once_and_for_all(void **state) {
                     SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-        assert_true(stage->rounds > 2);
+        assert_true(stage->result.rounds > 2);
         /* Two count down and three await in each round; each tells for itself when the window
          * begins. */
-        assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
-        assert_true(stage->grants + 5 >= 5 * stage->rounds &&
-                    stage->grants <= 5 * stage->rounds + 5);
+        assert_int_equal(stage->result.ok, stage->result.attempts);
+        assert_true(stage->result.grants + 5 >= 5 * stage->result.rounds &&
+                    stage->result.grants <= 5 * stage->result.rounds + 5);
         assert_true(stage->hist[METRIC_HANDOFF]->count > 0);
-        assert_int_equal(stage->hist[METRIC_LAST_AWAKE]->count, stage->rounds);
+        assert_int_equal(stage->hist[METRIC_LAST_AWAKE]->count, stage->result.rounds);
         assert_true(stage->hist[METRIC_LAST_AWAKE]->max >= stage->hist[METRIC_HANDOFF]->max);
         stage_free(stage);
         assert_int_equal(toy_kept.armed, 0);
@@ -167,7 +168,7 @@ static void test_a_latch_for_one(void **state) {
     struct stage *stage =
         run_toy(&toy_latch, RIGHT, (struct stage_wish){.bound = 2}, SETS("load.clients=1"));
     assert_clean(stage);
-    assert_true(stage->rounds > 2);
+    assert_true(stage->result.rounds > 2);
     stage_free(stage);
 }
 
@@ -176,23 +177,22 @@ static void test_overtaking_is_counted(void **state) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true},
                                   (struct stage_wish){0}, SETS("load.clients=4", "load.hold=1ms"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_true(stage->inversions > 0);
+    assert_true(stage->result.inversions > 0);
     stage_free(stage);
     /* One after another there is nobody to overtake. */
     stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1"));
-    assert_int_equal(stage->inversions, 0);
+    assert_int_equal(stage->result.inversions, 0);
     stage_free(stage);
 }
 
 static bool warns_of(const struct stage *stage, const char *words) {
-    char text[256];
     struct plan plan = {.name = "test"};
     struct plan_lock lock = {.lock = &toy_mutex};
     struct stage_ask ask = {.plan = &plan, .lock = &lock};
-    for (int i = 0; stage_warning(stage, &ask, i, text, sizeof text); i++) {
-        if (strstr(text, words)) return true;
-    }
-    return false;
+    json_t *warnings = stage_warnings(stage, &ask);
+    bool has = any_text_has(warnings, words);
+    json_decref(warnings);
+    return has;
 }
 
 static void test_residue_is_reported(void **state) {
@@ -212,7 +212,7 @@ static void test_residue_is_reported(void **state) {
     /* After an answer that was lost, something may be left with reason. */
     stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3, .unknown_every = 5},
                     (struct stage_wish){0}, SETS("load.clients=2"));
-    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
+    assert_true(stage->result.unknown > 0);
     assert_false(stage->residue_known);
     stage_free(stage);
 }

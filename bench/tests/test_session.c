@@ -9,7 +9,7 @@
 
 static void assert_sums(const struct stage *stage) {
     if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.open), 0); /* every session was closed */
     /* and none while a call was under way */
     assert_int_equal(atomic_load(&toy_kept.closed_inside), 0);
@@ -20,7 +20,7 @@ static void test_a_session_for_each(void **state) {
     struct stage *stage =
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_int_equal(stage->connected, 6);
+    assert_int_equal(stage->result.connect_count, 6);
     stage_free(stage);
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 6 + 1); /* one described, one tidied up */
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
@@ -32,12 +32,13 @@ static void test_clients_share_sessions(void **state) {
                                   SETS("load.clients=7", "load.threads=1", "load.hold=200us"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_int_equal(stage->connected, 3); /* 3, 3 and 1 */
+    assert_int_equal(stage->result.connect_count, 3); /* 3, 3 and 1 */
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 3 + 1);
     assert_true(atomic_load(&toy_kept.most_inside) > 1);
     for (int i = 0; i < 7; i++) assert_true(stage->grants_per_client[i] > 0);
     /* An acquire and a release each, whoever's session it was. */
-    assert_true(stage->commands >= 2 * stage->grants && stage->commands <= 2 * stage->grants + 14);
+    assert_true(stage->commands >= 2 * stage->result.grants &&
+                stage->commands <= 2 * stage->result.grants + 14);
     stage_free(stage);
 }
 
@@ -47,7 +48,7 @@ static void test_only_what_can_be_shared_is(void **state) {
     struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.clients_per_session = 3},
                                   SETS("load.clients=6", "load.threads=1"));
     assert_sums(stage);
-    assert_int_equal(stage->connected, 6);
+    assert_int_equal(stage->result.connect_count, 6);
     stage_free(stage);
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
@@ -59,8 +60,8 @@ static void test_a_broken_session_is_left_by_all(void **state) {
         (struct stage_wish){.clients_per_session = 4},
         SETS("load.clients=8", "load.threads=2", "acquire.mode=timed", "acquire.timeout=20ms"));
     assert_sums(stage);
-    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
-    assert_true(stage->outcomes[LB_OK] > 0);
+    assert_true(stage->result.unknown > 0);
+    assert_true(stage->result.ok > 0);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_true(atomic_load(&toy_kept.connects) > 3);
     stage_free(stage);
@@ -72,10 +73,10 @@ static void test_a_session_for_each_attempt(void **state) {
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){.churn = true}, SETS("load.clients=3"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_int_equal(stage->hist[METRIC_CONNECT]->count, stage->attempts);
+    assert_int_equal(stage->hist[METRIC_CONNECT]->count, stage->result.attempts);
     /* what a toy's connect sleeps */
     assert_true(stage->hist[METRIC_CONNECT]->min >= 50 * LB_US_NS);
-    assert_true(atomic_load(&toy_kept.connects) >= (int64_t)stage->attempts);
+    assert_true(atomic_load(&toy_kept.connects) >= (int64_t)stage->result.attempts);
     stage_free(stage);
 }
 
@@ -90,15 +91,15 @@ static void test_renewal_keeps(void **state) {
                          "load.keys=own", "run.duration=1s"));
         assert_sums(stage);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-        assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
-        assert_true(atomic_load(&toy_kept.renewals) > (int64_t)stage->grants);
+        assert_int_equal(stage->result.ok, stage->result.attempts);
+        assert_true(atomic_load(&toy_kept.renewals) > (int64_t)stage->result.grants);
         stage_free(stage);
     }
     /* Without it the lease ends. */
     struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
                                   SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
                                        "load.keys=own", "run.duration=1s"));
-    assert_int_equal(stage->outcomes[LB_LOST], stage->attempts);
+    assert_int_equal(stage->result.lost, stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.renewals), 0);
     stage_free(stage);
 }
@@ -111,7 +112,7 @@ static void test_renewal_beside_short_holds(void **state) {
                                   SETS("load.clients=4", "acquire.lease=300ms", "run.duration=1s"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
+    assert_int_equal(stage->result.ok, stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1); /* one call of a session at a time */
     stage_free(stage);
 }
@@ -124,8 +125,8 @@ static void test_what_a_renewal_says_ends_the_hold(void **state) {
         &toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},
         SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
     assert_sums(stage);
-    assert_true(stage->outcomes[LB_LOST] > 0);
-    assert_true(stage->exclusion.detected >= stage->outcomes[LB_LOST]);
+    assert_true(stage->result.lost > 0);
+    assert_true(stage->exclusion.detected >= stage->result.lost);
     /* Nobody wrote after that: what the others wrote is whole. */
     assert_int_equal(stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.double_holders, 0);
@@ -142,10 +143,10 @@ static void test_a_lost_session_ends_the_hold(void **state) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2},
                                   (struct stage_wish){0}, sets);
     assert_sums(stage);
-    assert_true(stage->outcomes[LB_LOST] > 0);
+    assert_true(stage->result.lost > 0);
     assert_int_equal(stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.double_holders, 0);
-    assert_true(stage->exclusion.detected >= stage->outcomes[LB_LOST]);
+    assert_true(stage->exclusion.detected >= stage->result.lost);
     assert_true(stage->hist[METRIC_HOLD]->min < 40 * LB_MS_NS);
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
     stage_free(stage);

@@ -3,6 +3,8 @@
  * impossible. */
 #include <string.h>
 
+#include <math.h>
+
 #include "bench/tests/stage_help.h"
 #include "drivers/registry.h"
 
@@ -10,21 +12,21 @@ static void test_null_records_everything(void **state) {
     (void)state;
     struct stage *stage = run_stage_of("null", SETS("load.clients=3"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    assert_true(stage->attempts > 100);
-    assert_int_equal(sum_outcomes(stage), stage->attempts);
-    assert_int_equal(stage->outcomes[LB_OK], stage->attempts);
-    assert_int_equal(stage->grants, stage->attempts);
+    assert_true(stage->result.attempts > 100);
+    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
+    assert_int_equal(stage->result.ok, stage->result.attempts);
+    assert_int_equal(stage->result.grants, stage->result.attempts);
     static const enum metric always[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_RELEASE,
                                          METRIC_HOLD, METRIC_LAG};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-        assert_int_equal(stage->hist[always[i]]->count, stage->attempts);
+        assert_int_equal(stage->hist[always[i]]->count, stage->result.attempts);
     }
     assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, 0);
     /* each client has a cell of its own */
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     uint64_t sum = 0;
     for (int i = 0; i < 3; i++) sum += stage->grants_per_client[i];
-    assert_int_equal(sum, stage->grants);
+    assert_int_equal(sum, stage->result.grants);
     stage_free(stage);
 }
 
@@ -37,10 +39,10 @@ static void test_service_time_is_what_acquire_takes(void **state) {
      * be more than window / 4 ms cycles begun, and the one at its edge. */
     assert_true(stage->hist[METRIC_ACQUIRE]->min >= 2 * LB_MS_NS);
     assert_true(stage->hist[METRIC_RELEASE]->min >= 2 * LB_MS_NS);
-    assert_true(stage->attempts >= 1 && stage->attempts <= 51);
+    assert_true(stage->result.attempts >= 1 && stage->result.attempts <= 51);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     /* One command each to acquire and to release. */
-    assert_int_equal(stage->commands, 2 * stage->attempts);
+    assert_int_equal(stage->commands, 2 * stage->result.attempts);
     assert_true(stage->hist[METRIC_PING]->count > 0);
     stage_free(stage);
 }
@@ -53,8 +55,8 @@ static void test_a_freeze_shows_in_due_latency(void **state) {
         "sim", SETS("load.clients=1", "load.arrival=constant:200/s", "sim.service=0",
                     "run.warmup=0", "run.duration=1s", "sim.stall_after=300ms", "sim.stall=400ms"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    assert_int_equal(stage->due, 200);
-    assert_int_equal(stage->started + stage->missed, stage->due);
+    assert_int_equal(stage->result.due, 200);
+    assert_int_equal(stage->result.started + stage->result.missed, stage->result.due);
     const struct hist *due = stage->hist[METRIC_ACQUIRE_DUE],
                       *service = stage->hist[METRIC_ACQUIRE];
     /* The freeze holds back 80 of the 200 slots; their waits run evenly from 400 ms down: at least
@@ -64,7 +66,7 @@ static void test_a_freeze_shows_in_due_latency(void **state) {
     /* At most two calls can begin in a freeze with one client: an acquire and the ping. */
     assert_true(hist_quantile(service, 0.9) < 190 * LB_MS_NS);
     /* All slots of the freeze but the first fell due while the one client was busy. */
-    assert_true(stage->queued >= 78);
+    assert_true(stage->result.queued >= 78);
     stage_free(stage);
 }
 
@@ -72,11 +74,10 @@ static bool warns_of(const struct stage *stage, const char *words) {
     const struct plan plan = {.name = "test", .arrival.kind = ARRIVAL_CONSTANT};
     const struct plan_lock lock = {.lock = registry_lock("sim")};
     const struct stage_ask ask = {.plan = &plan, .lock = &lock};
-    char text[256];
-    for (int i = 0; stage_warning(stage, &ask, i, text, sizeof text); i++) {
-        if (strstr(text, words)) return true;
-    }
-    return false;
+    json_t *warnings = stage_warnings(stage, &ask);
+    bool has = any_text_has(warnings, words);
+    json_decref(warnings);
+    return has;
 }
 
 /* Whether the pool was too small or we were late: who waits for a client waits for the lock,
@@ -86,12 +87,12 @@ static void test_late_starts_are_told_apart(void **state) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_false(warns_of(stage, "starts were late"));
     for (int i = 0; i < 1000000; i++) hist_record(stage->hist[METRIC_LAG], 5 * LB_MS_NS);
-    stage->due = 1000;
-    stage->queued = 9;
+    stage->result.due = 1000;
+    stage->result.queued = 9;
     assert_true(warns_of(
         stage, "generator-limited: starts were late by 5.0 ms at p99 although clients were free"));
     assert_false(warns_of(stage, "clients were busy"));
-    stage->queued = 500;
+    stage->result.queued = 500;
     assert_true(warns_of(stage, "500 of 1000 slots fell due while all clients were busy"));
     assert_false(warns_of(stage, "were free"));
     stage_free(stage);
@@ -116,7 +117,7 @@ static void test_lost_releases_wait_for_the_lease(void **state) {
     assert_int_equal(stage->status, STAGE_COMPLETE);
     /* A third of the releases is lost, so at least a fifth of the acquires had to sit out a
      * lease. */
-    assert_true(stage->max_wait_ns >= 55 * LB_MS_NS);
+    assert_true(stage->result.max_wait_ns >= 55 * LB_MS_NS);
     assert_true(hist_quantile(stage->hist[METRIC_ACQUIRE], 0.95) >= 50 * LB_MS_NS);
     stage_free(stage);
 }
@@ -125,12 +126,12 @@ static void test_unknown_is_neither_success_nor_failure(void **state) {
     (void)state;
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=2", "sim.unknown_every=4", "sim.service=50us"));
-    assert_true(stage->outcomes[LB_UNKNOWN] > 0);
-    assert_true(stage->outcomes[LB_OK] > 0);
-    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_true(stage->result.unknown > 0);
+    assert_true(stage->result.ok > 0);
+    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
     /* Settled: nobody sat out the lease of ten seconds, and nobody came in beside a ghost. */
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_true(stage->max_wait_ns < 5 * LB_S_NS);
+    assert_true(stage->result.max_wait_ns < 5 * LB_S_NS);
     assert_string_equal(stage->err.text, "sim: answer lost");
     assert_int_equal(stage->status, STAGE_COMPLETE);
     stage_free(stage);
@@ -144,7 +145,7 @@ static void test_a_holder_past_its_lease_is_told_apart(void **state) {
     assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.expired_holders > 0);
-    assert_true(stage->outcomes[LB_LOST] > 0); /* the release said so */
+    assert_true(stage->result.lost > 0); /* the release said so */
     stage_free(stage);
 }
 
@@ -167,10 +168,10 @@ static void test_try_is_busy(void **state) {
     (void)state;
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=4", "acquire.mode=try", "load.hold=5ms", "sim.service=200us"));
-    assert_true(stage->outcomes[LB_BUSY] > 0);
-    assert_int_equal(stage->outcomes[LB_TIMEOUT], 0);
-    assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, stage->outcomes[LB_BUSY]);
-    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_true(stage->result.busy > 0);
+    assert_int_equal(stage->result.timeout, 0);
+    assert_int_equal(stage->hist[METRIC_WAIT_FAILED]->count, stage->result.busy);
+    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
     stage_free(stage);
 }
 
@@ -179,7 +180,7 @@ static void test_timed_times_out(void **state) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=4", "acquire.mode=timed", "acquire.timeout=5ms",
                                  "load.hold=20ms", "sim.service=0", "run.duration=300ms"));
-    assert_true(stage->outcomes[LB_TIMEOUT] > 0);
+    assert_true(stage->result.timeout > 0);
     assert_true(stage->hist[METRIC_WAIT_FAILED]->min >= 5 * LB_MS_NS);
     stage_free(stage);
 }
@@ -191,7 +192,7 @@ static void test_handoff_is_of_those_who_waited(void **state) {
                                                          "run.duration=300ms", "run.warmup=50ms"));
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     assert_true(handoff->count > 0);
-    assert_true(handoff->count <= (int64_t)stage->grants);
+    assert_true(handoff->count <= (int64_t)stage->result.grants);
     /* The lock was free for the time of a handoff only; the next hold begins after it. */
     assert_true(handoff->min < 3 * LB_MS_NS);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -204,8 +205,8 @@ static void test_what_is_in_flight_is_drained(void **state) {
     (void)state;
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
-    assert_int_equal(stage->attempts, 1);
-    assert_int_equal(stage->outcomes[LB_OK], 1);
+    assert_int_equal(stage->result.attempts, 1);
+    assert_int_equal(stage->result.ok, 1);
     assert_true(stage->hist[METRIC_ACQUIRE]->min >= 200 * LB_MS_NS);
     assert_true(stage->drain_ns >= 300 * LB_MS_NS);
     stage_free(stage);
@@ -217,7 +218,7 @@ static void test_the_drain_limit_ends_waits(void **state) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
                                  "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
-    assert_int_equal(sum_outcomes(stage), stage->attempts);
+    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
     assert_true(stage->drain_ns >= 150 * LB_MS_NS);
     assert_int_equal(stage->exclusion.grants, 1);
     stage_free(stage);
@@ -230,10 +231,10 @@ static void test_slots_that_nobody_came_to(void **state) {
     struct stage *stage = run_stage_of(
         "mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=10s",
                           "run.warmup=0", "run.duration=300ms", "run.drain=50ms"));
-    assert_int_equal(stage->started, 1);
-    assert_int_equal(stage->due, 30);
-    assert_int_equal(stage->missed, 29);
-    assert_true(stage->queued >= 29);
+    assert_int_equal(stage->result.started, 1);
+    assert_int_equal(stage->result.due, 30);
+    assert_int_equal(stage->result.missed, 29);
+    assert_true(stage->result.queued >= 29);
     stage_free(stage);
 }
 
@@ -244,9 +245,9 @@ static void test_worker_processes_measure_the_same(void **state) {
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_int_equal(stage->processes, 2);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_true(stage->attempts > 0);
+    assert_true(stage->result.attempts > 0);
     for (int i = 0; i < 4; i++) assert_true(stage->grants_per_client[i] > 0);
-    assert_int_equal(stage->hist[METRIC_ACQUIRE]->count, stage->grants);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE]->count, stage->result.grants);
     stage_free(stage);
 }
 
@@ -262,7 +263,7 @@ static void test_many_keys_do_not_meet(void **state) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=8", "load.keys=1000 zipf:1.1", "sim.service=50us"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_true(stage->exclusion.grants >= stage->grants);
+    assert_true(stage->exclusion.grants >= stage->result.grants);
     stage_free(stage);
 }
 
@@ -271,16 +272,17 @@ static void test_many_keys_do_not_meet(void **state) {
 static void test_who_comes_next(void **state) {
     (void)state;
     struct stage *alone = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
-    assert_true(alone->turns.lwss == 1 && alone->turns.mttr == 0);
-    assert_true(alone->turns.window > 0 && alone->turns.window <= alone->exclusion.grants);
+    assert_true(alone->result.lwss == 1 && alone->result.mttr == 0);
+    assert_true(alone->result.lwss_window > 0 &&
+                alone->result.lwss_window <= alone->exclusion.grants);
     stage_free(alone);
     struct stage *queue = run_stage_of("mem-ticket", SETS("load.clients=4", "load.hold=1ms",
                                                           "run.duration=300ms", "run.warmup=50ms"));
-    assert_true(queue->turns.lwss == 4);
-    assert_true(queue->turns.mttr >= 1 && queue->turns.mttr <= 3);
+    assert_true(queue->result.lwss == 4);
+    assert_true(queue->result.mttr >= 1 && queue->result.mttr <= 3);
     stage_free(queue);
     struct stage *many = run_stage_of("mem-semaphore", SETS("load.clients=4", "run.duration=50ms"));
-    assert_int_equal(many->turns.window, 0);
+    assert_true(isnan(many->result.lwss_window));
     stage_free(many);
 }
 

@@ -280,8 +280,7 @@ static void test_no_lock_at_all(void **state) {
 }
 
 static bool warns_of_stale_writes(const struct stage *stage) {
-    char text[256];
-    return store_warning(stage, text, sizeof text) && strstr(text, "stale writes");
+    return any_text_has(stage->result.warnings, "stale writes");
 }
 
 static void test_who_learns_its_loss_does_not_write(void **state) {
@@ -344,8 +343,8 @@ static void test_a_careful_holder(void **state) {
         assert_true(stage->exclusion.detected > 0);
         /* None, unless it stands still between its look and its write. */
         assert_true(stage->store.sum.stale_attempted < stage->exclusion.detected);
-        assert_true(stage->outcomes[LB_LOST] > 0);
-        assert_true(stage->detect_max_ns > 0);
+        assert_true(stage->result.lost > 0);
+        assert_true(stage->result.detect_ns_max > 0);
         assert_int_equal(stage->store.sum.writes + stage->exclusion.detected,
                          stage->exclusion.grants);
         stage_free(stage);

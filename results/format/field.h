@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /* What the value is, and with it the type of its member. */
-enum field_kind {
+enum result_kind {
     /* Scalars. A number's member is a double, NAN = null; a text's is const char *, NULL = null. */
     RESULT_TEXT,
     RESULT_TEXT_OR_COUNT, /* a text; one that is a whole number stands as a number in the document */
@@ -58,7 +58,7 @@ enum field_merge {
 
 struct result_field {
     const char *path; /* "fairness.jain"; NULL ends a table */
-    enum field_kind kind;
+    enum result_kind kind;
     size_t offset;     /* of the member in its struct */
     const char *help;  /* what it is, one sentence without a full stop */
     const char *more;  /* further sentences for the reference; NULL = none */

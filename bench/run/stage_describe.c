@@ -1,0 +1,187 @@
+/* stage_describe: what a stage's result has beside its sums: the lock, the load, the window, the
+ * latencies, and the lists (series, faults, the first overlap). See stage.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/faults/faults.h"
+#include "bench/run/stage.h"
+#include "bench/workload/keys.h"
+#include "results/format/hdr.h"
+#include "results/format/write.h"
+
+#define TEXT_MAX 64
+
+static const char *keep_or_null(struct run_stage *result, const char *text) {
+    return text ? run_stage_keep_text(result, "%s", text) : NULL;
+}
+
+static json_t *claims_json(const struct lb_lock *lock) {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } claims[] = {{LB_CLAIM_EXCLUDES, "excludes"},
+                  {LB_CLAIM_SAFE_PAUSE, "safe-pause"},
+                  {LB_CLAIM_SAFE_FAILOVER, "safe-failover"},
+                  {LB_CLAIM_CRASH_RELEASE, "crash-release"}};
+    json_t *array = json_array();
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        if (lock->claims & claims[i].bit) json_array_append_new(array, json_string(claims[i].name));
+    }
+    return array;
+}
+
+static void describe_lock(struct run_stage *result, const struct stage_ask *ask) {
+    const struct lb_lock *lock = ask->lock->lock;
+    result->id = keep_or_null(result, ask->id);
+    result->lock = lock->name;
+    result->backend = lock->backend->name;
+    result->primitive = lb_primitive_name(lock->primitive);
+    result->topology = keep_or_null(result, ask->topology);
+    result->durability = keep_or_null(result, ask->durability);
+    result->durability_class = ask->durability_class;
+    /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
+     * says. */
+    result->durability_note = lock->durability_note;
+    result->guarantee = lb_guarantee_name(lock->about.guarantee);
+    result->waits = lock->waits;
+    result->control = (lock->caps & LB_CAP_CONTROL) != 0;
+    result->baseline = (lock->caps & LB_CAP_BASELINE) != 0;
+    result->claims = run_stage_keep(result, claims_json(lock));
+}
+
+static void describe_keys(struct run_stage *result, const struct plan *plan, int clients) {
+    char keys[TEXT_MAX];
+    keyspace_text(&plan->keys, keys, sizeof keys);
+    const char *space = strchr(keys, ' ');
+    bool own = plan->keys.pick == KEYS_OWN;
+    result->keys =
+        run_stage_keep_text(result, "%lu", (unsigned long)keys_count(&plan->keys, clients));
+    result->key_distribution = own     ? "own"
+                               : space ? run_stage_keep_text(result, "%s", space + 1)
+                                       : "uniform";
+}
+
+static double at_least_one(int64_t number) {
+    return number > 1 ? (double)number : 1;
+}
+
+/* What an attempt asks for, beside a key. */
+static void describe_request(struct run_stage *result, const struct plan *plan, int readers) {
+    result->mode = mode_text(plan->mode);
+    result->lease_ns = (double)plan->lease_ns;
+    result->readers = readers;
+    result->permits = at_least_one(plan->permits);
+    result->bound = at_least_one(plan->bound);
+    result->depth = at_least_one(plan->depth);
+    result->keys_at_once = at_least_one(plan->keys_at_once);
+    result->clients_per_session = at_least_one(plan->clients_per_session);
+    result->session = plan->churn ? "each" : "keep";
+}
+
+static void describe_load(struct stage *stage, const struct stage_ask *ask) {
+    struct run_stage *result = &stage->result;
+    const struct plan *plan = ask->plan;
+    struct arrival arrival = plan->arrival;
+    char text[TEXT_MAX];
+    if (stage->offered_per_s > 0) {
+        result->offered_per_s = arrival.rate_per_s = stage->offered_per_s;
+    }
+    result->clients = result->fibers = stage->clients;
+    result->processes = stage->processes;
+    result->threads = result->loops = stage->threads;
+    result->repeat = ask->repeat;
+    describe_keys(result, plan, stage->clients);
+    result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
+    result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
+    result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
+    describe_request(result, plan, ask->readers);
+    if (!ask->sweep.by) return;
+    result->sweep_by = ask->sweep.by;
+    result->sweep_order = ask->sweep.order;
+    result->sweep_leg = ask->sweep.leg;
+    result->sweep_step = ask->sweep.step;
+}
+
+static void describe_course(struct stage *stage) {
+    static const char *const statuses[] = {"complete", "partial", "failed"};
+    struct run_stage *result = &stage->result;
+    int64_t took_ns = stage->window_ns + stage->drain_ns;
+    result->status = statuses[stage->status];
+    if (stage->err.code) result->error = run_stage_keep_text(result, "%s", stage->err.text);
+    result->duration_s = (double)stage->window_ns / 1e9;
+    result->warmup_s = (double)stage->warmup_ns / 1e9;
+    result->drain_s = (double)stage->drain_ns / 1e9;
+    if (stage->stolen_ns >= 0 && took_ns > 0)
+        result->stolen_share = (double)stage->stolen_ns / (double)took_ns;
+    if (!stage->steady.asked) return;
+    result->steady_asked = true;
+    result->steady_reached = stage->steady.reached;
+    if (stage->steady.reached) result->steady_after_s = stage->steady.after_s;
+    result->steady_slope = stage->steady.slope;
+}
+
+static int fill_latency(struct run_stage *result, struct run_latency *latency, const struct hist *h,
+                        struct lb_err *err) {
+    if (h->count + h->over == 0) return 0;
+    char *hdr = hdr_encode(h, err);
+    if (!hdr) return -1;
+    latency->hdr = run_stage_keep_text(result, "%s", hdr);
+    free(hdr);
+    latency->count = (double)h->count;
+    latency->min = (double)h->min;
+    latency->mean = hist_mean(h);
+    latency->p50 = (double)hist_quantile(h, 0.5);
+    latency->p90 = (double)hist_quantile(h, 0.9);
+    latency->p99 = (double)hist_quantile(h, 0.99);
+    latency->p999 = (double)hist_quantile(h, 0.999);
+    latency->max = (double)h->max;
+    latency->over = (double)h->over;
+    return latency->hdr ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+static json_t *series_json(const struct stage *stage) {
+    json_t *series = json_array();
+    for (int i = 0; i < stage->second_count; i++) {
+        const struct stage_second *second = &stage->seconds[i];
+        json_array_append_new(series,
+                              json_pack("{s:f, s:I, s:I, s:I}", "t_s", second->t_s, "ok",
+                                        (json_int_t)second->ok, "acquire_p50_ns",
+                                        (json_int_t)second->acquire_p50_ns, "acquire_p99_ns",
+                                        (json_int_t)second->acquire_p99_ns));
+    }
+    return series;
+}
+
+static json_t *holding_json(const struct holding *holding) {
+    json_t *lease_end = holding->lease_end_ns == LB_NEVER
+                            ? json_null()
+                            : json_integer((json_int_t)holding->lease_end_ns);
+    return json_pack("{s:I, s:I, s:o, s:I}", "client", (json_int_t)holding->client, "acquired_ns",
+                     (json_int_t)holding->acquired_ns, "lease_end_ns", lease_end, "token",
+                     (json_int_t)holding->token);
+}
+
+static json_t *overlap_json(const struct stage *stage) {
+    return json_pack("{s:I, s:o, s:o}", "key", (json_int_t)stage->first_key, "holder",
+                     holding_json(&stage->first_holder), "intruder",
+                     holding_json(&stage->first_intruder));
+}
+
+int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err) {
+    struct run_stage *result = &stage->result;
+    describe_lock(result, ask);
+    describe_load(stage, ask);
+    describe_course(stage);
+    for (int metric = 0; metric < METRICS; metric++) {
+        if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)
+            return -1;
+    }
+    if (stage->has_first) result->overlap = run_stage_keep(result, overlap_json(stage));
+    result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
+    result->series = run_stage_keep(result, series_json(stage));
+    result->limited_why = run_stage_keep(result, stage_limits(stage, ask));
+    result->warnings = run_stage_keep(result, stage_warnings(stage, ask));
+    if (json_array_size(result->limited_why) > 0) result->limited_by = "generator";
+    return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}

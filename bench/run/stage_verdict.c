@@ -1,0 +1,214 @@
+/* stage_verdict: whether the load generator itself was the limit of a stage, and what is to be read
+ * beside its figures; see stage.h. It judges no lock: judge.c does. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "bench/run/stage.h"
+#include "bench/run/stage_history.h"
+#include "bench/run/steady.h"
+#include "bench/run/steal.h"
+#include "bench/workload/keys.h"
+#include "results/stats/queue.h"
+
+#define BUSY_SHARE 0.95
+#define LATE_NS LB_MS_NS /* at this quantile and later: it shows in the figures */
+#define LATE_QUANTILE 0.99
+#define HANDOFFS_MIN 30 /* fewer say little of their mean */
+
+__attribute__((format(printf, 2, 3))) static void warn(json_t *warnings, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    json_array_append_new(warnings, json_vsprintf(format, args));
+    va_end(args);
+}
+
+static double late_ms(const struct stage *stage, enum metric metric) {
+    return (double)hist_quantile(stage->hist[metric], LATE_QUANTILE) / 1e6;
+}
+
+/* ---- the load generator's own limits ---- */
+
+/* The engine's own timers were late. A driver that blocks its thread by design makes them so. */
+static bool timers_were_late(const struct stage *stage, const struct lb_lock *lock) {
+    return hist_quantile(stage->hist[METRIC_HICCUP], LATE_QUANTILE) > LATE_NS &&
+           !(lock->caps & LB_CAP_BLOCKS_THREAD);
+}
+
+static bool starts_were_late(const struct stage *stage) {
+    return hist_quantile(stage->hist[METRIC_LAG], LATE_QUANTILE) > LATE_NS;
+}
+
+/* Requests that fell due while all clients were busy waited for those: for the lock, or for too
+ * small a pool. */
+static bool pool_was_busy(const struct stage *stage) {
+    /* Without slots (NAN) nothing can have waited for anything else. */
+    return !(stage->result.queued < (1 - LATE_QUANTILE) * stage->result.due);
+}
+
+/* Requests started late although a client was free for them. No closed loop: it has no slots. */
+static bool starts_were_late_for_no_reason(const struct stage *stage, const struct lb_lock *lock) {
+    return starts_were_late(stage) && !pool_was_busy(stage) && !(lock->caps & LB_CAP_BLOCKS_THREAD);
+}
+
+/* Of the window, for which the threads ran; -1 = not known. */
+static double busy_share(const struct stage *stage) {
+    double have_ns = (double)stage->window_ns * stage->threads;
+    return stage->client_cpu_ns < 0 || have_ns <= 0 ? -1 : stage->client_cpu_ns / have_ns;
+}
+
+bool stage_is_busy(const struct stage *stage) {
+    return busy_share(stage) > BUSY_SHARE;
+}
+
+bool stage_is_robbed(const struct stage *stage) {
+    return steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns);
+}
+
+static void add_limits(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
+    const struct lb_lock *lock = ask->lock->lock;
+    if (timers_were_late(stage, lock))
+        warn(
+            warnings,
+            "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
+            "threads or an idler machine would tell more",
+            late_ms(stage, METRIC_HICCUP));
+    /* A lock in our own memory is itself what the threads run. */
+    if (lock->backend->topologies && stage_is_busy(stage))
+        warn(warnings,
+             "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
+             "(load.threads) or another machine would tell more",
+             stage->threads, 100 * busy_share(stage));
+    if (stage_is_robbed(stage))
+        warn(
+            warnings,
+            "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
+            "(steal): clients and servers stood still meanwhile",
+            (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
+    if (starts_were_late_for_no_reason(stage, lock))
+        warn(
+            warnings,
+            "generator-limited: starts were late by %.1f ms at p99 although clients were free: an idler "
+            "machine would tell more",
+            late_ms(stage, METRIC_LAG));
+}
+
+json_t *stage_limits(const struct stage *stage, const struct stage_ask *ask) {
+    json_t *limits = json_array();
+    add_limits(limits, stage, ask);
+    return limits;
+}
+
+bool stage_is_limited(const struct stage *stage, const struct stage_ask *ask) {
+    json_t *limits = stage_limits(stage, ask);
+    bool any = json_array_size(limits) > 0;
+    json_decref(limits);
+    return any;
+}
+
+/* ---- what else is to be read beside the figures ---- */
+
+static void add_left_behind(json_t *warnings, const struct stage *stage) {
+    if (stage->residue_known && stage->residue.count > 0)
+        warn(warnings, "left on the server after everybody had gone: %llu, such as %s",
+             (unsigned long long)stage->residue.count, stage->residue.example);
+    if (stage->tidy_err.code)
+        warn(warnings, "could not ask the server what was left on it: %s", stage->tidy_err.text);
+}
+
+static void add_stale_writes(json_t *warnings, const struct stage_store *store) {
+    const struct store_sum *sum = &store->sum;
+    if (sum->stale_accepted_unfenced == 0 && sum->stale_accepted_fenced == 0) return;
+    char fence[160] = "the lock has no tokens by which to reject them";
+    if (store->fenced)
+        snprintf(fence, sizeof fence, "a check of tokens rejected %llu and let %llu pass",
+                 (unsigned long long)sum->stale_rejected_fenced,
+                 (unsigned long long)sum->stale_accepted_fenced);
+    warn(warnings, "stale writes: %llu overwrote what a later holder had been let in to change; %s",
+         (unsigned long long)sum->stale_accepted_unfenced, fence);
+}
+
+static void add_history(json_t *warnings, const struct stage_history *history) {
+    if (!history) return;
+    if (history->err.code) {
+        warn(warnings, "%.200s", history->err.text);
+    } else if (history->dropped > 0) {
+        warn(
+            warnings,
+            "%llu operations found no room in the history and were not judged: they came faster than "
+            "the disk took them",
+            (unsigned long long)history->dropped);
+    }
+}
+
+static void add_unsteady(json_t *warnings, const struct stage *stage, const struct plan *plan) {
+    int seconds = steady_seconds(plan->duration_ns);
+    if (!stage->steady.asked || stage->steady.reached) return;
+    if (isnan(stage->steady.slope)) {
+        warn(
+            warnings,
+            "never steady: it could not be told from its last %d s (it ended before, or a second of "
+            "them had no grant)",
+            seconds);
+    } else {
+        warn(
+            warnings,
+            "never steady: over its last %d s it changed by %.2g %% a second, and run.steady wants less "
+            "than %.2g %%",
+            seconds, 100 * stage->steady.slope, plan->steady_percent);
+    }
+}
+
+/* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is
+ * no limit. */
+static double one_key_capacity(const struct stage *stage, const struct stage_ask *ask) {
+    const struct hist *handoff = stage->hist[METRIC_HANDOFF];
+    bool one =
+        ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
+    if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode == MODE_TRY) return INFINITY;
+    double capacity = queue_capacity(hist_mean(stage->hist[METRIC_HOLD]), hist_mean(handoff));
+    return capacity > 0 ? capacity * 1e9 : INFINITY;
+}
+
+static void add_overload(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
+    double most_per_s = one_key_capacity(stage, ask);
+    if (stage->hopeless)
+        warn(warnings, "ended after %.1f s: by then the promise was broken for all of the window",
+             (double)stage->window_ns / 1e9);
+    if (stage->offered_per_s > most_per_s)
+        warn(
+            warnings,
+            "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
+            "the queue grows for ever, and the waits are as long as the window",
+            stage->offered_per_s, most_per_s);
+    if (ask->plan->arrival.kind == ARRIVAL_CLOSED) return;
+    if (stage->result.missed > 0)
+        warn(warnings,
+             "%.0f of %.0f slots could not be started before the window's end: the lock does not "
+             "carry this rate with %d clients",
+             stage->result.missed, stage->result.due, stage->clients);
+    if (starts_were_late(stage) && pool_was_busy(stage))
+        warn(warnings,
+             "starts were late by %.1f ms at p99: %.0f of %.0f slots fell due while all %sclients "
+             "were busy",
+             late_ms(stage, METRIC_LAG), stage->result.queued, stage->result.due,
+             stage->threads > 1 ? "their thread's " : "");
+}
+
+json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
+    json_t *warnings = json_array();
+    double blocked_ns = stage->result.blocked_ns_max; /* NAN where blocking is by design */
+    if (blocked_ns > 10 * LB_MS_NS && !(ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD))
+        warn(
+            warnings,
+            "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): latencies of "
+            "that moment are ours, not the server's",
+            blocked_ns / 1e6);
+    add_left_behind(warnings, stage);
+    add_stale_writes(warnings, &stage->store);
+    add_history(warnings, stage->history);
+    add_limits(warnings, stage, ask);
+    add_unsteady(warnings, stage, ask->plan);
+    add_overload(warnings, stage, ask);
+    return warnings;
+}

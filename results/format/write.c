@@ -1,0 +1,160 @@
+/* write: see write.h. */
+#include "results/format/write.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- values ---- */
+
+static json_t *branch_json(const json_t *branch) {
+    return branch ? json_incref((json_t *)(uintptr_t)branch) : json_null();
+}
+
+/* A text of digits alone is the number that it says. */
+static json_t *text_or_count_json(const char *text) {
+    if (!text) return json_null();
+    bool digits = *text && strspn(text, "0123456789") == strlen(text);
+    return digits ? json_integer(strtoll(text, NULL, 10)) : json_string(text);
+}
+
+static json_t *figure_json(enum result_kind kind, double figure) {
+    if (isnan(figure)) return json_null();
+    if (kind == RESULT_YES_NO) return json_boolean(figure != 0);
+    bool whole = kind == RESULT_COUNT || kind == RESULT_NS;
+    return whole ? json_integer((json_int_t)figure) : json_real(figure);
+}
+
+static json_t *field_json(const struct result_field *field, const void *of) {
+    if (result_field_is_figure(field))
+        return figure_json(field->kind, result_field_figure(field, of));
+    switch (field->kind) {
+    case RESULT_TEXT:
+    case RESULT_HDR:
+        return result_field_text(field, of) ? json_string(result_field_text(field, of))
+                                            : json_null();
+    case RESULT_TEXT_OR_COUNT:
+        return text_or_count_json(result_field_text(field, of));
+    case RESULT_FLAG:
+        return json_boolean(result_field_flag(field, of));
+    case RESULT_OBJECT:
+    case RESULT_OPTIONAL:
+    case RESULT_LATENCY:
+        return json_object();
+    default:
+        return branch_json(result_field_branch(field, of));
+    }
+}
+
+/* ---- objects ---- */
+
+static bool is_absent(const struct result_field *field, const void *of) {
+    if (!result_field_has_member(field)) return true; /* its own rows tell */
+    if (result_field_is_figure(field)) return isnan(result_field_figure(field, of));
+    if (field->kind == RESULT_FLAG) return !result_field_flag(field, of);
+    return result_field_branch(field, of) == NULL; /* a text is a pointer, too */
+}
+
+static bool is_inside(const struct result_field *field, const struct result_field *object) {
+    size_t length = strlen(object->path);
+    return field->path && strncmp(field->path, object->path, length) == 0 &&
+           field->path[length] == '.';
+}
+
+/* Whether an object that may be null is so: nothing in it is there. */
+static bool is_null_object(const struct result_field *object, const void *of) {
+    if (object->kind != RESULT_OPTIONAL && object->kind != RESULT_LATENCY) return false;
+    for (const struct result_field *field = object + 1; is_inside(field, object); field++) {
+        if (!is_absent(field, of)) return false;
+    }
+    return true;
+}
+
+/* Takes over value, which may be NULL for want of memory. */
+static int put_at(json_t *root, const char *path, json_t *value) {
+    char part[64];
+    json_t *object = root;
+    for (const char *dot; object && (dot = strchr(path, '.')); path = dot + 1) {
+        snprintf(part, sizeof part, "%.*s", (int)(dot - path), path);
+        object = json_object_get(object, part);
+    }
+    return json_object_set_new(object, path, value); /* fails on NULL, and drops value */
+}
+
+json_t *result_fields_json(const struct result_field *fields, const void *of) {
+    json_t *root = json_object();
+    int failed = 0;
+    for (const struct result_field *field = fields; field->path && !failed;) {
+        const struct result_field *object = field++;
+        if (!is_null_object(object, of)) {
+            failed = put_at(root, object->path, field_json(object, of));
+            continue;
+        }
+        failed = put_at(root, object->path, json_null());
+        while (is_inside(field, object)) field++;
+    }
+    if (!failed) return root;
+    json_decref(root);
+    return NULL;
+}
+
+json_t *run_stage_json(const struct run_stage *stage) {
+    return result_fields_json(run_stage_fields(), stage);
+}
+
+/* ---- what a stage owns ---- */
+
+json_t *run_stage_keep(struct run_stage *stage, json_t *value) {
+    if (!stage->kept) stage->kept = json_array();
+    return json_array_append_new(stage->kept, value) == 0 ? value : NULL;
+}
+
+const char *run_stage_keep_text(struct run_stage *stage, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    json_t *text = json_vsprintf(format, args);
+    va_end(args);
+    return json_string_value(run_stage_keep(stage, text));
+}
+
+/* ---- dates and files ---- */
+
+const char *result_date(time_t moment, char text[RESULT_DATE_MAX]) {
+    struct tm utc;
+    strftime(text, RESULT_DATE_MAX, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&moment, &utc));
+    return text;
+}
+
+json_t *result_now_json(void) {
+    char text[RESULT_DATE_MAX];
+    return json_string(result_date(time(NULL), text));
+}
+
+static int cannot_write(struct lb_err *err, const char *path) {
+    return err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
+}
+
+int result_write_plain(const json_t *json, const char *path, struct lb_err *err) {
+    FILE *file = fopen(path, "we");
+    if (!file) return cannot_write(err, path);
+    int failed = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    failed |= fputc('\n', file) == EOF;
+    failed |= fflush(file) != 0;
+    if (!failed) failed = fsync(fileno(file));
+    if (failed) cannot_write(err, path);
+    if (fclose(file) != 0 && !failed) failed = cannot_write(err, path);
+    return failed ? -1 : 0;
+}
+
+int result_write_file(const json_t *json, const char *path, struct lb_err *err) {
+    char fresh[720];
+    snprintf(fresh, sizeof fresh, "%.700s.new", path);
+    int failed = result_write_plain(json, fresh, err);
+    if (!failed && rename(fresh, path) != 0) failed = cannot_write(err, path);
+    if (failed) unlink(fresh);
+    return failed ? -1 : 0;
+}
