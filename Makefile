@@ -55,7 +55,7 @@ WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
 SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
-         $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*/*.c)))
+         $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
 # What takes minutes of real time and a machine that does not stand still has a target of its own.

@@ -11,7 +11,7 @@
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "report/check/check.h"
-#include "report/run/report.h"
+#include "report/report.h"
 
 struct wish {
     struct arg_list runs;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "report/check/check_doc.h"
-#include "report/check/check_parts.h"
+#include "report/check/check_view.h"
 
 int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
                        struct lb_err *err) {

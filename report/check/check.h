@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "report/run/report.h"
+#include "report/report.h"
 #include "results/format/check_read.h"
 
 /* Renders, as report_write does for runs. color: for a terminal; only the table has any. 0, or -1

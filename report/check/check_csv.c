@@ -1,38 +1,40 @@
-/* check_csv: one row a cell, with what its lock is, and every scalar under its path in check.json;
- * by RFC
- * 4180. The evidence (operations, holds, trials) is left to the other outputs. */
-#include "report/check/check_parts.h"
-#include "report/doc/escape.h"
+/* check_csv: a line for each cell, with what its lock is, and each scalar under its path in
+ * check.json. The evidence (operations, holds, trials) is left to the other outputs. */
+#include "report/check/check_view.h"
+#include "report/run/field_value.h"
 
-static void put(FILE *out, const char *text) {
-    fputc(',', out);
-    if (text) escape_csv(out, text);
+static const char *const of_lock[] = {"check", "started_at", "backend", "primitive", "guarantee",
+                                      "crash", "token",      "control", "recovered"};
+
+static void add_text(struct doc *doc, const char *text) {
+    doc_cell(doc, "%s", text ? text : "");
+}
+
+static void add_cell(struct doc *doc, const struct check_view *view,
+                     const struct check_cell *cell) {
+    const struct check_lock *lock = check_lock_of(view, cell);
+    doc_row(doc, DOC_ROW);
+    add_text(doc, view->check->path);
+    add_text(doc, view->check->started_at);
+    add_text(doc, lock->backend);
+    add_text(doc, lock->primitive);
+    add_text(doc, lock->guarantee);
+    add_text(doc, lock->crash);
+    add_text(doc, lock->token ? "true" : "false");
+    add_text(doc, lock->control ? "true" : "false");
+    add_text(doc, cell->recovered > 0 ? "true" : cell->recovered == 0 ? "false" : NULL);
+    for (const struct result_field *field = check_cell_fields(); field->path; field++)
+        field_cell(doc, field, cell);
 }
 
 int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err) {
-    (void)err;
-    const struct check *check = view->check;
-    fputs("check,started_at,backend,primitive,guarantee,crash,token,control,recovered", out);
+    struct doc doc = {0};
+    doc_table(&doc, NULL, NULL);
+    for (size_t c = 0; c < sizeof of_lock / sizeof *of_lock; c++)
+        doc_column(&doc, &(struct doc_column){.title = of_lock[c]});
     for (const struct result_field *field = check_cell_fields(); field->path; field++)
-        fprintf(out, ",%s", field->path);
-    fputs("\r\n", out);
-    for (int i = 0; i < check->cell_count; i++) {
-        const struct check_cell *cell = &check->cells[i];
-        const struct check_lock *lock = check_lock_of(view, cell);
-        escape_csv(out, check->path);
-        put(out, check->started_at);
-        put(out, lock->backend);
-        put(out, lock->primitive);
-        put(out, lock->guarantee);
-        put(out, lock->crash);
-        put(out, lock->token ? "true" : "false");
-        put(out, lock->control ? "true" : "false");
-        put(out, cell->recovered > 0 ? "true" : cell->recovered == 0 ? "false" : NULL);
-        for (const struct result_field *field = check_cell_fields(); field->path; field++) {
-            fputc(',', out);
-            escape_csv_field(out, field, cell);
-        }
-        fputs("\r\n", out);
-    }
-    return 0;
+        doc_column(&doc, &(struct doc_column){.title = field->path});
+    for (int i = 0; i < view->check->cell_count; i++) add_cell(&doc, view, &view->check->cells[i]);
+    doc_end(&doc);
+    return doc_write_and_free(&doc, DOC_CSV, false, out, err);
 }

@@ -6,7 +6,7 @@
 #ifndef REPORT_CHECK_CHECK_DOC_H
 #define REPORT_CHECK_CHECK_DOC_H
 
-#include "report/check/check_parts.h"
+#include "report/check/check_view.h"
 #include "report/doc/doc.h"
 
 #define CHECK_ANCHOR_MAX 32

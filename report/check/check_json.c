@@ -2,8 +2,9 @@
  * faults, and the cells with all that check.json has of them. null = not measured. */
 #include <stdlib.h>
 
-#include "report/check/check_parts.h"
+#include "report/check/check_view.h"
 #include "report/doc/escape.h"
+#include "report/run/field_value.h"
 
 /* From the parsed figures, not from the file, so that what was refused or reordered there is not
  * passed on; the lists of evidence are the file's own. */
@@ -19,7 +20,7 @@ static json_t *cell_of(const struct check_cell *cell) {
     json_t *object = json_object();
     int rc = 0;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
-        rc |= escape_json_put(object, field->path, escape_json_field(field, cell));
+        rc |= escape_json_put(object, field->path, field_json(field, cell));
     }
     bool unknown = cell->recovered != cell->recovered;
     rc |= escape_json_put(object, "recovered",

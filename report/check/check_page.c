@@ -1,6 +1,6 @@
 /* check_page: a check as one page that opens without a network. Its words and tables are in the
  * HTML; the drawings, the filter and the panel of a cell need the script (report/src/check). */
-#include "report/check/check_parts.h"
+#include "report/check/check_view.h"
 #include "report/page/assets.h"
 #include "report/page/html_parts.h"
 

@@ -3,7 +3,7 @@
 #ifndef REPORT_CHECK_CHECK_SUMS_H
 #define REPORT_CHECK_CHECK_SUMS_H
 
-#include "report/check/check_parts.h"
+#include "report/check/check_view.h"
 
 struct check_sums {
     int judged, safe, broke; /* cells: with a verdict; safe; expired, stuck or violated */

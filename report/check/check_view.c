@@ -1,9 +1,9 @@
-/* check_view: see check_parts.h. */
+/* check_view: see check_view.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/check/check_parts.h"
+#include "report/check/check_view.h"
 
 enum check_family check_family_of(const struct check_lock *lock) {
     static const struct {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/check/check_parts.h"
 #include "report/check/check_sums.h"
+#include "report/check/check_view.h"
 
 #define NAMES_SHOWN 3
 

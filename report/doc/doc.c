@@ -211,6 +211,10 @@ static void add_value(struct doc *doc, const json_t *value, int depth) {
     }
 }
 
+void doc_span_json(struct doc *doc, const json_t *value) {
+    add_value(doc, value, 0);
+}
+
 static void add_tree(struct doc *doc, const char *name, const json_t *value, int depth) {
     doc_term(doc, name, "%s", "");
     if (!json_is_object(value)) {
@@ -227,6 +231,7 @@ static void add_tree(struct doc *doc, const char *name, const json_t *value, int
 void doc_tree(struct doc *doc, const char *title, const json_t *tree) {
     if (!tree) return;
     doc_fold(doc, false, "%s", title);
+    doc_set_only(doc, DOC_HTML);
     doc_terms(doc);
     add_members(doc, tree, 0);
     doc_end(doc);

@@ -82,13 +82,15 @@ struct doc {
 void doc_section(struct doc *doc, const char *id, const char *title);
 /* A frame in the tone of the worst sentence in it; HTML only, elsewhere just what is in it. */
 void doc_box(struct doc *doc);
-/* Folded in HTML and Markdown; elsewhere what is in it stands below the title. */
+/* Folded in HTML and Markdown; elsewhere what is in it stands below the title. As a headline its
+ * title is a heading, and Markdown does not fold it. */
 void doc_fold(struct doc *doc, bool is_open, const char *format, ...) DOC_FORMAT(3);
 /* class: of the page, or NULL. */
 void doc_list(struct doc *doc, const char *class);
 /* Names with their values. */
 void doc_terms(struct doc *doc);
-/* class: of the page, or NULL: "figures". caption may be NULL. */
+/* class: of the page, or NULL: "figures". caption may be NULL; of a headline it is quiet: only for
+ * those who hear the page. */
 void doc_table(struct doc *doc, const char *class, const char *caption);
 /* One entry of many, with a heading, in HTML. */
 void doc_article(struct doc *doc, const char *id, const char *title);
@@ -106,7 +108,7 @@ void doc_html(struct doc *doc, const char *markup);
 void doc_item(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORMAT(3);
 /* In terms. */
 void doc_term(struct doc *doc, const char *name, const char *format, ...) DOC_FORMAT(3);
-/* Any JSON value as nested terms, folded under a title; nothing for NULL. */
+/* A JSON object as nested terms, folded under a title, HTML only; nothing for NULL. */
 void doc_tree(struct doc *doc, const char *title, const json_t *tree);
 
 /* ---- in a table: columns first, then rows, each with a cell for each column ---- */
@@ -128,6 +130,8 @@ void doc_note(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORM
 /* ---- spans: appended to the last sentence, item, term, cell, group, heading or fold ---- */
 
 void doc_span(struct doc *doc, enum doc_style style, const char *format, ...) DOC_FORMAT(3);
+/* A JSON scalar, or an array of them; nothing for an object. */
+void doc_span_json(struct doc *doc, const json_t *value);
 /* DOC_CHIP or DOC_MARK; title: what it means, one sentence, or NULL. */
 void doc_chip(struct doc *doc, enum doc_style style, enum tone tone, const char *mark,
               const char *text, const char *title);

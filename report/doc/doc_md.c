@@ -98,6 +98,10 @@ static int write_row(const struct doc_node *table, const struct doc_node *row, F
 
 static int write_table(const struct doc_node *table, FILE *out) {
     bool headed = false;
+    if (table->text && !table->headline) {
+        escape_md(out, table->text);
+        fputs("\n\n", out);
+    }
     for (const struct doc_node *row = table->first; row; row = row->next) {
         if (!doc_is_for(row->only, DOC_MARKDOWN)) continue;
         if (row->kind == NODE_ROW) {

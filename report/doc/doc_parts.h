@@ -58,6 +58,13 @@ static inline const struct doc_node *doc_cell_from(const struct doc_node *node) 
     return node;
 }
 
+/* Whether it has lines of its own below it in a terminal. */
+static inline bool doc_has_details(const struct doc_node *node) {
+    const struct doc_node *span = node->first;
+    while (span && (span->kind != NODE_SPAN || span->style != DOC_DETAIL)) span = span->next;
+    return span != NULL;
+}
+
 /* What a cell shows as a bare text, spans included; malloced, NULL when out of memory. */
 char *doc_cell_text(const struct doc_column *column, const struct doc_node *cell,
                     enum doc_format format);

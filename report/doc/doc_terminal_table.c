@@ -204,7 +204,7 @@ static int write_below(const struct screen *screen, const struct doc_node *table
         line = length < 0 ? NULL : longer;
         if (!line) return -1;
         tone = cell->tone;
-        if (cell->first) say_below(screen, &line, tone);
+        if (doc_has_details(cell)) say_below(screen, &line, tone);
         doc_terminal_details(screen, cell, cell->tone);
     }
     say_below(screen, &line, tone);
@@ -216,7 +216,7 @@ static int write_rows(const struct screen *screen, const struct layout *layout) 
     for (const struct doc_node *row = layout->table->first; row; row = row->next) {
         if (!doc_is_for(row->only, DOC_TERMINAL)) continue;
         if (row->kind == NODE_GROUP) {
-            if (any && row->first) fputc('\n', screen->out);
+            if (any && doc_has_details(row)) fputc('\n', screen->out);
             if (doc_terminal_line(screen, row, "-- ", row->tone) != 0) return -1;
         } else if (row->kind == NODE_NOTE) {
             if (doc_terminal_line(screen, row, "", row->tone) != 0) return -1;
@@ -238,8 +238,9 @@ int doc_terminal_table(const struct screen *screen, const struct doc_node *table
     bool units = false;
     for (int c = 0; c < table->column_count; c++)
         units |= is_column(&layout, c) && *unit_of(&table->columns[c]);
-    if (rc == 0 && table->text) screen_say(screen, 4, TONE_PLAIN, "%s", table->text);
-    if (rc == 0) write_head(screen, &layout, false);
+    if (rc == 0 && table->text && !table->headline)
+        screen_say(screen, 2, TONE_PLAIN, "%s", table->text);
+    if (rc == 0 && last_column(&layout) > 0) write_head(screen, &layout, false);
     if (rc == 0 && units) write_head(screen, &layout, true);
     if (rc == 0) rc = write_rows(screen, &layout);
     free(layout.width);

@@ -20,7 +20,7 @@ static void write_bare_span(FILE *out, const struct doc_node *span, enum doc_for
         }
         return;
     case DOC_LINE:
-        fprintf(out, "; %s", text);
+        fprintf(out, ", %s", text);
         return;
     case DOC_DETAIL:
         return;

@@ -152,19 +152,3 @@ int escape_json_put(json_t *object, const char *path, json_t *value) {
     }
     return json_object_set_new(object, path, value);
 }
-
-void escape_csv_field(FILE *out, const struct result_field *field, const void *of) {
-    if (result_field_is_figure(field)) {
-        escape_csv_figure(out, result_field_figure(field, of));
-    } else if (field->kind == RESULT_FLAG) {
-        fputs(result_field_flag(field, of) ? "true" : "false", out);
-    } else if (result_field_text(field, of)) {
-        escape_csv(out, result_field_text(field, of));
-    }
-}
-
-json_t *escape_json_field(const struct result_field *field, const void *of) {
-    if (result_field_is_figure(field)) return escape_json_figure(result_field_figure(field, of));
-    if (field->kind == RESULT_FLAG) return json_boolean(result_field_flag(field, of));
-    return escape_json(result_field_text(field, of));
-}

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "results/format/field.h"
-
 /* A text as Markdown that shows it and nothing else; also in a table's cell. */
 void escape_md(FILE *out, const char *text);
 
@@ -27,14 +25,11 @@ void escape_script(FILE *out, const char *json);
 void escape_csv(FILE *out, const char *text);
 /* An empty field for NAN. */
 void escape_csv_figure(FILE *out, double figure);
-/* The value of a scalar field of a struct; "true" or "false" for a flag. */
-void escape_csv_field(FILE *out, const struct result_field *field, const void *of);
 
 /* JSON values; NULL only for want of memory. A NULL text and a NAN are null; whole figures stay
  * whole. */
 json_t *escape_json(const char *text);
 json_t *escape_json_figure(double figure);
-json_t *escape_json_field(const struct result_field *field, const void *of);
 /* Sets a value, which may be NULL for want of memory, at a dotted path, with the objects on the
  * way. 0 or -1. */
 int escape_json_put(json_t *object, const char *path, json_t *value);

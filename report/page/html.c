@@ -1,17 +1,12 @@
-/* html: the report as one page that opens without a network: the verdict, which lock, the
- * comparison, charts with their figures as tables, the run. Its words and tables are in the HTML;
- * the charts are drawn by the bundle (report/src), which assets.c brings. */
+/* html: the report of runs as one page that opens without a network: the document of run_doc.h with
+ * the charts' sections between, in a page's head and end. The charts are drawn by the bundle
+ * (report/src), which assets.c brings. */
 #include <string.h>
 
 #include "report/page/assets.h"
 #include "report/page/html_parts.h"
 #include "report/page/html_views.h"
-#include "report/run/report.h"
-
-void html_section(FILE *out, const char *id, const char *title) {
-    fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
-            id, id, id, title);
-}
+#include "report/run/run_doc.h"
 
 /* A chart's section: its place, filled by the view of the same name in report/src/views, and its
  * figures. */
@@ -136,7 +131,7 @@ static void write_banner(FILE *out, const struct report *report) {
           "lock</a>"
           "<a href=\"#compare\">Comparison</a><a href=\"#promises\">Promises</a>",
           out);
-    if (html_has_faults(report)) fputs("<a href=\"#faults\">Faults</a>", out);
+    if (run_has_faults(report)) fputs("<a href=\"#faults\">Faults</a>", out);
     for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) {
         fprintf(out, "<a href=\"#%s\">%.*s</a>", charts[c].id, (int)strcspn(charts[c].title, ":"),
                 charts[c].title);
@@ -146,58 +141,28 @@ static void write_banner(FILE *out, const struct report *report) {
           out);
 }
 
-static void write_compare(FILE *out, const struct report *report, const struct answers *answers) {
-    html_section(out, "compare", "Comparison");
-    fputs(
-        "<p>One table a load; click a head to sort. <b class=\"best\">Marked</b>: the best of its "
-        "durability. Grey: no "
-        "lock to choose (baseline, control, or one that failed).</p>\n",
-        out);
-    for (int g = 0; g < report->group_count; g++) {
-        const struct report_group *group = &report->groups[g];
-        bool shown =
-            report->group_count <= 3 || group == answers->alone || group == answers->contended;
-        char text[NUMBER_TEXT_MAX];
-        fprintf(out,
-                "<details class=\"fold\"%s><summary><h3>%s client%s</h3> <span class=\"load\">",
-                shown ? " open" : "", number_count_text(group->clients, text),
-                group->clients == 1 ? "" : "s");
-        escape_html(out, group->load);
-        fputs("</span></summary>\n", out);
-        html_table(out, report, group, columns_of(IN_COMPARISON), "Comparison");
-        fputs("</details>\n", out);
-    }
-    html_folded(out, report, columns_of(IN_OUTCOMES), "Outcomes");
-    html_folded(out, report, columns_of(IN_OPEN_LOOP), "Open loop");
-    fputs("</section>\n", out);
+static void add_chart(struct doc *doc, const struct report *report, const struct chart *chart) {
+    char view[100];
+    doc_section(doc, chart->id, chart->title);
+    doc_say(doc, TONE_PLAIN, "%s", chart->lead);
+    snprintf(view, sizeof view, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
+    if (*asset_bundle) doc_html(doc, view);
+    if (chart->columns) run_folded(report, chart->columns, chart->tables, doc);
+    doc_end(doc);
 }
 
-static void write_chart(FILE *out, const struct report *report, const struct chart *chart) {
-    html_section(out, chart->id, chart->title);
-    fprintf(out, "<p>%s</p>\n", chart->lead);
-    if (*asset_bundle)
-        fprintf(out, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
-    if (chart->columns) html_folded(out, report, columns_of(chart->columns), chart->tables);
-    fputs("</section>\n", out);
-}
-
-static void write_charts(FILE *out, const struct report *report) {
-    if (*asset_bundle) {
-        fputs("<div id=\"picker\" class=\"picker\" hidden></div>\n"
+static void add_charts(struct doc *doc, const struct report *report) {
+    doc_html(
+        doc,
+        *asset_bundle
+            ? "<div id=\"picker\" class=\"picker\" hidden></div>\n"
               "<noscript><p class=\"notice\">The charts need JavaScript. Every figure is in the "
-              "tables.</p></noscript>\n",
-              out);
-    } else {
-        fputs(
-            "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were not there. "
-            "Every figure is "
-            "in the tables. To have the charts: install <code>nodejs</code> and <code>npm</code>, run "
-            "<code>make</code>, "
-            "and render the report again; no run has to be repeated.</p>\n",
-            out);
-    }
-    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++)
-        write_chart(out, report, &charts[c]);
+              "tables.</p></noscript>\n"
+            : "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were "
+              "not there. Every figure is in the tables. To have the charts: install "
+              "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the "
+              "report again; no run has to be repeated.</p>\n");
+    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) add_chart(doc, report, &charts[c]);
 }
 
 static void write_foot(FILE *out) {
@@ -219,30 +184,25 @@ static void write_foot(FILE *out) {
     fputs("</footer>\n", out);
 }
 
-int report_write_html(const struct report *report, FILE *out, struct lb_err *err) {
+static int write_sections(const struct report *report, FILE *out, struct lb_err *err) {
+    struct doc doc = {0};
+    int rc = run_doc_begin(report, &doc, err);
+    if (rc == 0) {
+        add_charts(&doc, report);
+        run_doc_end(report, &doc);
+        rc = doc_write(&doc, DOC_HTML, false, out, err);
+    }
+    doc_free(&doc);
+    return rc;
+}
+
+int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     struct answers answers;
-    struct words *words = words_make(report, err);
-    if (!words) return -1;
     answer_make(report, &answers);
     html_begin(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
                report->runs[0]->started_at);
     write_banner(out, report);
-    html_verdict(out, "Does each lock exclude?", words);
-    words_free(words);
-    html_answers(out, report, &answers);
-    write_compare(out, report, &answers);
-    html_promises(out, report);
-    html_faults(out, report);
-    write_charts(out, report);
-    html_section(out, "tool", "The tool's own noise");
-    fputs(
-        "<p>What of the numbers is the load generator's own: read them together with the tails above.</p>\n",
-        out);
-    html_folded(out, report, columns_of(IN_TOOL), "Stalls and threads");
-    fputs("</section>\n", out);
-    html_environment(out, report);
-    html_runs(out, report);
-    html_caveats(out);
+    if (write_sections(report, out, err) != 0) return -1;
     write_foot(out);
     if (*asset_bundle) {
         fputs("<script type=\"application/json\" id=\"data\">", out);

@@ -36,8 +36,4 @@ int html_recoveries(const struct report *report, json_t *root, struct lb_err *er
 /* The index in report->locks of a stage's lock. */
 int html_lock_of(const struct report *report, int run, const struct run_stage *stage);
 
-/* The section that compares the machines and versions that the runs had; nothing is shown twice of
- * one run. */
-void html_environment(FILE *out, const struct report *report);
-
 #endif

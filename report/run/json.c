@@ -4,7 +4,8 @@
 #include <math.h>
 
 #include "report/doc/escape.h"
-#include "report/run/report.h"
+#include "report/run/field_value.h"
+#include "report/run/run_doc.h"
 #include "report/run/words.h"
 
 static json_t *row_of(int run, const struct run_stage *stage) {
@@ -12,7 +13,7 @@ static json_t *row_of(int run, const struct run_stage *stage) {
     int rc = escape_json_put(row, "run", json_integer(run));
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (!result_field_in_reports(field)) continue;
-        rc |= escape_json_put(row, field->path, escape_json_field(field, stage));
+        rc |= escape_json_put(row, field->path, field_json(field, stage));
     }
     if (rc == 0) return row;
     json_decref(row);
@@ -90,7 +91,7 @@ static int fill(const struct report *report, const struct words *words, json_t *
     return rc;
 }
 
-int report_write_json(const struct report *report, FILE *out, struct lb_err *err) {
+int run_json(const struct report *report, FILE *out, struct lb_err *err) {
     int rc = -1;
     json_t *root = json_object();
     struct words *words = words_make(report, err);

@@ -468,6 +468,34 @@ void words_free(struct words *words) {
     free(words);
 }
 
+void words_add(const struct words *words, struct doc *doc) {
+    doc_box(doc);
+    for (int i = 0; i < words->count; i++) {
+        doc_say(doc, words->lines[i].tone, "%s", words->lines[i].text);
+        if (i == words->headline) doc_set_headline(doc);
+    }
+    doc_end(doc);
+}
+
+void words_state_chip(struct doc *doc, enum lock_state state) {
+    static const char *const marks[] = {
+        [LOCK_BASELINE] = "\xe2\x97\x8b",
+        [LOCK_UNCHECKED] = "?",
+        [LOCK_ALONE] = "\xe2\x97\x8b",
+        [LOCK_HIDDEN] = "\xe2\x97\x8b",
+        [LOCK_CLEAN] = "\xe2\x9c\x93",
+        [LOCK_CAUGHT] = "\xe2\x9c\x93",
+        [LOCK_EXPIRED] = "!",
+        [LOCK_STUCK] = "\xe2\x9c\x97",
+        [LOCK_MISSED] = "\xe2\x9c\x97",
+        [LOCK_TOKENS] = "\xe2\x9c\x97",
+        [LOCK_VIOLATED] = "\xe2\x9c\x97",
+    };
+    enum tone tone = words_state_tone(state);
+    doc_set_tone(doc, tone);
+    doc_chip(doc, DOC_CHIP, tone, marks[state], words_state(state), words_state_title(state));
+}
+
 char *words_claims(const struct run_stage *stage, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';

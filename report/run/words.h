@@ -8,7 +8,7 @@
 #define REPORT_RUN_WORDS_H
 
 #include "bench/base/durability.h"
-#include "report/doc/tone.h"
+#include "report/doc/doc.h"
 #include "report/run/model.h"
 
 struct words_line {
@@ -26,6 +26,9 @@ struct words {
 struct words *words_make(const struct report *report, struct lb_err *err);
 void words_free(struct words *words);
 
+/* Adds them to a document, in a box. */
+void words_add(const struct words *words, struct doc *doc);
+
 /* Adds a sentence. 0, or -1 when out of memory. */
 int words_say(struct words *words, enum tone tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -33,6 +36,8 @@ int words_say(struct words *words, enum tone tone, const char *format, ...)
 const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
 const char *words_state_title(enum lock_state state); /* the same as a short sentence */
 enum tone words_state_tone(enum lock_state state);
+/* The state as a chip in the last cell, and the cell's tone. */
+void words_state_chip(struct doc *doc, enum lock_state state);
 
 /* The lock's claims as people read them, "excludes, crash-release", into text; "" when it claims
  * nothing. */

@@ -3,7 +3,7 @@
 #ifndef REPORT_TESTS_RUN_TEXT_H
 #define REPORT_TESTS_RUN_TEXT_H
 
-#include "report/run/report.h"
+#include "report/report.h"
 
 /* A report of one run with these stages: JSON objects, comma between. more: further members of the
  * root, with a comma before each; "" for none. */

@@ -62,7 +62,7 @@ static void test_what_is_wrong_gets_one_line(void **state) {
         const char *says;
     } cases[] = {
         {"/nonexistent", LB_EXIT_USAGE, "name a run's folder or its run.json"},
-        {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json, html"},
+        {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json or html"},
         {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
         {"--html $G/mixed $G/clean", LB_EXIT_USAGE, "--out FILE"},
         {"$G/mixed report/README.md", LB_EXIT_USAGE, "is not sound JSON"},

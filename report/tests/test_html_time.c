@@ -12,7 +12,7 @@
 
 #include "bench/base/clock.h"
 #include "report/page/html_parts.h"
-#include "report/run/report.h"
+#include "report/report.h"
 #include "report/tests/run_command.inc"
 #include "report/tests/run_text.inc"
 #include "results/format/hlog.h"

@@ -81,14 +81,35 @@ static void test_evil_names_in_a_page(void **state) {
     report_free(report);
 }
 
+/* Takes code out of Markdown, in place: nothing in it is read as markup. */
+static void remove_code(char *md) {
+    char *to = md;
+    for (char *at = md; *at;) {
+        size_t run = strspn(at, "`");
+        char *end = run ? at + run : NULL;
+        while (end && *end && strspn(end, "`") != run) end += strspn(end, "`") + strcspn(end, "`");
+        bool escaped = at > md && at[-1] == '\\';
+        bool is_line = (at == md || at[-1] == '\n') && strncmp(at, "    ", 4) == 0;
+        if (is_line) {
+            at += strcspn(at, "\n");
+        } else if (end && *end && !escaped) {
+            at = end + run;
+        } else {
+            *to++ = *at++;
+        }
+    }
+    *to = '\0';
+}
+
 static void test_evil_names_in_markdown_and_csv(void **state) {
     (void)state;
     struct report *report = report_of(evil_stages, evil_root);
     char *md = render(report, REPORT_MD, false), *csv = render(report, REPORT_CSV, false);
+    assert_no_controls(md);
+    remove_code(md);
     assert_int_equal(count_of(md, "<img"), 0);
     assert_int_equal(count_of(md, "<script"), 0);
     assert_int_equal(count_of(md, "<"), 4); /* our own <details><summary> */
-    assert_no_controls(md);
     free(md);
     free(csv);
     report_free(report);

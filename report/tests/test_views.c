@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "report/page/html_views.h"
+#include "report/run/run_doc.h"
 #include "report/run/spread.h"
 #include "report/run/words.h"
 #include "report/tests/run_text.inc"
@@ -201,7 +202,9 @@ static void test_environments_side_by_side(void **state) {
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    html_environment(out, report);
+    struct doc doc = {0};
+    run_machines(report, &doc);
+    assert_int_equal(doc_write_and_free(&doc, DOC_HTML, false, out, NULL), 0);
     fclose(out);
     assert_int_equal(count_of(text, "differs"), 1);
     assert_int_equal(count_of(text, ">6.1<") + count_of(text, ">6.2<"), 2);

@@ -1,10 +1,10 @@
-/* check_parts: what the outputs of a check are put together from. Only for report/.
+/* check_view: what the outputs of a check are put together from. Only for report/.
  *
  * A view is a check with what every output needs worked out once: which locks and faults have
  * cells, the cells as a matrix, counts, and the findings in the order in which they are to be
  * read. */
-#ifndef REPORT_CHECK_CHECK_PARTS_H
-#define REPORT_CHECK_CHECK_PARTS_H
+#ifndef REPORT_CHECK_CHECK_VIEW_H
+#define REPORT_CHECK_CHECK_VIEW_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* report: renders results. It reads runs only, never a server, and writes only where it is told to.
  *
- * To add an output: one write function here, one line in report.c. To add a figure: one line in
- * column.c. */
-#ifndef REPORT_RUN_REPORT_H
-#define REPORT_RUN_REPORT_H
+ * Text in any format is the document of report/run/run_doc.h; to add a format, add a writer to
+ * report/doc. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,12 +28,5 @@ struct report *report_load(const char *const *paths, int count, struct lb_err *e
  * write, when out's error is seen by then; the caller checks fclose). */
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
                  struct lb_err *err);
-
-/* The outputs, one file each. 0, or -1 with err. */
-int report_write_table(const struct report *report, bool color, FILE *out, struct lb_err *err);
-int report_write_md(const struct report *report, FILE *out, struct lb_err *err);
-int report_write_csv(const struct report *report, FILE *out, struct lb_err *err);
-int report_write_json(const struct report *report, FILE *out, struct lb_err *err);
-int report_write_html(const struct report *report, FILE *out, struct lb_err *err);
 
 #endif

@@ -1,8 +1,11 @@
 /* report: see report.h. */
-#include "report/run/report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/page/html_parts.h"
+#include "report/run/run_doc.h"
 
 struct report *report_load(const char *const *paths, int count, struct lb_err *err) {
     struct run **runs = calloc((size_t)count, sizeof(struct run *));
@@ -20,24 +23,39 @@ struct report *report_load(const char *const *paths, int count, struct lb_err *e
     return report_make(runs, count, err);
 }
 
+static int write_text(const struct report *report, enum doc_format format, bool color, FILE *out,
+                      struct lb_err *err) {
+    struct doc doc = {0};
+    int rc = 0;
+    if (format == DOC_CSV) {
+        run_csv(report, &doc);
+    } else {
+        rc = run_doc_begin(report, &doc, err);
+        run_doc_end(report, &doc);
+    }
+    if (rc == 0) rc = doc_write(&doc, format, color, out, err);
+    doc_free(&doc);
+    return rc;
+}
+
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
                  struct lb_err *err) {
     int rc = -1;
     switch (format) {
     case REPORT_TABLE:
-        rc = report_write_table(report, color, out, err);
+        rc = write_text(report, DOC_TERMINAL, color, out, err);
         break;
     case REPORT_MD:
-        rc = report_write_md(report, out, err);
+        rc = write_text(report, DOC_MARKDOWN, false, out, err);
         break;
     case REPORT_CSV:
-        rc = report_write_csv(report, out, err);
+        rc = write_text(report, DOC_CSV, false, out, err);
         break;
     case REPORT_JSON:
-        rc = report_write_json(report, out, err);
+        rc = run_json(report, out, err);
         break;
     case REPORT_HTML:
-        rc = report_write_html(report, out, err);
+        rc = html_page(report, out, err);
         break;
     case REPORT_FORMATS:
         rc = err_set(err, LB_EXIT_USAGE, "no such format");

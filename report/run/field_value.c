@@ -1,0 +1,21 @@
+/* field_value: see field_value.h. */
+#include "report/run/field_value.h"
+
+#include "report/doc/escape.h"
+
+void field_cell(struct doc *doc, const struct result_field *field, const void *of) {
+    if (result_field_is_figure(field)) {
+        doc_figure(doc, result_field_figure(field, of));
+    } else if (field->kind == RESULT_FLAG) {
+        doc_cell(doc, "%s", result_field_flag(field, of) ? "true" : "false");
+    } else {
+        const char *text = result_field_text(field, of);
+        doc_cell(doc, "%s", text ? text : "");
+    }
+}
+
+json_t *field_json(const struct result_field *field, const void *of) {
+    if (result_field_is_figure(field)) return escape_json_figure(result_field_figure(field, of));
+    if (field->kind == RESULT_FLAG) return json_boolean(result_field_flag(field, of));
+    return escape_json(result_field_text(field, of));
+}

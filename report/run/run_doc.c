@@ -1,0 +1,211 @@
+/* run_doc: the order of the sections; and the verdict, the answers and the promises. See
+ * run_doc.h. */
+#include "report/run/run_doc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *or_else(const char *text, const char *other) {
+    return text ? text : other;
+}
+
+/* ---- the answers ---- */
+
+static void add_answer(struct doc *doc, const struct report *report, const struct answer *answer,
+                       enum question question) {
+    char text[NUMBER_TEXT_MAX];
+    doc_cell(doc, "%s", answer->best ? "" : NUMBER_NONE);
+    if (!answer->best) return;
+    doc_span(doc, DOC_STRONG, "%s", report->locks[answer->best->lock].label);
+    doc_span(doc, DOC_PLAIN, " %s", answer_text(answer, question, text));
+    if (answer->tie_count == 0) return;
+    doc_span(doc, DOC_LINE, "within 5 %%: ");
+    for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++)
+        doc_span(doc, DOC_SOFT, "%s%s", t > 0 ? ", " : "",
+                 report->locks[answer->ties[t]->lock].label);
+    if (answer->tie_count > ANSWER_TIES)
+        doc_span(doc, DOC_SOFT, " and %d more", answer->tie_count - ANSWER_TIES);
+}
+
+static void add_question(struct doc *doc, const struct answers *answers, enum question question) {
+    const struct report_group *group = answer_group(answers, question);
+    char title[100], clients[NUMBER_TEXT_MAX];
+    snprintf(title, sizeof title, "%s%s%s%s", answer_title(question), group ? ", " : "",
+             group ? number_count_text(group->clients, clients) : "",
+             !group                ? ""
+             : group->clients == 1 ? " client"
+                                   : " clients");
+    doc_column(doc, &(struct doc_column){.title = title, .below = true, .words = true});
+}
+
+void run_answers(const struct report *report, const struct answers *answers, struct doc *doc) {
+    bool any = false;
+    for (int d = 0; d < DURABILITIES; d++) any |= answers->has[d];
+    doc_section(doc, "answer", "Which lock?");
+    doc_say(
+        doc, TONE_PLAIN,
+        "The best of the locks that excluded, for each kind of durability. Kinds are not ranked "
+        "against each other: a lock in a server's memory is fast because it promises less when "
+        "that server dies. Closer than 5 %% is no difference that one run can show.");
+    doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
+    if (any && (answers->alone || answers->contended)) {
+        doc_heading(doc, "Best of each durability");
+        doc_table(doc, "answers", NULL);
+        doc_column(doc, &(struct doc_column){.title = "its state is"});
+        doc_column(doc, &(struct doc_column){
+                            .title = "that is", .words = true, .only = DOC_HTML | DOC_MARKDOWN});
+        for (int q = 0; q < QUESTIONS; q++) add_question(doc, answers, (enum question)q);
+        for (int d = 0; d < DURABILITIES; d++) {
+            if (!answers->has[d]) continue;
+            doc_row(doc, DOC_ROW);
+            doc_cell(doc, "%s", words_durability_text((enum durability)d));
+            doc_cell(doc, "%s", words_durability_title((enum durability)d));
+            for (int q = 0; q < QUESTIONS; q++)
+                add_answer(doc, report, &answers->cell[d][q], (enum question)q);
+        }
+        doc_end(doc);
+    }
+    doc_end(doc);
+}
+
+/* ---- the promises ---- */
+
+static const struct doc_column promise_columns[] = {
+    {.title = "lock"},
+    {.title = "verdict"},
+    {.title = "grants", .figure = DOC_COUNT},
+    {.title = "n", .help = "grants to clients that had somebody to exclude", .figure = DOC_COUNT},
+    {.title = "lost updates", .help = "the shared counter's shortfall", .figure = DOC_COUNT},
+    {.title = "second holders",
+     .help = "seen inside together with another holder",
+     .figure = DOC_COUNT},
+    {.title = "bound 3/n",
+     .help = "with 95 % confidence the true rate of overlaps is below this",
+     .right = true},
+    {.title = "topology, version", .brief = "", .below = true, .words = true},
+    {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
+    {.title = "claims", .below = true, .words = true},
+    {.title = "a waiter learns by",
+     .brief = "waiting",
+     .below = true,
+     .joined = true,
+     .words = true},
+    {.title = NULL},
+};
+
+static void add_durability(struct doc *doc, const struct run_stage *stage) {
+    const char *kind = words_durability_text(words_durability(stage));
+    char *full = words_durability_full(stage);
+    bool repeats = full && strncmp(full, kind, strlen(kind)) == 0;
+    if (!full) doc->failed = true;
+    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", or_else(full, ""));
+    free(full);
+}
+
+static void add_promise(struct doc *doc, const struct report *report,
+                        const struct report_lock *lock) {
+    const struct run_stage *stage = lock->stage;
+    const struct run_server *server = report_server(report, lock);
+    const char *version = report_server_version(server);
+    bool by_url = server && server->started_by && strcmp(server->started_by, "url") == 0;
+    bool bound = lock->state == LOCK_CLEAN && lock->competing > 0;
+    char claims[256];
+    doc_row(doc, report_is_real(stage) ? DOC_ROW : DOC_ASIDE);
+    doc_cell(doc, "%s", lock->label);
+    doc_cell(doc, "%s", "");
+    words_state_chip(doc, lock->state);
+    doc_figure(doc, lock->grants);
+    doc_figure(doc, lock->competing);
+    doc_figure(doc, lock->lost_updates);
+    doc_figure(doc, lock->double_holders);
+    if (bound) {
+        doc_value(doc, 3 / lock->competing, "%.1e", 3 / lock->competing);
+    } else {
+        doc_cell(doc, "%s", NUMBER_NONE);
+    }
+    doc_cell(doc, "%s%s%s%s", or_else(stage->topology, "topology not stated"), version ? " " : "",
+             or_else(version, ""), by_url ? ", already running" : "");
+    add_durability(doc, stage);
+    words_claims(stage, claims, sizeof claims);
+    doc_cell(doc, "%s", *claims ? claims : "nothing");
+    doc_cell(doc, "%s", or_else(stage->waits, NUMBER_NONE));
+}
+
+static void add_promises(const struct report *report, struct doc *doc) {
+    doc_section(doc, "promises", "What each lock promises, and was seen to do");
+    doc_table(doc, "figures sortable",
+              "Every lock, what it was seen to do and what it promises. n: grants to clients that "
+              "had somebody to exclude.");
+    doc_columns(doc, promise_columns);
+    for (int i = 0; i < report->lock_count; i++) add_promise(doc, report, &report->locks[i]);
+    doc_end(doc);
+    doc_end(doc);
+}
+
+/* ---- what the numbers do not mean ---- */
+
+static void add_caveats(struct doc *doc) {
+    static const char *const items[][2] = {
+        {"Clean is not proved safe.",
+         "No overlap in n grants bounds the rate of overlaps (3/n at 95 %) under this load, on healthy "
+         "servers. Pauses beyond the lease, lost networks and failovers are other tests."},
+        {"One run is one sample.",
+         "Differences of a few per cent between single runs mean nothing. Repeat runs, with restarted "
+         "servers, before you believe a small one."},
+        {"Durability is not an extra.",
+         "A lock in memory beside one that waits for the disk is faster because it promises less. "
+         "Compare within a kind first."},
+        {"The server was on this machine",
+         "if lockbench started it. A network adds a round trip to each request: multiply the commands "
+         "a grant by yours."},
+        {"A closed loop hides waiting.",
+         "Its clients ask again only when they were served. For what a user waits at a given rate, use "
+         "an open loop and read due to held."},
+        {"Polling trades handoff for load.",
+         "A longer back-off lowers commands a grant and raises handoff; both are options of the lock, "
+         "not its nature."},
+        {"A median needs its executor.",
+         "With many clients at one throughput the mean wait is fixed; how threads are shared moves the "
+         "median. Threads and fibers stand beside the numbers."},
+    };
+    doc_section(doc, "caveats", "What the numbers do not mean");
+    doc_set_only(doc, DOC_HTML);
+    doc_list(doc, "caveats");
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        doc_item(doc, TONE_PLAIN, "%s", "");
+        doc_span(doc, DOC_STRONG, "%s", items[i][0]);
+        doc_span(doc, DOC_PLAIN, " %s", items[i][1]);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}
+
+int run_doc_begin(const struct report *report, struct doc *doc, struct lb_err *err) {
+    struct answers answers;
+    struct words *words = words_make(report, err);
+    if (!words) return -1;
+    doc_section(doc, "verdict", "Does each lock exclude?");
+    words_add(words, doc);
+    doc_end(doc);
+    words_free(words);
+    answer_make(report, &answers);
+    run_answers(report, &answers, doc);
+    run_comparison(report, &answers, doc);
+    add_promises(report, doc);
+    run_faults(report, doc);
+    return 0;
+}
+
+void run_doc_end(const struct report *report, struct doc *doc) {
+    doc_section(doc, "tool", "The tool's own noise");
+    doc_set_only(doc, DOC_HTML);
+    doc_say(
+        doc, TONE_PLAIN,
+        "What of the numbers is the load generator's own: read them together with the tails above.");
+    run_folded(report, IN_TOOL, "Stalls and threads", doc);
+    doc_end(doc);
+    run_machines(report, doc);
+    run_notes(report, doc);
+    add_caveats(doc);
+}

@@ -1,0 +1,38 @@
+/* run_doc: the report of runs as a document: does each lock exclude, which one to take, one table
+ * for each load, what each lock promises, what the numbers rest on. Nothing here knows a format;
+ * sections that a terminal has no room for are marked so. */
+#ifndef REPORT_RUN_RUN_DOC_H
+#define REPORT_RUN_RUN_DOC_H
+
+#include "report/doc/doc.h"
+#include "report/run/answer.h"
+#include "report/run/column.h"
+#include "report/run/words.h"
+
+/* The sections up to those of the charts. 0, or -1 with err. */
+int run_doc_begin(const struct report *report, struct doc *doc, struct lb_err *err);
+/* The sections after them. */
+void run_doc_end(const struct report *report, struct doc *doc);
+
+/* Which lock: the best of each durability, side by side. */
+void run_answers(const struct report *report, const struct answers *answers, struct doc *doc);
+/* A table for each load. */
+void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
+/* The tables of a group of columns, folded, HTML only. Loads where no row has any are left out. */
+void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);
+
+/* Whether any stage has a guarded store, a judged history or recoveries; and their section. */
+bool run_has_faults(const struct report *report);
+void run_faults(const struct report *report, struct doc *doc);
+
+/* Machine, build and servers, run beside run; what differs is marked. */
+void run_machines(const struct report *report, struct doc *doc);
+/* What was run, what was left out, warnings, how to run it again. */
+void run_notes(const struct report *report, struct doc *doc);
+
+/* lockbench.report/1. 0, or -1 with err. */
+int run_json(const struct report *report, FILE *out, struct lb_err *err);
+/* One table, a line for each stage, each scalar under its path in run.json: for DOC_CSV. */
+void run_csv(const struct report *report, struct doc *doc);
+
+#endif

@@ -1,0 +1,42 @@
+/* run_faults: what became of holders, their writes and the key around faults: the guarded store,
+ * the history and its counter-examples, recoveries. See run_doc.h. */
+#include "report/doc/counterexample.h"
+#include "report/run/run_doc.h"
+
+static bool any_used(const struct report *report, const struct column *columns) {
+    for (int g = 0; g < report->group_count; g++) {
+        for (const struct column *column = columns; column->key; column++)
+            if (column_used(column, &report->groups[g])) return true;
+    }
+    return false;
+}
+
+bool run_has_faults(const struct report *report) {
+    return any_used(report, columns_of(IN_STORE)) || any_used(report, columns_of(IN_HISTORY)) ||
+           any_used(report, columns_of(IN_RECOVERY));
+}
+
+static void add_history(struct doc *doc, const struct run_stage *stage) {
+    if (!stage->history_verdict || json_array_size(stage->counterexample) == 0) return;
+    doc_heading(doc, "%s: %s%s%s",
+                stage->id     ? stage->id
+                : stage->lock ? stage->lock
+                              : "?",
+                stage->history_verdict, stage->history_model ? " as a " : "",
+                stage->history_model ? stage->history_model : "");
+    doc_counterexample(doc, stage->counterexample);
+}
+
+void run_faults(const struct report *report, struct doc *doc) {
+    if (!run_has_faults(report)) return;
+    doc_section(doc, "faults", "Under faults: histories, stale writes, recovery");
+    doc_set_only(doc, DOC_HTML);
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++)
+            add_history(doc, &report->runs[r]->stages[s]);
+    }
+    run_folded(report, IN_HISTORY, "Histories", doc);
+    run_folded(report, IN_STORE, "Guarded store", doc);
+    run_folded(report, IN_RECOVERY, "Recovery", doc);
+    doc_end(doc);
+}

@@ -1,0 +1,152 @@
+/* run_notes: what the numbers rest on: when and how each run ran, what was left out, warnings,
+ * servers, machine and plan. See run_doc.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run/run_doc.h"
+
+#define WARNINGS_OPEN 8     /* more of them are folded in the page */
+#define WARNINGS_TERMINAL 6 /* lines; the page has them all */
+
+static const char *or_else(const char *text, const char *other) {
+    return text ? text : other;
+}
+
+static void add_executor(struct doc *doc, const struct run *run) {
+    double least = INFINITY, most = 0, processes = 0, stall = NAN;
+    bool pinned = false;
+    char text[NUMBER_TEXT_MAX];
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *stage = &run->stages[s];
+        least = fmin(least, stage->threads);
+        most = fmax(most, stage->threads);
+        processes = fmax(processes, stage->processes);
+        stall = fmax(stall, stage->latency[METRIC_HICCUP].p99);
+        pinned |= stage->pinned;
+    }
+    if (!isfinite(least)) return;
+    doc_say(doc, TONE_PLAIN,
+            "Executor: clients are fibers on %.0f to %.0f threads in %.0f process%s, %s; its own "
+            "stalls, p99 of the worst stage: %s",
+            least, most, processes, processes == 1 ? "" : "es", pinned ? "pinned" : "not pinned",
+            number_time_text(stall, text));
+}
+
+static void add_skips(struct doc *doc, const struct run *run) {
+    if (run->skip_count == 0) return;
+    doc_list(doc, NULL);
+    for (int i = 0; i < run->skip_count; i++) {
+        const struct run_skip *skip = &run->skips[i];
+        doc_item(doc, TONE_WARN, "Left out: ");
+        doc_span(doc, DOC_STRONG, "%s", or_else(skip->lock, or_else(skip->backend, "?")));
+        doc_span(doc, DOC_PLAIN, ": %s", or_else(skip->reason, "no reason given"));
+        if (skip->install) {
+            doc_span(doc, DOC_PLAIN, "; install ");
+            doc_span(doc, DOC_INLINE, "%s", skip->install);
+        }
+    }
+    doc_end(doc);
+}
+
+static int count_warnings(const struct run *run) {
+    size_t count = json_array_size(run->warnings);
+    for (int s = 0; s < run->stage_count; s++)
+        count += json_array_size(run->stages[s].warnings) + (run->stages[s].error != NULL);
+    return (int)count;
+}
+
+/* number: of the run's warnings, from 1; a terminal has room for the first ones alone. */
+static void add_warning(struct doc *doc, const char *name, const char *text, int number) {
+    doc_item(doc, TONE_WARN, "Warning: ");
+    if (number > WARNINGS_TERMINAL) doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
+    if (name) doc_span(doc, DOC_STRONG, "%s", name);
+    doc_span(doc, DOC_PLAIN, "%s%s", name ? ": " : "", or_else(text, "?"));
+}
+
+static void add_warnings(struct doc *doc, const struct run *run) {
+    int count = count_warnings(run), number = 0;
+    if (count == 0) return;
+    doc_fold(doc, count <= WARNINGS_OPEN, "Warnings and failures (%d)", count);
+    doc_list(doc, NULL);
+    for (size_t i = 0; i < json_array_size(run->warnings); i++)
+        add_warning(doc, NULL, json_string_value(json_array_get(run->warnings, i)), ++number);
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *stage = &run->stages[s];
+        const char *name = or_else(stage->id, stage->lock);
+        if (stage->error) add_warning(doc, name, stage->error, ++number);
+        for (size_t i = 0; i < json_array_size(stage->warnings); i++)
+            add_warning(doc, name, json_string_value(json_array_get(stage->warnings, i)), ++number);
+    }
+    if (number > WARNINGS_TERMINAL) {
+        doc_item(doc, TONE_WARN, "... and %d more: in the page, --html, and in run.json",
+                 number - WARNINGS_TERMINAL);
+        doc_set_only(doc, DOC_TERMINAL);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}
+
+static void add_facts(struct doc *doc, const json_t *facts) {
+    doc_cell(doc, "%s", "");
+    for (void *at = json_object_iter((json_t *)facts); at;
+         at = json_object_iter_next((json_t *)facts, at)) {
+        const json_t *value = json_object_iter_value(at);
+        doc_span(doc, DOC_DETAIL, "%s ", json_object_iter_key(at));
+        doc_span_json(doc, value);
+    }
+}
+
+static void add_servers(struct doc *doc, const struct run *run) {
+    static const struct doc_column columns[] = {
+        {.title = "backend"},
+        {.title = "topology"},
+        {.title = "durability", .words = true},
+        {.title = "started by"},
+        {.title = "facts", .words = true},
+        {.title = NULL},
+    };
+    if (run->server_count == 0) return;
+    doc_table(doc, NULL, "Servers, in their own words");
+    doc_set_only(doc, DOC_HTML);
+    doc_columns(doc, columns);
+    for (int i = 0; i < run->server_count; i++) {
+        const struct run_server *server = &run->servers[i];
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", or_else(server->backend, NUMBER_NONE));
+        doc_cell(doc, "%s", or_else(server->topology, NUMBER_NONE));
+        doc_cell(doc, "%s", or_else(server->durability, NUMBER_NONE));
+        doc_cell(doc, "%s", or_else(server->started_by, NUMBER_NONE));
+        add_facts(doc, server->facts);
+    }
+    doc_end(doc);
+}
+
+static void add_run(struct doc *doc, const struct report *report, int r) {
+    const struct run *run = report->runs[r];
+    char letter[8];
+    doc_heading(doc, "Run %s%s%s", report->run_count > 1 ? report_run_letter(r, letter) : "",
+                report->run_count > 1 ? ": " : "",
+                or_else(run->workload, "of a workload without a name"));
+    doc_say(doc, TONE_PLAIN, "%s to %s, %d stage%s, %s %s; ", or_else(run->started_at, "undated"),
+            or_else(run->ended_at, "its end"), run->stage_count, run->stage_count == 1 ? "" : "s",
+            or_else(run->tool_name, "lockbench"),
+            or_else(run->tool_version, "of an unknown version"));
+    doc_span(doc, DOC_INLINE, "%s", run->path);
+    add_executor(doc, run);
+    add_skips(doc, run);
+    add_warnings(doc, run);
+    if (run->command) {
+        doc_say(doc, TONE_PLAIN, "Run it again:");
+        doc_code(doc, run->command);
+    }
+    add_servers(doc, run);
+    doc_tree(doc, "The machine", run->environment);
+    doc_tree(doc, "The plan, with every default", run->plan);
+}
+
+void run_notes(const struct report *report, struct doc *doc) {
+    doc_section(doc, "run", report->run_count > 1 ? "The runs" : "The run");
+    for (int r = 0; r < report->run_count; r++) add_run(doc, report, r);
+    doc_end(doc);
+}

@@ -1,0 +1,258 @@
+/* run_tables: the tables of figures, one for each load. Rows stand by what their lock's state
+ * survives, the least durable first. See run_doc.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run/run_doc.h"
+
+#define BESIDE (DOC_HTML | DOC_MARKDOWN) /* what a terminal says in a line above the rows */
+
+static const char *or_else(const char *text, const char *other) {
+    return text ? text : other;
+}
+
+/* A column that few would miss, for a terminal that is too narrow: the greatest rank goes first. */
+static int drop_rank(const struct column *column) {
+    static const char *const keys[] = {"cost.commands_per_grant", "latency_ns.release.p50",
+                                       "cost.server_cpu_ns_per_grant", "latency_ns.ping.p50"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(column->key, keys[i]) == 0) return (int)i + 1;
+    return 0;
+}
+
+static bool has_ratio(const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++) {
+        double ratio = column_ratio_mean(group, r);
+        if (!isnan(ratio) && ratio > 1) return true;
+    }
+    return false;
+}
+
+/* The formats that have a column of a group's table; 0: none. */
+static unsigned formats_of(const struct column *column, const struct report_group *group) {
+    bool wide = column_used(column, group) && column_shown(column, group, false);
+    return (wide ? BESIDE : 0) | (column_shown(column, group, true) ? DOC_TERMINAL : 0);
+}
+
+static void add_columns(struct doc *doc, const struct report_group *group,
+                        const struct column *columns, bool compares) {
+    doc_column(doc, &(struct doc_column){.title = "lock"});
+    doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
+    doc_column(doc, &(struct doc_column){
+                        .title = "durability", .help = "what its state survives", .only = BESIDE});
+    doc_column(doc, &(struct doc_column){.title = "guarantee",
+                                         .help = "where the truth lives, and so what can make two "
+                                                 "clients disagree",
+                                         .only = BESIDE});
+    doc_column(doc, &(struct doc_column){.title = "topology", .help = "what ran", .only = BESIDE});
+    if (compares)
+        doc_column(doc, &(struct doc_column){
+                            .title = "\xc3\x97 best",
+                            .help = "how many times worse than the best of its durability: the "
+                                    "geometric mean over these figures",
+                            .figure = DOC_NUMBER,
+                            .only = has_ratio(group) ? 0 : BESIDE});
+    for (const struct column *column = columns; column->key; column++) {
+        unsigned formats = formats_of(column, group);
+        if (formats == 0) continue;
+        doc_column(doc, &(struct doc_column){.title = column->title,
+                                             .brief = column->brief,
+                                             .help = column->help,
+                                             .figure = DOC_NUMBER,
+                                             .unit = column_unit(column, group),
+                                             .only = formats,
+                                             .drop = drop_rank(column)});
+    }
+}
+
+static void add_name(struct doc *doc, const struct report_row *row,
+                     const struct report_lock *lock) {
+    doc_cell(doc, "%s", lock->label);
+    if (row->incomplete) {
+        const char *status = row->typical->status; /* of the typical repeat, which may have none */
+        doc_chip(doc, DOC_MARK, TONE_WARN, "!",
+                 status && strcmp(status, "failed") == 0 ? "failed" : "partial",
+                 or_else(row->typical->error, "not all of it was measured"));
+    }
+    if (row->limited)
+        doc_chip(
+            doc, DOC_MARK, TONE_WARN, "~", "limited",
+            "generator-limited: its times are partly the load generator's or the machine's own "
+            "lateness");
+}
+
+static void add_row(struct doc *doc, const struct report *report, const struct report_group *group,
+                    int r, const struct column *columns, bool compares) {
+    const struct report_row *row = &group->rows[r];
+    const struct report_lock *lock = &report->locks[row->lock];
+    doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
+    add_name(doc, row, lock);
+    doc_cell(doc, "%s", "");
+    words_state_chip(doc, lock->state);
+    doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
+    doc_set_title(doc, row->typical->durability);
+    doc_cell(doc, "%s", words_guarantee(row->typical));
+    doc_cell(doc, "%s", or_else(row->typical->topology, "not stated"));
+    if (compares) doc_figure(doc, column_ratio_mean(group, r));
+    for (const struct column *column = columns; column->key; column++) {
+        if (formats_of(column, group) == 0) continue;
+        doc_figure(doc, column_value(column, row));
+        if (column_is_best(column, group, r)) doc_set_best(doc);
+    }
+}
+
+static bool same_class(const struct report_row *a, const struct report_row *b) {
+    return words_durability(a->typical) == words_durability(b->typical) &&
+           strcmp(words_guarantee(a->typical), words_guarantee(b->typical)) == 0;
+}
+
+/* Whether a row before it ran on the same topology, in the same class. */
+static bool is_said(const struct report_group *group, int r) {
+    for (int before = 0; before < r; before++) {
+        const struct report_row *row = &group->rows[before];
+        if (same_class(row, &group->rows[r]) &&
+            strcmp(or_else(row->typical->topology, ""),
+                   or_else(group->rows[r].typical->topology, "")) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What stands beside the numbers of the rows below: "in memory, one server: redis, postgres". */
+static void add_class(struct doc *doc, const struct report_group *group, int first) {
+    const struct run_stage *stage = group->rows[first].typical;
+    bool stated = stage->guarantee != NULL, any = false;
+    doc_group(doc, TONE_PLAIN, "%s%s%s", words_durability_text(words_durability(stage)),
+              stated ? ", " : "", stated ? words_guarantee(stage) : "");
+    doc_set_only(doc, DOC_TERMINAL);
+    for (int r = first; r < group->row_count; r++) {
+        if (!same_class(&group->rows[r], &group->rows[first]) || is_said(group, r)) continue;
+        doc_span(doc, DOC_PLAIN, "%s%s", any ? ", " : ": ",
+                 or_else(group->rows[r].typical->topology, "topology not stated"));
+        any = true;
+    }
+}
+
+static void add_rows(struct doc *doc, const struct report *report, const struct report_group *group,
+                     const struct column *columns, bool compares) {
+    for (int d = 0; d < DURABILITIES; d++) {
+        for (int r = 0; r < group->row_count; r++) {
+            if ((int)words_durability(group->rows[r].typical) != d) continue;
+            int first = 0;
+            while (!same_class(&group->rows[first], &group->rows[r])) first++;
+            if (first < r) continue;
+            add_class(doc, group, r);
+            for (int next = r; next < group->row_count; next++) {
+                if (same_class(&group->rows[next], &group->rows[r]))
+                    add_row(doc, report, group, next, columns, compares);
+            }
+        }
+    }
+}
+
+static void add_notes(struct doc *doc, const struct report *report,
+                      const struct report_group *group) {
+    bool limited = false;
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        limited |= row->limited;
+        if (row->incomplete == 0) continue;
+        doc_note(doc, TONE_WARN, "%s (!): %s%s%s", report->locks[row->lock].label,
+                 or_else(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
+                 or_else(row->typical->error, ""));
+        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    }
+    if (has_ratio(group)) {
+        doc_note(doc, TONE_PLAIN,
+                 "* the best of its durability; \xc3\x97 best: how many times worse than those, "
+                 "geometric mean over the figures");
+        doc_set_only(doc, DOC_TERMINAL);
+    }
+    if (limited) {
+        doc_note(doc, TONE_WARN,
+                 "(~) generator-limited: partly the load generator's or machine's own lateness");
+        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    }
+}
+
+static int most_repeats(const struct report_group *group) {
+    int most = 1;
+    for (int r = 0; r < group->row_count; r++)
+        if (group->rows[r].repeats > most) most = group->rows[r].repeats;
+    return most;
+}
+
+static void add_table(struct doc *doc, const struct report *report,
+                      const struct report_group *group, unsigned of, const char *what) {
+    const struct column *columns = columns_of(of);
+    bool compares = of == IN_COMPARISON;
+    char caption[400], text[NUMBER_TEXT_MAX];
+    snprintf(caption, sizeof caption, "%s, %s client%s: %s%s", what,
+             number_count_text(group->clients, text), group->clients == 1 ? "" : "s", group->load,
+             most_repeats(group) > 1 ? "; medians of the repeats" : "");
+    doc_table(doc, "figures sortable", caption);
+    /* A comparison's heading says the same. */
+    if (compares) doc_set_headline(doc);
+    add_columns(doc, group, columns, compares);
+    add_rows(doc, report, group, columns, compares);
+    if (compares) add_notes(doc, report, group);
+    doc_end(doc);
+}
+
+/* A closed loop has a schedule too, in which everybody is always due: only arrivals make a group an
+ * open one. */
+static bool any_used(unsigned of, const struct report_group *group) {
+    const struct column *columns = columns_of(of);
+    if (of == IN_OPEN_LOOP) return column_used(columns, group);
+    for (const struct column *column = columns; column->key; column++)
+        if (column_used(column, group)) return true;
+    return false;
+}
+
+void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc) {
+    int used = 0;
+    for (int g = 0; g < report->group_count; g++) used += any_used(columns, &report->groups[g]);
+    if (used == 0) return;
+    doc_fold(doc, false, "%s as tables", what);
+    doc_set_only(doc, DOC_HTML);
+    for (int g = 0; g < report->group_count; g++) {
+        if (any_used(columns, &report->groups[g]))
+            add_table(doc, report, &report->groups[g], columns, what);
+    }
+    doc_end(doc);
+}
+
+static void add_group(struct doc *doc, const struct report *report,
+                      const struct report_group *group, bool is_open) {
+    char text[NUMBER_TEXT_MAX];
+    doc_fold(doc, is_open, "%s client%s", number_count_text(group->clients, text),
+             group->clients == 1 ? "" : "s");
+    doc_set_headline(doc);
+    /* The verdict says how each control was caught in its own workload. */
+    if (report_is_aside(group)) doc_set_only(doc, BESIDE);
+    doc_span(doc, DOC_SOFT, ": %s%s", group->load,
+             most_repeats(group) > 1 ? "; medians of the repeats" : "");
+    add_table(doc, report, group, IN_COMPARISON, "Comparison");
+    doc_end(doc);
+}
+
+void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc) {
+    doc_section(doc, "compare", "Comparison");
+    doc_say(doc, TONE_PLAIN, "One table a load; click a head to sort. ");
+    doc_set_only(doc, DOC_HTML);
+    doc_span(doc, DOC_STRONG, "Marked");
+    doc_span(
+        doc, DOC_PLAIN,
+        ": the best of its durability. Grey: no lock to choose (baseline, control, or one that "
+        "failed).");
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *group = &report->groups[g];
+        bool shown =
+            report->group_count <= 3 || group == answers->alone || group == answers->contended;
+        add_group(doc, report, group, shown);
+    }
+    run_folded(report, IN_OUTCOMES, "Outcomes", doc);
+    run_folded(report, IN_OPEN_LOOP, "Open loop", doc);
+    doc_end(doc);
+}
