@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/workload/lock_words.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/topologies.h"
-#include "bench/workload/words.h"
 #include "drivers/registry.h"
 
 #define SETS_MAX 160
@@ -85,7 +85,7 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
 static bool is_wished(const struct matrix_wish *wish, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return false; /* no lock at all */
     for (int i = 0; i < wish->lock_count; i++) {
-        if (word_means(wish->locks[i], lock)) return true;
+        if (lock_word_means(wish->locks[i], lock)) return true;
     }
     return wish->lock_count == 0;
 }
@@ -272,7 +272,7 @@ int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struc
     int locks = 0;
     *matrix = (struct matrix){0};
     for (int i = 0; i < wish->lock_count; i++) {
-        if (word_check(wish->locks[i], err)) return -1;
+        if (lock_word_check(wish->locks[i], err)) return -1;
     }
     if (make_columns(matrix, wish, err)) return -1;
     while (registry_locks()[locks]) locks++;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/capacity/seek.h"
@@ -14,6 +13,7 @@
 #include "bench/cli/interrupt.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/shell.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "report/capacity/capacity_doc.h"
 
@@ -182,7 +182,7 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
         putchar('\n');
     } else {
         struct doc doc = {0};
-        bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+        bool color = terminal_has_color(stdout);
         capacity_doc(capacity, &doc);
         failed = doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
                                     color, stdout, NULL) != 0;

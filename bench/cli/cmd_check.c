@@ -9,6 +9,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/shell.h"
+#include "bench/cli/terminal.h"
 #include "bench/option/text.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
@@ -191,8 +192,7 @@ static int conclude(const struct matrix *matrix, const struct result *result, bo
 /* The report as a terminal shows it. It is made from what is in memory: the disk may be full. 0, or
  * -1 with err. */
 static int print_report(const struct result *result, const char *folder, struct lb_err *err) {
-    const char *no_color = getenv("NO_COLOR");
-    bool color = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+    bool color = terminal_has_color(stdout);
     char *text = json_dumps(result->root, JSON_REAL_PRECISION(10));
     struct check *check = text ? check_parse(text, strlen(text), folder, err) : NULL;
     if (!text) err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
+#include "bench/cli/terminal.h"
 #include "report/compare/compare.h"
 
 struct wish {
@@ -86,7 +87,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
-    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool color = terminal_has_color(stdout);
     int code = compare_exit(compare);
     if (compare_write(compare, wish->format, color, stdout, err) != 0) code = -1;
     compare_free(compare);

@@ -2,13 +2,12 @@
  * nothing and starts no server. Its exit code says whether every lock can run. */
 #include <jansson.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/doctor.h"
+#include "bench/cli/terminal.h"
 #include "drivers/registry.h"
 
 struct wish {
@@ -39,7 +38,7 @@ static struct ready count_ready(struct available *available, const struct doctor
 
 static void print_text(const struct doctor *checks, const struct ready *ready) {
     static const char *const colors[] = {"\033[32m", "\033[33m", "\033[31m"};
-    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool color = terminal_has_color(stdout);
     for (int i = 0; i < checks->count; i++) {
         const struct doctor_finding *check = &checks->item[i];
         printf("%s%-7s%s  %-18s  %s\n", color ? colors[check->status] : "",

@@ -8,6 +8,7 @@
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/terminal.h"
 #include "report/trend/trend.h"
 
 #define RUNS_MAX 100000
@@ -122,20 +123,11 @@ static int append(const struct wish *wish, const char *file, struct lb_err *err)
     return LB_EXIT_OK;
 }
 
-/* Blocks only where they can be shown. */
-static bool draws_lines(void) {
-    const char *locale = getenv("LC_ALL");
-    if (!locale || !*locale) locale = getenv("LC_CTYPE");
-    if (!locale || !*locale) locale = getenv("LANG");
-    bool utf8 = locale && (strstr(locale, "UTF-8") || strstr(locale, "utf8"));
-    return utf8 && isatty(STDOUT_FILENO);
-}
-
 static int show(const struct wish *wish, const char *file, struct lb_err *err) {
     struct trend *trend = trend_read(file, err);
     struct trend_view *view = trend ? trend_look(trend, &wish->ask, err) : NULL;
     int code = view ? trend_exit(view) : -1, failed = 0;
-    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool color = terminal_has_color(stdout);
     if (view && wish->otava) {
         failed = trend_write_otava(view, wish->otava, err);
         if (!failed)
@@ -144,7 +136,7 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
     } else if (view) {
         struct doc doc = {0};
         bool md = wish->format == FORMAT_MD;
-        if (wish->format != FORMAT_JSON) trend_doc(view, md || draws_lines(), &doc);
+        if (wish->format != FORMAT_JSON) trend_doc(view, md || terminal_has_blocks(stdout), &doc);
         failed =
             wish->format == FORMAT_JSON
                 ? trend_write_json(view, stdout)

@@ -2,14 +2,13 @@
  * here. It starts nothing and connects to nothing. */
 #include <limits.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/list.h"
 #include "bench/cli/list_about.h"
+#include "bench/cli/terminal.h"
 #include "drivers/registry.h"
 
 struct wish {
@@ -28,12 +27,6 @@ static const struct arg args[] = {
     {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "the same for machines"}, NULL},
     {{0}, NULL},
 };
-
-static int terminal_columns(void) {
-    struct winsize window;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return 0;
-    return window.ws_col;
-}
 
 static int print_json(json_t *root, struct lb_err *err) {
     if (!root) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -81,7 +74,7 @@ static int show(const char *only, bool json, struct lb_err *err) {
     } else if (only) {
         list_details(&list, stdout);
     } else {
-        list_tables(&list, terminal_columns(), stdout);
+        list_tables(&list, terminal_columns(stdout), stdout);
     }
 out:
     workloads_done(&list.workloads);

@@ -13,6 +13,7 @@
 #include "bench/base/home.h"
 #include "bench/capacity/slo.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/terminal.h"
 #include "bench/option/text.h"
 #include "report/planner/planner.h"
 
@@ -200,7 +201,7 @@ static int run_plan(void *values, const struct args *unused, struct lb_err *err)
     struct files files = {0};
     struct planner *planner = NULL;
     int code = -1;
-    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool color = terminal_has_color(stdout);
     if (read_files(wish, &files, err) == 0)
         planner = planner_make(files.item, files.count, &wish->ask, err);
     if (planner) {

@@ -10,6 +10,7 @@
 
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/terminal.h"
 #include "report/check/check.h"
 #include "report/report.h"
 
@@ -45,13 +46,6 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* A terminal that wants colour; https://no-color.org. */
-static bool wants_color(FILE *out) {
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (no_color && *no_color) return false;
-    return isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
-}
-
 /* What is shown: runs, or a check. */
 struct saved {
     struct report *report;
@@ -65,7 +59,7 @@ static int render(const struct saved *saved, enum report_format format, bool col
 }
 
 static int write_stdout(const struct saved *saved, enum report_format format, struct lb_err *err) {
-    if (render(saved, format, wants_color(stdout), stdout, err)) return -1;
+    if (render(saved, format, terminal_has_color(stdout), stdout, err)) return -1;
     if (fflush(stdout) == 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "report: standard output: %s", strerror(errno));
 }

@@ -1,9 +1,8 @@
 /* progress: see progress.h. */
 #include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 void progress_init(struct progress *progress) {
@@ -23,9 +22,8 @@ void progress_news(void *arg, const struct stage_news *news) {
              news->rate_per_s, (double)news->acquire_p50_ns / 1e3,
              (double)news->acquire_p99_ns / 1e3);
     /* A line that wraps could not be written over. */
-    struct winsize window;
-    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
-    bool red = news->violations && !getenv("NO_COLOR");
+    int columns = terminal_columns(stderr);
+    bool red = news->violations && terminal_has_color(stderr);
     fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,
             line, red ? "\033[0m" : "");
     fflush(stderr);

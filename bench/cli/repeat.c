@@ -10,6 +10,7 @@
 
 #include "bench/cli/alternate.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/terminal.h"
 #include "bench/run/outdir.h"
 #include "report/compare/compare.h"
 
@@ -63,7 +64,8 @@ struct words {
     int count;
 };
 
-static int add(struct words *words, const char *option, const char *value, struct lb_err *err) {
+static int add_word(struct words *words, const char *option, const char *value,
+                    struct lb_err *err) {
     if (words->count + 2 > REPEAT_WORDS_MAX)
         return err_set(err, LB_EXIT_USAGE,
                        "run: too many --set, --against-set and --url for one command line");
@@ -76,12 +78,12 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
                       struct words *words, struct lb_err *err) {
     const char *locks = side == BASE && ask->wish->lock ? ask->wish->lock : ask->locks;
     *words = (struct words){0};
-    int failed = add(words, "run", workload, err);
-    if (locks) failed |= add(words, "--lock", locks, err);
-    for (int i = 0; i < ask->url_count; i++) failed |= add(words, "--url", ask->urls[i], err);
-    for (int i = 0; i < ask->set_count; i++) failed |= add(words, "--set", ask->sets[i], err);
+    int failed = add_word(words, "run", workload, err);
+    if (locks) failed |= add_word(words, "--lock", locks, err);
+    for (int i = 0; i < ask->url_count; i++) failed |= add_word(words, "--url", ask->urls[i], err);
+    for (int i = 0; i < ask->set_count; i++) failed |= add_word(words, "--set", ask->sets[i], err);
     for (int i = 0; side == BASE && i < ask->wish->sets.count; i++) {
-        failed |= add(words, "--set", ask->wish->sets.item[i], err); /* the last one wins */
+        failed |= add_word(words, "--set", ask->wish->sets.item[i], err); /* the last one wins */
     }
     return failed ? -1 : 0;
 }
@@ -150,7 +152,7 @@ static int check_early(void *arg, struct lb_err *err) {
     return 0;
 }
 
-static int save(const struct compare *compare, const char *folder, struct lb_err *err) {
+static int save_comparison(const struct compare *compare, const char *folder, struct lb_err *err) {
     char path[700];
     snprintf(path, sizeof path, "%s/compare.json", folder);
     FILE *out = fopen(path, "we");
@@ -175,11 +177,11 @@ static int conclude(const struct show *show, const struct alternate_end *end, in
                        "%s: not yet a run of each side, so there is nothing to compare", partial);
     struct compare *compare = compare_sides(show, *partial ? partial : NULL, err);
     if (!compare) return -1;
-    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool color = terminal_has_color(stdout);
     int code = compare_exit(compare);
     if (compare_write(compare, show->ask->json ? COMPARE_JSON : COMPARE_TABLE, color, stdout,
                       err) != 0 ||
-        save(compare, show->folder, err) != 0)
+        save_comparison(compare, show->folder, err) != 0)
         code = -1;
     compare_free(compare);
     return code;

@@ -2,11 +2,10 @@
  * that can run here. */
 #include <string.h>
 
-#include "bench/base/nearest.h"
 #include "bench/option/text.h"
 #include "bench/workload/draft.h"
+#include "bench/workload/lock_words.h"
 #include "bench/workload/topologies.h"
-#include "bench/workload/words.h"
 #include "drivers/registry.h"
 
 struct obstacle {
@@ -15,7 +14,7 @@ struct obstacle {
 };
 
 /* What a latch can't do in this plan, or NULL. Its clients wait for each other, in rounds. */
-static const char *latch_unfit(const struct plan *plan) {
+static const char *latch_obstacle(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++)
         most = plan->clients[i] > most ? plan->clients[i] : most;
@@ -29,7 +28,7 @@ static const char *latch_unfit(const struct plan *plan) {
 }
 
 /* What the plan asks of a lock that this one can't do, or NULL. */
-static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
+static const char *missing_ability(const struct plan *plan, const struct lb_lock *lock) {
     bool shared = false;
     for (int i = 0; i < plan->readers_count; i++) shared |= plan->readers[i] > 0;
     const struct {
@@ -61,7 +60,7 @@ static const char *unfit(const struct plan *plan, const struct lb_lock *lock) {
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         if (needs[i].missing) return needs[i].reason;
     }
-    return lock->primitive == LB_LATCH ? latch_unfit(plan) : NULL;
+    return lock->primitive == LB_LATCH ? latch_obstacle(plan) : NULL;
 }
 
 /* What this machine lacks to run a lock as the plan has it. */
@@ -85,14 +84,14 @@ static struct obstacle machine_obstacle(const struct plan *plan, const struct lb
 static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock *lock,
                                    const struct plan_wish *wish) {
     if (!lb_unavailable(lock->backend)) {
-        const char *reason = unfit(plan, lock);
+        const char *reason = missing_ability(plan, lock);
         if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
     }
     return machine_obstacle(plan, lock, wish);
 }
 
-static int skip(struct plan *plan, const struct lb_lock *lock, const struct obstacle *obstacle,
-                struct lb_err *err) {
+static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct obstacle *obstacle,
+                     struct lb_err *err) {
     json_t *entry =
         json_pack("{s:s, s:s, s:s, s:s?}", "lock", lock->name, "backend", lock->backend->name,
                   "reason", obstacle->reason, "install", obstacle->install);
@@ -111,7 +110,7 @@ static int add_control(struct draft *draft, const struct lb_lock *lock,
     }
     if (lb_unavailable(lock->backend)) {
         struct obstacle obstacle = machine_obstacle(plan, lock, wish);
-        return skip(plan, lock, &obstacle, err);
+        return skip_lock(plan, lock, &obstacle, err);
     }
     char seed[64], durability[64];
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)plan->seed);
@@ -130,7 +129,7 @@ static int add_control(struct draft *draft, const struct lb_lock *lock,
     struct obstacle obstacle = machine_obstacle(exposing, lock, wish);
     if (obstacle.code) {
         plan_free(exposing);
-        return skip(plan, lock, &obstacle, err);
+        return skip_lock(plan, lock, &obstacle, err);
     }
     plan->locks[plan->lock_count] = exposing->locks[0];
     plan->locks[plan->lock_count].chosen = false;
@@ -138,8 +137,8 @@ static int add_control(struct draft *draft, const struct lb_lock *lock,
     return 0;
 }
 
-static int add(struct draft *draft, int index, bool chosen, const struct plan_wish *wish,
-               struct lb_err *err) {
+static int add_lock(struct draft *draft, int index, bool chosen, const struct plan_wish *wish,
+                    struct lb_err *err) {
     struct plan *plan = draft->plan;
     const struct lb_lock *lock = registry_locks()[index];
     for (int i = 0; i < plan->lock_count; i++) {
@@ -154,7 +153,7 @@ static int add(struct draft *draft, int index, bool chosen, const struct plan_wi
                        obstacle.install ? "; install: " : "",
                        obstacle.install ? obstacle.install : "");
     }
-    if (obstacle.code) return skip(plan, lock, &obstacle, err);
+    if (obstacle.code) return skip_lock(plan, lock, &obstacle, err);
     const void *backend_options = NULL;
     for (int i = 0; registry_backends()[i]; i++) {
         if (registry_backends()[i] == lock->backend) backend_options = draft->backend_options[i];
@@ -166,75 +165,13 @@ static int add(struct draft *draft, int index, bool chosen, const struct plan_wi
     return 0;
 }
 
-/* The first of its backend in the list; and what any contention exposes, so that the checks are
- * tried. */
-static bool is_one_of_each(int index) {
-    const struct lb_lock *lock = registry_locks()[index];
-    if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
-    for (int i = 0; i < index; i++) {
-        if (registry_locks()[i]->backend == lock->backend) return false;
-    }
-    return true;
-}
-
-/* Whether a word that is no lock's name means this lock too. */
-static bool in_group(int index, const char *word) {
-    const struct lb_lock *lock = registry_locks()[index];
-    if (strcmp(word, "one-of-each") == 0) return is_one_of_each(index);
-    if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
-    return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||
-           strcmp(word, lb_primitive_name(lock->primitive)) == 0;
-}
-
-/* A group may be empty: there need not be a lock of each primitive. */
-static bool is_group(const char *word) {
-    for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
-        if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
-    }
-    return strcmp(word, "all") == 0 || strcmp(word, "one-of-each") == 0 ||
-           strcmp(word, "controls") == 0 || registry_backend(word);
-}
-
-static int unknown_name(const char *name, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[100];
-    nearest_init(&nearest, name);
-    nearest_offer(&nearest, "all");
-    nearest_offer(&nearest, "one-of-each");
-    nearest_offer(&nearest, "controls");
-    for (int i = 0; registry_locks()[i]; i++) {
-        nearest_offer(&nearest, registry_locks()[i]->name);
-        nearest_offer(&nearest, registry_locks()[i]->backend->name);
-        nearest_offer(&nearest, lb_primitive_name(registry_locks()[i]->primitive));
-    }
-    return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
-                   nearest_hint(&nearest, hint, sizeof hint));
-}
-
-bool word_means(const char *word, const struct lb_lock *lock) {
-    size_t len = strlen(word);
-    if (len > 1 && word[len - 1] == '?') len--;
-    if (strlen(lock->name) == len && strncmp(word, lock->name, len) == 0) return true;
-    for (int i = 0; registry_locks()[i]; i++) {
-        if (registry_locks()[i] == lock) return in_group(i, word);
-    }
-    return false;
-}
-
-int word_check(const char *word, struct lb_err *err) {
-    for (int i = 0; registry_locks()[i]; i++) {
-        if (word_means(word, registry_locks()[i])) return 0;
-    }
-    return is_group(word) ? err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word)
-                          : unknown_name(word, err);
-}
-
 /* One lock as "all" brings it in. */
-static int add_unasked(struct draft *draft, int index, const struct plan_wish *wish,
-                       struct lb_err *err) {
+static int add_from_group(struct draft *draft, int index, const struct plan_wish *wish,
+                          struct lb_err *err) {
     const struct lb_lock *lock = registry_locks()[index];
     bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
-    return elsewhere ? add_control(draft, lock, wish, err) : add(draft, index, false, wish, err);
+    return elsewhere ? add_control(draft, lock, wish, err)
+                     : add_lock(draft, index, false, wish, err);
 }
 
 /* A name, a name with a "?" behind (only if it can run here), or a group. */
@@ -246,11 +183,13 @@ static int add_word(struct draft *draft, char *word, const struct plan_wish *wis
     if (*word == '\0')
         return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
     for (int i = 0; registry_locks()[i]; i++) {
-        if (strcmp(registry_locks()[i]->name, word) == 0) return add(draft, i, !perhaps, wish, err);
+        if (strcmp(registry_locks()[i]->name, word) == 0)
+            return add_lock(draft, i, !perhaps, wish, err);
     }
-    if (!is_group(word)) return unknown_name(word, err);
+    if (!lock_word_is_group(word)) return lock_word_unknown(word, err);
     for (int i = 0; registry_locks()[i]; i++) {
-        if (in_group(i, word) && add_unasked(draft, i, wish, err)) return -1;
+        if (lock_in_group(registry_locks()[i], word) && add_from_group(draft, i, wish, err))
+            return -1;
     }
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "bench/workload/workloads.h"
 
 /* The file's name without folder and ending, as far as it is fit for a name. */
-static const char *stem(const char *path, struct arena *arena) {
+static const char *name_from_path(const char *path, struct arena *arena) {
     const char *slash = strrchr(path, '/');
     char name[41];
     snprintf(name, sizeof name, "%.40s", slash ? slash + 1 : path);
@@ -66,13 +66,13 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
     return 0;
 }
 
-static int fill(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+static int load_draft(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
     struct plan *plan = draft->plan;
     struct settings *settings = &draft->settings;
     char path[PATH_MAX];
     if (workload_path(wish->folder, wish->workload, path, sizeof path, err)) return -1;
     plan->source = arena_text(draft->arena, path);
-    plan->name = plan->source ? stem(path, draft->arena) : NULL;
+    plan->name = plan->source ? name_from_path(path, draft->arena) : NULL;
     if (!plan->name) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (draft_defaults(draft, err)) return -1;
     if (workfile_read(plan->source, draft->arena, settings, err)) return -1;
@@ -111,7 +111,7 @@ struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err) {
     plan->skipped = json_array();
     plan->warnings = json_array();
     struct draft draft = {.plan = plan, .arena = arena};
-    if (fill(&draft, wish, err)) {
+    if (load_draft(&draft, wish, err)) {
         plan_free(plan);
         return NULL;
     }

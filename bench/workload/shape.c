@@ -19,7 +19,7 @@
 
 /* Splits "a:b:c" at colons into trimmed words. Returns how many, -1 when there are too many or too
  * long ones. */
-static int split(const char *text, char words[3][48]) {
+static int split_at_colons(const char *text, char words[3][48]) {
     for (int count = 0; count < 3; count++) {
         size_t len = strcspn(text, ":");
         if (text_trim(text, len, words[count], sizeof words[count])) return -1;
@@ -33,7 +33,7 @@ static int read_dist(const struct lb_option *option, const char *text, void *val
                      struct arena *arena, struct lb_err *err) {
     static const char names[] = "constant,exponential,lognormal";
     char words[3][48];
-    int count = split(text, words), kind = DIST_CONSTANT;
+    int count = split_at_colons(text, words), kind = DIST_CONSTANT;
     (void)arena;
     if (count < 0)
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
@@ -102,7 +102,7 @@ int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
 static int read_arrival(const struct lb_option *option, const char *text, void *values,
                         struct arena *arena, struct lb_err *err) {
     char words[3][48];
-    int count = split(text, words), kind;
+    int count = split_at_colons(text, words), kind;
     (void)arena;
     if (count < 0) return err_set(err, LB_EXIT_USAGE, "'%.60s' is not an arrival process", text);
     if (text_choice(words[0], "closed,constant,poisson", &kind, err)) return -1;
@@ -161,7 +161,7 @@ static int read_keyspace(const struct lb_option *option, const char *text, void 
     keys.count = (uint32_t)count;
     if (*pick_word && strcmp(pick_word, "uniform") != 0) {
         char words[3][48];
-        int kind, parts = split(pick_word, words);
+        int kind, parts = split_at_colons(pick_word, words);
         if (parts < 0)
             return err_set(err, LB_EXIT_USAGE, "'%s' is not uniform or zipf:0.99", pick_word);
         if (text_choice(words[0], "uniform,zipf", &kind, err)) return -1;

@@ -16,21 +16,22 @@ static int by_load(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void swap(struct rung *a, struct rung *b) {
+static void swap_rungs(struct rung *a, struct rung *b) {
     struct rung kept = *a;
     *a = *b;
     *b = kept;
 }
 
 /* Fisher and Yates. */
-static void shuffle(struct rung *rungs, int count, uint64_t seed) {
+static void shuffle_rungs(struct rung *rungs, int count, uint64_t seed) {
     struct lb_rng rng;
     rng_seed(&rng, seed, STREAM);
-    for (int i = count - 1; i > 0; i--) swap(&rungs[i], &rungs[rng_below(&rng, (uint64_t)i + 1)]);
+    for (int i = count - 1; i > 0; i--)
+        swap_rungs(&rungs[i], &rungs[rng_below(&rng, (uint64_t)i + 1)]);
 }
 
 /* One ladder at a time: a checked plan with rates has one number of clients. */
-static int list(const struct plan *plan, struct rung *rungs) {
+static int list_rungs(const struct plan *plan, struct rung *rungs) {
     for (int i = 0; i < plan->rates_count; i++) {
         rungs[i] = (struct rung){.clients = plan->clients[0], .rate_per_s = plan->rates[i]};
     }
@@ -41,12 +42,12 @@ static int list(const struct plan *plan, struct rung *rungs) {
 }
 
 int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUNGS_MAX]) {
-    int count = list(plan, rungs), up = count;
+    int count = list_rungs(plan, rungs), up = count;
     if (plan->sweep == SWEEP_LISTED) return count;
     qsort(rungs, (size_t)count, sizeof *rungs, by_load);
-    if (plan->sweep == SWEEP_SHUFFLED) shuffle(rungs, count, plan->seed + (uint64_t)repeat);
+    if (plan->sweep == SWEEP_SHUFFLED) shuffle_rungs(rungs, count, plan->seed + (uint64_t)repeat);
     if (plan->sweep == SWEEP_DOWN) {
-        for (int i = 0; i < count / 2; i++) swap(&rungs[i], &rungs[count - 1 - i]);
+        for (int i = 0; i < count / 2; i++) swap_rungs(&rungs[i], &rungs[count - 1 - i]);
         up = 0;
     }
     /* The top is measured once: it is the end of one way and the begin of the other. */

@@ -10,7 +10,7 @@
 
 #define STEADY_LEAST_NS (10 * LB_S_NS)
 
-static int greatest(const struct plan *plan) {
+static int most_clients(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++) {
         if (plan->clients[i] > most) most = plan->clients[i];
@@ -18,7 +18,7 @@ static int greatest(const struct plan *plan) {
     return most;
 }
 
-static int least(const struct plan *plan) {
+static int fewest_clients(const struct plan *plan) {
     int few = plan->clients[0];
     for (int i = 1; i < plan->clients_count; i++) {
         if (plan->clients[i] < few) few = plan->clients[i];
@@ -28,8 +28,8 @@ static int least(const struct plan *plan) {
 
 /* An error at the place where a value was set, or at its default. number: of the fault section. */
 __attribute__((format(printf, 6, 7))) static int
-wrong_in(const struct draft *draft, struct lb_err *err, const char *section_name, int number,
-         const char *key, const char *format, ...) {
+refuse_key_in(const struct draft *draft, struct lb_err *err, const char *section_name, int number,
+              const char *key, const char *format, ...) {
     int unused;
     const struct section *section = section_find(section_name, &unused);
     char name[16], place[256], value[200], why[300];
@@ -49,10 +49,11 @@ wrong_in(const struct draft *draft, struct lb_err *err, const char *section_name
     return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place, value, from ? "" : " (the default)",
                    why);
 }
-#define wrong(draft, err, section, key, ...) wrong_in(draft, err, section, 0, key, __VA_ARGS__)
+#define refuse_key(draft, err, section, key, ...)                                                  \
+    refuse_key_in(draft, err, section, 0, key, __VA_ARGS__)
 
-__attribute__((format(printf, 2, 3))) static void warn(struct draft *draft, const char *format,
-                                                       ...) {
+__attribute__((format(printf, 2, 3))) static void add_warning(struct draft *draft,
+                                                              const char *format, ...) {
     char text[300];
     va_list args;
     va_start(args, format);
@@ -69,11 +70,12 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
         const char *key = "kind";
         if (fault->kind == INJECT_NONE) continue;
         if (fault_check(fault, &key, &why))
-            return wrong_in(draft, err, "fault", i, key, "%s", why.text);
-        if (fault_needs_processes(fault) && (plan->processes < 2 || least(plan) < 2)) {
-            return wrong_in(draft, err, "fault", i, "kind",
-                            "it hits clients by their worker processes: set load.processes and "
-                            "load.clients to 2 or more");
+            return refuse_key_in(draft, err, "fault", i, key, "%s", why.text);
+        if (fault_needs_processes(fault) && (plan->processes < 2 || fewest_clients(plan) < 2)) {
+            return refuse_key_in(
+                draft, err, "fault", i, "kind",
+                "it hits clients by their worker processes: set load.processes and "
+                "load.clients to 2 or more");
         }
     }
     return 0;
@@ -81,60 +83,64 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
 
 static int check_shape(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
-    int most = greatest(plan);
+    int most = most_clients(plan);
     if (plan->threads > most) {
-        return wrong(draft, err, "load", "threads", "more threads than clients (%d at most)", most);
+        return refuse_key(draft, err, "load", "threads", "more threads than clients (%d at most)",
+                          most);
     }
     if (plan->processes > most) {
-        return wrong(draft, err, "load", "processes", "more processes than clients (%d at most)",
-                     most);
+        return refuse_key(draft, err, "load", "processes",
+                          "more processes than clients (%d at most)", most);
     }
     if (plan->threads > 0 && plan->processes > plan->threads) {
-        return wrong(draft, err, "load", "processes",
-                     "more processes than load.threads = %d, which counts all processes'",
-                     plan->threads);
+        return refuse_key(draft, err, "load", "processes",
+                          "more processes than load.threads = %d, which counts all processes'",
+                          plan->threads);
     }
     if (plan->clients_per_session > most) {
-        return wrong(draft, err, "load", "clients_per_session",
-                     "more than there are clients (%d at most)", most);
+        return refuse_key(draft, err, "load", "clients_per_session",
+                          "more than there are clients (%d at most)", most);
     }
     if (plan->churn && plan->clients_per_session > 1) {
-        return wrong(draft, err, "load", "session",
-                     "a session that clients share is kept: set load.clients_per_session = 1");
+        return refuse_key(draft, err, "load", "session",
+                          "a session that clients share is kept: set load.clients_per_session = 1");
     }
     if (plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1)) {
-        return wrong(draft, err, "check", "stock",
-                     "the stock is one key's value in the backend: set check.store = backend and "
-                     "acquire.keys_at_once = 1");
+        return refuse_key(
+            draft, err, "check", "stock",
+            "the stock is one key's value in the backend: set check.store = backend and "
+            "acquire.keys_at_once = 1");
     }
     if (plan->permits > plan->bound) {
-        return wrong(draft, err, "acquire", "permits", "more than acquire.bound = %u has",
-                     plan->bound);
+        return refuse_key(draft, err, "acquire", "permits", "more than acquire.bound = %u has",
+                          plan->bound);
     }
     if (plan->keys_at_once > 1 &&
         (plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once)) {
-        return wrong(draft, err, "acquire", "keys_at_once", "load.keys has fewer to choose from");
+        return refuse_key(draft, err, "acquire", "keys_at_once",
+                          "load.keys has fewer to choose from");
     }
     if (check_faults(draft, err)) return -1;
     if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
-        return wrong(draft, err, "acquire", "timeout",
-                     "acquire.mode = timed needs one: timeout = 50ms, say");
+        return refuse_key(draft, err, "acquire", "timeout",
+                          "acquire.mode = timed needs one: timeout = 50ms, say");
     }
     if (plan->rates_count > 0 && plan->arrival.kind == ARRIVAL_CLOSED) {
-        return wrong(
+        return refuse_key(
             draft, err, "load", "rates",
             "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace");
     }
     if (plan->rates_count > 0 && plan->clients_count > 1) {
-        return wrong(draft, err, "load", "rates", "one ladder at a time: load.clients has %d steps",
-                     plan->clients_count);
+        return refuse_key(draft, err, "load", "rates",
+                          "one ladder at a time: load.clients has %d steps", plan->clients_count);
     }
     if (plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS) {
-        return wrong(draft, err, "run", "steady",
-                     "that takes ten seconds to tell at the least: set run.duration = 60s, say");
+        return refuse_key(
+            draft, err, "run", "steady",
+            "that takes ten seconds to tell at the least: set run.duration = 60s, say");
     }
     if (plan->arrival.kind != ARRIVAL_CLOSED && plan->think.mean_ns > 0) {
-        return wrong(
+        return refuse_key(
             draft, err, "load", "think",
             "with open arrival the schedule alone says when a client goes on; set think = 0");
     }
@@ -145,21 +151,21 @@ static int check_shape(const struct draft *draft, struct lb_err *err) {
 static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
     if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode == MODE_TRY) return;
-    double keys = keys_count(&plan->keys, greatest(plan));
+    double keys = keys_count(&plan->keys, most_clients(plan));
     double rate_per_s = plan->rates_count > 0 ? 0 : plan->arrival.rate_per_s;
     for (int i = 0; i < plan->rates_count; i++) {
         if (plan->rates[i] > rate_per_s) rate_per_s = plan->rates[i];
     }
     double busy = rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
     if (busy >= 1) {
-        warn(
+        add_warning(
             draft,
             "%.6g/s and load.hold ask for %.2g times the time that the keys have: the queue only grows",
             rate_per_s, busy);
     }
 }
 
-static void warn_odd(struct draft *draft) {
+static void warn_about_values(struct draft *draft) {
     const struct plan *plan = draft->plan;
     bool leased = false, any = false;
     for (int i = 0; i < plan->lock_count; i++) {
@@ -167,42 +173,44 @@ static void warn_odd(struct draft *draft) {
         any |= !(plan->locks[i].lock->caps & LB_CAP_BASELINE);
     }
     if (plan->sweep != SWEEP_LISTED && plan->rates_count < 2 && plan->clients_count < 2) {
-        warn(draft, "load.sweep has no effect: neither load.rates nor load.clients is a ladder");
+        add_warning(draft,
+                    "load.sweep has no effect: neither load.rates nor load.clients is a ladder");
     }
     if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
-        warn(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed",
-             mode_text(plan->mode));
+        add_warning(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed",
+                    mode_text(plan->mode));
     }
     if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED &&
         plan->think.mean_ns == 0) {
-        warn(
+        add_warning(
             draft,
             "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
     }
     if (leased && !plan->renew && plan->hold.mean_ns >= plan->lease_ns) {
-        warn(
+        add_warning(
             draft,
             "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
     }
     if (plan->renew && !leased && any) {
-        warn(draft, "acquire.renew has no effect: no lock of this plan has a lease");
+        add_warning(draft, "acquire.renew has no effect: no lock of this plan has a lease");
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         if (plan->faults[i].kind == INJECT_NONE ||
             plan->faults[i].first.from_ns < plan->duration_ns)
             continue;
         char section[16];
-        warn(draft, "%s.first is no earlier than run.duration: nothing will happen",
-             fault_section_text(i, section, sizeof section));
+        add_warning(draft, "%s.first is no earlier than run.duration: nothing will happen",
+                    fault_section_text(i, section, sizeof section));
     }
     if (plan->hold.mean_ns > plan->duration_ns) {
-        warn(draft, "load.hold is longer than run.duration: there will be few grants to measure");
+        add_warning(draft,
+                    "load.hold is longer than run.duration: there will be few grants to measure");
     }
     warn_overload(draft);
 }
 
 int draft_check(struct draft *draft, struct lb_err *err) {
     if (check_shape(draft, err)) return -1;
-    warn_odd(draft);
+    warn_about_values(draft);
     return 0;
 }

@@ -21,7 +21,7 @@ static void print_options(const struct lb_option *table, const void *options, FI
     }
 }
 
-static bool any(const struct lb_option *table) {
+static bool has_entries(const struct lb_option *table) {
     return table && table->name;
 }
 
@@ -31,11 +31,11 @@ static void print_lock(const struct plan *plan, int index, FILE *out) {
     const struct lb_option *of_backend =
         first_of_backend(plan, index) ? lb_backend_options(lock->backend) : NULL;
     bool shared = strcmp(lock->name, lock->backend->name) == 0;
-    if (any(of_backend) && !shared) {
+    if (has_entries(of_backend) && !shared) {
         fprintf(out, "\n[%s]\n", lock->backend->name);
         print_options(of_backend, entry->backend_options, out);
     }
-    if (any(lock->algorithm->options) || (shared && any(of_backend))) {
+    if (has_entries(lock->algorithm->options) || (shared && has_entries(of_backend))) {
         fprintf(out, "\n[%s]\n", lock->name);
         print_options(lock->algorithm->options, entry->options, out);
         if (shared) print_options(of_backend, entry->backend_options, out);
@@ -87,7 +87,7 @@ void plan_print(const struct plan *plan, FILE *out) {
 }
 
 /* The object of a name in parent, made if it isn't there; borrowed. */
-static json_t *child(json_t *parent, const char *name) {
+static json_t *object_of(json_t *parent, const char *name) {
     json_t *object = json_object_get(parent, name);
     if (object) return object;
     object = json_object();
@@ -95,20 +95,20 @@ static json_t *child(json_t *parent, const char *name) {
 }
 
 static int add_locks(const struct plan *plan, json_t *root) {
-    json_t *names = json_array(), *options = child(root, "options");
+    json_t *names = json_array(), *options = object_of(root, "options");
     if (!options || json_object_set_new(root, "locks", names)) return -1;
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (json_array_append_new(names, json_string(lock->name))) return -1;
         if (plan->locks[i].plan) continue; /* .control_plans has its options */
-        if (any(lock->algorithm->options) &&
+        if (has_entries(lock->algorithm->options) &&
             options_json(lock->algorithm->options, plan->locks[i].options,
-                         child(options, lock->name))) {
+                         object_of(options, lock->name))) {
             return -1;
         }
-        if (any(lb_backend_options(lock->backend)) &&
+        if (has_entries(lb_backend_options(lock->backend)) &&
             options_json(lb_backend_options(lock->backend), plan->locks[i].backend_options,
-                         child(options, lock->backend->name))) {
+                         object_of(options, lock->backend->name))) {
             return -1;
         }
     }
@@ -120,7 +120,7 @@ static int add_sections(const struct plan *plan, json_t *root) {
     for (const struct section *section = sections(); section->name; section++) {
         for (int i = 0; i < section_count(section); i++) {
             if (!section_is_used(section, plan, i)) continue;
-            json_t *object = child(root, section_text(section, i, name, sizeof name));
+            json_t *object = object_of(root, section_text(section, i, name, sizeof name));
             if (!object || options_json(section->keys, section_values(section, plan, i), object))
                 return -1;
         }

@@ -1,0 +1,27 @@
+/* lock_words: what the words of --lock mean: the name of a lock, or of a group of locks: a backend,
+ * a primitive, "all", "one-of-each", "controls". */
+#ifndef BENCH_WORKLOAD_LOCK_WORDS_H
+#define BENCH_WORKLOAD_LOCK_WORDS_H
+
+#include <stdbool.h>
+
+#include "bench/base/err.h"
+#include "drivers/driver.h"
+
+/* Whether a word is a group's name. A group may be empty: there need not be a lock of each
+ * primitive. */
+bool lock_word_is_group(const char *word);
+
+/* Whether a lock belongs to the group of that name. "all" has controls too. */
+bool lock_in_group(const struct lb_lock *lock, const char *word);
+
+/* Whether a word means this lock: by its name, with or without a "?" behind it, or by a group. */
+bool lock_word_means(const char *word, const struct lb_lock *lock);
+
+/* 0 if the word means any lock; -1 with err (LB_EXIT_USAGE) and the nearest name. */
+int lock_word_check(const char *word, struct lb_err *err);
+
+/* Fills err: there is no such name; and the nearest. Always -1. */
+int lock_word_unknown(const char *word, struct lb_err *err);
+
+#endif
