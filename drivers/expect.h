@@ -24,15 +24,15 @@
 #define EXPECT_LEASE_CLIENTS                                                                       \
     [LB_SCENARIO_NONE] =                                                                           \
         SAFE("one atomic request grants it, and leases last while nothing fails"),                 \
-    [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and nobody tells a stopped process"),           \
+    [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and a stopped process does not notice"),        \
     [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself"),                      \
     [LB_SCENARIO_WAITER_KILL] =                                                                    \
-        SAFE("a waiter has nothing there, at worst a lease that ends by itself")
+        SAFE("a waiter owns nothing on the server, at worst a lease that ends by itself")
 
 /* Rows of locks that can renew. */
 #define EXPECT_LEASE_STARVED                                                                       \
     [LB_SCENARIO_STARVED] =                                                                        \
-        EXPIRED("the lease ends, and its holder looks only when it renews or frees it")
+        EXPIRED("the lease ends, and its holder notices only when it renews or releases")
 
 /* Connections that are slow or break. */
 #define EXPECT_LEASE_BAD_WIRES                                                                     \
@@ -40,7 +40,7 @@
     [LB_SCENARIO_WIRE_JITTER] = SAFE("a lease is counted from before its request was sent"),       \
     [LB_SCENARIO_WIRE_SLOW] = SAFE("a lease is counted from before its request was sent"),         \
     [LB_SCENARIO_WIRE_RESET] =                                                                     \
-        SAFE("the lease outlives its connection; what is in doubt is settled by token"),           \
+        SAFE("the lease outlives its connection; an unknown outcome is settled by the token"),     \
     [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
     [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
 
@@ -48,57 +48,61 @@
 #define EXPECT_LEASE_WIRES                                                                         \
     EXPECT_LEASE_BAD_WIRES,                                                                        \
         [LB_SCENARIO_WIRE_CUT] =                                                                   \
-            EXPIRED("no renewal arrives; the lease ends, and its holder goes on"),                 \
+            EXPIRED("no renewal arrives; the lease ends, and its holder continues"),               \
         [LB_SCENARIO_WIRE_ONE_WAY] =                                                               \
             EXPIRED("the next renewal waits for an answer, and the lease ends")
 
 /* --- a session: the driver keeps it alive, and gives up by its own clock --- */
 
 #define EXPECT_SESSION                                                                             \
-    [LB_SCENARIO_NONE] = SAFE("the servers put all who ask in one order"),                         \
+    [LB_SCENARIO_NONE] = SAFE("the servers put all requests in one order"),                        \
     [LB_SCENARIO_PAUSE] =                                                                          \
-        EXPIRED("its session ends while it stands still; it learns so when it goes on"),           \
+        EXPIRED("its session ends while it is stopped; it learns of that when it continues"),      \
     [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's session ends by itself"),                    \
-    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter's place goes with its session"),               \
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter's place in the queue ends with its session"),  \
     [LB_SCENARIO_SERVER_PAUSE] =                                                                   \
-        SAFE("a holder gives up when its session may be over by its own clock"),                   \
+        SAFE("a holder gives up when its session may have ended by its own clock"),                \
     [LB_SCENARIO_SERVER_RESTART] =                                                                 \
-        SAFE("keys and sessions are on disk; sessions get their full time again"),                 \
-    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("keys and sessions are gone, and others may ask first"), \
+        SAFE("keys and sessions are on disk; sessions restart with their full time"),              \
+    [LB_SCENARIO_SERVER_EMPTY] =                                                                   \
+        VIOLATED("keys and sessions are gone, and other clients may ask first"),                   \
     [LB_SCENARIO_LEADER_KILL] =                                                                    \
-        SAFE("a majority has every key; the new leader gives sessions their full time"),           \
-    [LB_SCENARIO_MINORITY_LOST] = SAFE("a majority has every key, and goes on"),                   \
+        SAFE("a majority has every key; sessions restart with their full time at the new leader"), \
+    [LB_SCENARIO_MINORITY_LOST] = SAFE("a majority has every key, and continues"),                 \
     [LB_SCENARIO_MAJORITY_LOST] =                                                                  \
         SAFE("nothing is granted without a majority, which comes back with its keys"),             \
     [LB_SCENARIO_WIRE_DELAY] = SAFE("a session outlasts many round trips"),                        \
     [LB_SCENARIO_WIRE_JITTER] = SAFE("a session outlasts many round trips"),                       \
     [LB_SCENARIO_WIRE_SLOW] = SAFE("a session outlasts many round trips"),                         \
     [LB_SCENARIO_WIRE_CUT] =                                                                       \
-        SAFE("a holder gives up when its session may be over by its own clock"),                   \
+        SAFE("a holder gives up when its session may have ended by its own clock"),                \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
-        SAFE("a holder gives up when its session may be over by its own clock"),                   \
+        SAFE("a holder gives up when its session may have ended by its own clock"),                \
     [LB_SCENARIO_WIRE_RESET] = SAFE("a session outlives its connection"),                          \
     [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a session outlives its connection")
 
 /* --- a connection: the server frees the lock when it ends, and nothing ends by time --- */
 
 #define EXPECT_CONNECTION_CLIENTS                                                                  \
-    [LB_SCENARIO_NONE] = SAFE("the server lets one in at a time"),                                 \
+    [LB_SCENARIO_NONE] = SAFE("the server admits one holder at a time"),                           \
     [LB_SCENARIO_PAUSE] =                                                                          \
         SAFE("a stopped process keeps its connection, and so the lock; others wait"),              \
     [LB_SCENARIO_HOLDER_KILL] =                                                                    \
         SAFE("the connection ends with its process, and the lock with that"),                      \
-    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter that gets its turn frees it at once")
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter that gets the lock frees it at once")
 
 #define EXPECT_CONNECTION_WIRES                                                                    \
     [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
     [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),                                      \
     [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),                                        \
-    [LB_SCENARIO_WIRE_CUT] = SAFE("the connection stands, and so does the lock; others wait"),     \
-    [LB_SCENARIO_WIRE_ONE_WAY] = SAFE("the connection stands, and so does the lock; others wait"), \
+    [LB_SCENARIO_WIRE_CUT] =                                                                       \
+        SAFE("the connection stays open, and so the lock stays held; others wait"),                \
+    [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
+        SAFE("the connection stays open, and so the lock stays held; others wait"),                \
     [LB_SCENARIO_WIRE_RESET] =                                                                     \
-        EXPIRED("its session ends, and a holder that does not ask does not know"),                 \
-    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("who was to get the answer knows that its session is over"),  \
-    [LB_SCENARIO_LOST_REPLY] = SAFE("the session ends with the answer, and the lock with that")
+        EXPIRED("its session ends, and a holder that makes no request does not notice"),           \
+    [LB_SCENARIO_WIRE_MIDWAY] =                                                                    \
+        SAFE("the client that waits for the answer knows that its session has ended"),             \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("the session ends with the lost answer, and so does the lock")
 
 #endif

@@ -338,19 +338,18 @@ const struct lb_lock lock_etcd_chubby = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION | LB_CAP_SHARED,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "watch predecessor",
-    .about =
-        {.compatible = "nothing else: Chubby has no public client",
-         .order =
-             "first come, first served (create revision); readers that follow each other hold together",
-         .token = "create revision of the holder's key (the sequencer's generation)",
-         .hazards =
-             "after a crash the lock stays shut for lock_delay more; without a check of sequencers a "
-             "holder that is paused for longer than lease and delay goes on",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_MAJORITY,
-         .crash = LB_CRASH_SESSION,
-         .crash_slack_ns = 8 * LB_S_NS},
+    .about = {.compatible = "nothing else: Chubby has no public client",
+              .order =
+                  "first come, first served (create revision); consecutive readers hold together",
+              .token = "create revision of the holder's key (the sequencer's generation)",
+              .hazards =
+                  "after a crash the lock stays closed for lock_delay more; without a check of "
+                  "sequencers a holder that is paused for longer than lease and delay continues",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = 8 * LB_S_NS},
     .store = &etcd_store.store,
     .algorithm = &algorithm,
 };

@@ -5,5 +5,5 @@
 const struct lb_expectation etcd_expected[LB_SCENARIOS] = {
     EXPECT_SESSION,
     [LB_SCENARIO_LOST_REPLY] =
-        SAFE("what is in doubt is settled: its lease is revoked, and the key goes with it"),
+        SAFE("after an unknown outcome its lease is revoked, which deletes the key"),
 };

@@ -215,18 +215,18 @@ const struct lb_lock lock_etcd_lock = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
-    .about =
-        {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
-         .order = "first come, first served (create revision)",
-         .token = "create revision of the holder's key",
-         .hazards =
-             "the bare service grants to the dead (etcd 3.4) and unlocks for anybody; one lease is "
-             "one owner: its second Lock succeeds at once; giving up costs five requests",
-         .acquire_requests = 2,
-         .release_requests = 2,
-         .guarantee = LB_ON_MAJORITY,
-         .crash = LB_CRASH_SESSION,
-         .crash_slack_ns = 3 * LB_S_NS},
+    .about = {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
+              .order = "first come, first served (create revision)",
+              .token = "create revision of the holder's key",
+              .hazards =
+                  "without the checks of this driver the service grants to dead clients (etcd 3.4) "
+                  "and unlocks for any client; one lease is one owner: its second Lock succeeds at "
+                  "once; giving up costs five requests",
+              .acquire_requests = 2,
+              .release_requests = 2,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = 3 * LB_S_NS},
     .store = &etcd_store.store,
     .algorithm = &algorithm,
 };

@@ -96,8 +96,9 @@ const struct lb_lock lock_etcd_mutex = {
          .order = "first come, first served (create revision)",
          .token = "create revision of the holder's key",
          .hazards =
-             "a holder that is paused for longer than its lease goes on; names that begin each other "
-             "(a, a/b) share a queue; hand-overs wait for etcd's 100 ms tick of late watches",
+             "a holder that is paused for longer than its lease continues; a name that is a "
+             "prefix of another one (a, a/b) shares its queue; handoffs wait for etcd's 100 ms "
+             "tick of late watches",
          .acquire_requests = 1,
          .release_requests = 1,
          .guarantee = LB_ON_MAJORITY,

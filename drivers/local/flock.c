@@ -135,9 +135,9 @@ static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_r
 
 /* wait_until's signal takes a waiter out of the kernel's queue, and it goes in again behind the
  * others. */
-#define KERNEL_ORDER                                                                                    \
-    "none promised; the kernel wakes waiters in order, but who waits for more than 100 ms queues anew " \
-    "every 20 ms"
+#define KERNEL_ORDER                                                                                  \
+    "none promised; the kernel wakes waiters in order, but a client that waits for more than 100 ms " \
+    "queues again every 20 ms"
 
 static const struct lb_algorithm file_flock_algorithm = {
     .acquire = flock_acquire,
@@ -146,15 +146,16 @@ static const struct lb_algorithm file_flock_algorithm = {
 
 const struct lb_lock lock_file_flock = {
     .name = "file-flock",
-    .summary = "flock(2) on one file a key, as flock(1) takes it",
+    .summary = "flock(2) on one file for each key, as flock(1) does",
     .backend = &backend_file,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "kernel",
-    .keeps = "an empty file for each key: to remove it would let two lock two files of one name",
+    .keeps = "an empty file for each key: without it, two clients could lock two files of the "
+             "same name",
     .about =
-        {.compatible = "flock(1), and whoever calls flock(2) on the same file",
+        {.compatible = "flock(1), and every program that calls flock(2) on the same file",
          .order = KERNEL_ORDER,
          .hazards =
              "a child that inherits the open file keeps the lock; some network file systems do not "
@@ -171,19 +172,21 @@ static const struct lb_algorithm file_ofd_algorithm = {
 
 const struct lb_lock lock_file_ofd = {
     .name = "file-ofd",
-    .summary = "fcntl(2) F_OFD_SETLKW on one file a key: a record lock of the open file",
+    .summary = "fcntl(2) F_OFD_SETLKW on one file for each key: a record lock of the open file",
     .backend = &backend_file,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "kernel",
-    .keeps = "an empty file for each key: to remove it would let two lock two files of one name",
+    .keeps = "an empty file for each key: without it, two clients could lock two files of the "
+             "same name",
     .about =
         {.compatible =
              "POSIX record locks (fcntl F_SETLK, lockf) of other processes on the same file",
          .order = KERNEL_ORDER,
          .hazards =
-             "a child that inherits the open file keeps the lock; Linux only; deadlocks are not found",
+             "a child that inherits the open file keeps the lock; Linux only; deadlocks are not "
+             "detected",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
     .algorithm = &file_ofd_algorithm,

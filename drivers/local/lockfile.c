@@ -246,12 +246,12 @@ const struct lb_lock lock_file_lockfile = {
         "the file .guard, and of a session that died its own file (.PID-N-HOST.owner) until the next begins",
     .about =
         {.compatible =
-             "dotlockfile -p, and whoever makes the file with O_EXCL or link(2); of these only our "
-             "own remove a stale one safely",
+             "dotlockfile -p, and every program that makes the file with O_EXCL or link(2); only "
+             "our own removes a stale one safely",
          .order = "none",
          .hazards =
-             "another host's dead owner is never found dead; in a container pids mean something else; "
-             "O_EXCL and link need a file system that keeps its word",
+             "a dead owner on another host is never detected; in a container pids differ; O_EXCL "
+             "and link need a file system that implements them correctly",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE,
          .crash_slack_ns = 200 * LB_MS_NS},

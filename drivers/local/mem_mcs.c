@@ -120,17 +120,17 @@ static const struct lb_algorithm algorithm = {
 
 const struct lb_lock lock_mem_mcs = {
     .name = "mem-mcs",
-    .summary = "MCS queue lock (1991); a waiter that gives up leaves its node to be passed over",
+    .summary = "MCS queue lock (1991); a waiter that gives up leaves a node that is skipped",
     .backend = &backend_memory,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
-    .waits = "spin on a line of its own, yielding",
+    .waits = "spin on a cache line of its own, yielding",
     .about =
         {.order = "first come, first served",
          .hazards =
-             "with more waiters than processors each hand-over waits for the one whose turn it is to "
-             "be scheduled; one that dies, holding or waiting, stops the queue for ever",
+             "with more waiters than processors each handoff waits until the next waiter in the "
+             "queue is scheduled; a holder or waiter that dies stops the queue for ever",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,

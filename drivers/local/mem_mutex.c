@@ -78,8 +78,8 @@ const struct lb_lock lock_mem_mutex = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "kernel (futex)",
     .about = {.compatible = "any program that maps the same pthread mutex",
-              .order = "none: who runs takes it before who was woken",
-              .hazards = "a holder that dies keeps it for ever; the mutex does not know its owner",
+              .order = "none: a running thread takes it before a woken one",
+              .hazards = "a holder that dies keeps it for ever: the mutex does not know its owner",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
     .algorithm = &mem_mutex_algorithm,
@@ -101,9 +101,10 @@ const struct lb_lock lock_mem_robust = {
     .waits = "kernel (futex)",
     .about =
         {.compatible = "any program that maps the same robust pthread mutex",
-         .order = "none: who runs takes it before who was woken",
+         .order = "none: a running thread takes it before a woken one",
          .hazards =
-             "what a dead holder guarded may be half done: the next one must look (EOWNERDEAD)",
+             "data guarded by a dead holder may be half written: the next holder must check it "
+             "(EOWNERDEAD)",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
     .expected = memory_robust_expected,

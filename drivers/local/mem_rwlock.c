@@ -79,7 +79,7 @@ const struct lb_lock lock_mem_rwlock = {
     .waits = "kernel (futex)",
     .about =
         {.compatible = "any program that maps the same pthread rwlock",
-         .order = "none; the preferred side first",
+         .order = "none; readers or writers first, as preferred",
          .hazards =
              "with prefer=reader a stream of readers starves writers, as glibc's default does; a holder "
              "that dies keeps it for ever",

@@ -83,12 +83,12 @@ const struct lb_lock lock_mem_semaphore = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "kernel (futex)",
-    .about =
-        {.compatible = "any program that maps the same POSIX semaphore",
-         .order = "none",
-         .hazards =
-             "no owner: anybody may post, and the permit of a holder that dies is gone for ever",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_NEVER},
+    .about = {.compatible = "any program that maps the same POSIX semaphore",
+              .order = "none",
+              .hazards =
+                  "it has no owner: any process may post, and the permit of a holder that dies is "
+                  "lost for ever",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
     .algorithm = &algorithm,
 };

@@ -44,8 +44,8 @@ const struct lb_lock lock_mem_spin = {
     .about =
         {.order = "none",
          .hazards =
-             "waiters burn their processors; each release makes all of them fetch the line again; a "
-             "holder that dies keeps it for ever",
+             "waiters use their processors fully; each release makes all of them fetch the cache "
+             "line again; a holder that dies keeps it for ever",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
     .algorithm = &algorithm,

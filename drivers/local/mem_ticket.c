@@ -74,7 +74,7 @@ static const struct lb_algorithm algorithm = {
 
 const struct lb_lock lock_mem_ticket = {
     .name = "mem-ticket",
-    .summary = "ticket lock; a waiter that gives up leaves a note at its number",
+    .summary = "ticket lock; a waiter that gives up marks its number as abandoned",
     .backend = &backend_memory,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
@@ -83,8 +83,8 @@ const struct lb_lock lock_mem_ticket = {
     .about =
         {.order = "first come, first served, up to 256 waiters",
          .hazards =
-             "with more waiters than processors each hand-over waits for the one whose turn it is to "
-             "be scheduled; one that dies, holding or waiting, stops the queue for ever",
+             "with more waiters than processors each handoff waits until the next waiter in the "
+             "queue is scheduled; a holder or waiter that dies stops the queue for ever",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,

@@ -189,7 +189,8 @@ const struct lb_lock lock_sim = {
     .waits = "poll, every 20 us",
     .about = {.order = "none",
               .token = "a counter",
-              .hazards = "what its options ask for; a tool's test, not a lock to use",
+              .hazards = "those that its options ask for; for tests of the tool, not a lock to "
+                         "use",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_HOST,

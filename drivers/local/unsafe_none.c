@@ -25,7 +25,7 @@ static const struct lb_algorithm algorithm = {
 
 const struct lb_lock lock_unsafe_none = {
     .name = "unsafe-none",
-    .summary = "grants to everybody at once: the control that the checker must catch",
+    .summary = "grants to all clients at once: the control that the checks must catch",
     .backend = &backend_memory,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_CONTROL,

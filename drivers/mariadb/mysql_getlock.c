@@ -146,8 +146,8 @@ const struct lb_lock lock_mysql_getlock = {
         {.compatible = "any client of the server that calls GET_LOCK with the same name",
          .order = "the server's queue: nearly first come, first served, not promised",
          .hazards =
-             "one server's: not replicated, refused by Galera; a client library that reconnects "
-             "by itself loses it in silence; behind a transaction pooler it leaks",
+             "one server only: not replicated, refused by Galera; a client library that "
+             "reconnects by itself loses it without notice; behind a transaction pooler it leaks",
          .acquire_requests = 1,
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,

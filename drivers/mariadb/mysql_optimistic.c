@@ -32,7 +32,7 @@ const struct lb_lock lock_mysql_optimistic = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "never",
     .durability_note = "each write waits for the log to be flushed",
-    .about = {.compatible = "whoever updates lockbench_version's rows by the same rule",
+    .about = {.compatible = "every client that updates lockbench_version's rows by the same rule",
               .order = "none: the first to write wins",
               .token = "the row's version",
               .hazards = "guards only what is in the row; retries grow with contention",

@@ -43,20 +43,23 @@ static const struct sql_recipe recipe = {
 const struct lb_lock lock_mysql_table = {
     .name = "mysql-table",
     .summary =
-        "INSERT of a unique row with owner and expire_at, DELETE to free, a sweeper for the dead",
+        "INSERT of a unique row with owner and expire_at, DELETE to free, and a sweeper for dead "
+        "owners",
     .backend = &backend_mariadb,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .durability_note = "a row a grant: INSERT and DELETE each wait for the log to be flushed",
-    .keeps = "the rows of owners that died or came too late, until the next sweep",
+    .keeps = "the rows of owners that died or released too late, until the next sweep",
     .about =
-        {.compatible = "whoever inserts and deletes lockbench_table's rows by the same rules",
+        {.compatible = "every client that inserts and deletes lockbench_table's rows by the same "
+                       "rules",
          .order = "none",
          .hazards =
-             "a holder that is paused beyond its end loses it; lives by the server's wall clock; "
-             "inserters deadlock under contention; without a sweeper a dead owner's row stays",
+             "a holder that is paused past the end of its lease loses it; the lease ends by the "
+             "server's wall clock; inserts deadlock under contention; without a sweeper a dead "
+             "owner's row stays",
          .acquire_requests = 1,
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,

@@ -306,15 +306,14 @@ static const struct lb_expectation memcached_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("nothing outlives its process"),
-    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("nothing outlives its process"),
-    [LB_SCENARIO_EVICTION] =
-        VIOLATED("a cache that is full throws the key away before its lease ends"),
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("nothing outlives the server's process"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("nothing outlives the server's process"),
+    [LB_SCENARIO_EVICTION] = VIOLATED("a full cache evicts the key before its lease ends"),
     [LB_SCENARIO_CLOCK_FORWARD] =
-        SAFE("it counts the seconds since its start, by a clock that nobody sets"),
+        SAFE("the server counts seconds since its start, by a clock that nobody changes"),
     [LB_SCENARIO_CLOCK_BACK] =
-        SAFE("it counts the seconds since its start, by a clock that nobody sets"),
+        SAFE("the server counts seconds since its start, by a clock that nobody changes"),
 };
 
 static const struct lb_connector connector = {
@@ -358,18 +357,18 @@ const struct lb_lock lock_memcached_add = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about =
-        {.compatible = "whoever adds the key: ms ... ME, or add in the older protocols",
-         .order = "none",
-         .token = "the item's CAS number, while the server runs",
-         .hazards =
-             "a cache: eviction, flush_all and a restart free it early; time in whole seconds, so a "
-             "lease lives up to 2 s less than its TTL",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
+    .about = {.compatible =
+                  "every client that adds the key: ms ... ME, or add in the older protocols",
+              .order = "none",
+              .token = "the item's CAS number, while the server runs",
+              .hazards =
+                  "a cache: eviction, flush_all and a restart free it early; time is in whole "
+                  "seconds, so a lease is up to 2 s shorter than its TTL",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
     .store = &memcached_store.store,
     .algorithm = &algorithm,
 };

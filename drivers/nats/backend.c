@@ -122,10 +122,11 @@ static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_SCENARIO_SERVER_RESTART] = SAFE("an entry is in its file before the answer, with its age"),
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] =
+        SAFE("an entry is in its file before the answer, together with its age"),
     [LB_SCENARIO_SERVER_EMPTY] =
-        VIOLATED("the bucket is gone with the data, and who comes first makes it anew"),
+        VIOLATED("the bucket is gone with the data, and the next client creates it again"),
 };
 
 static const struct lb_connector connector = {

@@ -381,23 +381,23 @@ const struct lb_lock lock_nats_kv = {
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
-    .waits = "watch the key, all of them",
+    .waits = "all waiters watch the key",
     .keeps =
         "the bucket, a stream KV_<bucket>_<lease>ms, and in it a delete marker for each key until its age "
         "ends",
-    .about =
-        {.compatible =
-             "kv.Create and kv.Update of NATS's clients on the same bucket; their kv.Delete frees "
-             "anybody's",
-         .order = "none",
-         .token = "the entry's sequence in the bucket's stream",
-         .hazards =
-             "one lease for a whole bucket; a delete without an expected sequence, as NATS's clients "
-             "send it, frees another's lock; flushed to disk every two minutes only",
-         .acquire_requests = 2,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 3 * LB_S_NS},
+    .about = {.compatible =
+                  "kv.Create and kv.Update of NATS's clients on the same bucket; their kv.Delete "
+                  "frees any client's lock",
+              .order = "none",
+              .token = "the entry's sequence in the bucket's stream",
+              .hazards =
+                  "one lease for a whole bucket; a delete without an expected sequence, as NATS's "
+                  "clients send it, frees another client's lock; flushed to disk only every two "
+                  "minutes",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 3 * LB_S_NS},
     .algorithm = &algorithm,
 };

@@ -131,7 +131,7 @@ static const struct lb_algorithm algorithm = {
 
 const struct lb_lock lock_pg_advisory = {
     .name = "pg-advisory",
-    .summary = "pg_advisory_lock on a bigint, as psql and migration tools take it",
+    .summary = "pg_advisory_lock on a bigint, as psql and migration tools use it",
     .backend = &backend_postgres,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_SESSION,
@@ -142,11 +142,11 @@ const struct lb_lock lock_pg_advisory = {
         "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
     .about =
         {.compatible =
-             "psql, Rails' and Flyway's migrations: everything that takes the same number",
+             "psql, the migrations of Rails and Flyway: every client that takes the same number",
          .order = "first come, first served",
          .hazards =
              "behind PgBouncer in transaction mode it leaks to other clients; a failover forgets "
-             "it; a vanished host's is freed only by TCP keepalive",
+             "it; the lock of a host that vanished is freed only by TCP keepalive",
          .acquire_requests = 1,
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,

@@ -31,7 +31,7 @@ const struct lb_lock lock_pg_advisory_xact = {
     .durability_class = "memory",
     .durability_note =
         "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
-    .about = {.compatible = "psql, pg-advisory and everything that takes the same number",
+    .about = {.compatible = "psql, pg-advisory and every client that takes the same number",
               .order = "first come, first served",
               .hazards = "a hold is a transaction: it holds back VACUUM, and "
                          "idle_in_transaction_session_timeout ends it; a failover forgets it",

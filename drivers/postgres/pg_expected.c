@@ -10,18 +10,18 @@ const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
     EXPECT_CONNECTION_WIRES,
     [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing ends by time"),
     [LB_SCENARIO_SERVER_RESTART] =
-        VIOLATED("its session ends unheard; a crash may give its token once more"),
-    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and its tokens begin at one again"),
+        VIOLATED("its session ends unnoticed; a crash may give out its token once more"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and tokens start at one again"),
     [LB_SCENARIO_TERMINATED] =
-        EXPIRED("its session ends, and a holder that does not ask does not know"),
+        EXPIRED("its session ends, and a holder that makes no request does not notice"),
 };
 
 const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {
-    [LB_SCENARIO_NONE] = VIOLATED("two clients of a host are one owner"),
-    [LB_SCENARIO_PAUSE] = VIOLATED("two clients of a host are one owner"),
-    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("two clients of a host are one owner"),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("two clients of a host are one owner"),
-    [LB_SCENARIO_WIRE_CUT] = VIOLATED("two clients of a host are one owner"),
+    [LB_SCENARIO_NONE] = VIOLATED("two clients of one host count as one owner"),
+    [LB_SCENARIO_PAUSE] = VIOLATED("two clients of one host count as one owner"),
+    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("two clients of one host count as one owner"),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("two clients of one host count as one owner"),
+    [LB_SCENARIO_WIRE_CUT] = VIOLATED("two clients of one host count as one owner"),
 };
 
 const struct lb_expectation pg_unsafe_version_expected[LB_SCENARIOS] = {

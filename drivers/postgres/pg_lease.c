@@ -46,13 +46,13 @@ const struct lb_lock lock_pg_lease = {
     .waits = "poll",
     .durability_note =
         "each grant, release and failed try writes the row; grants wait for the flush",
-    .keeps = "one row a key in lockbench_lease: it carries the fence",
-    .about = {.compatible = "whoever updates lockbench_lease's rows by the same rules",
+    .keeps = "one row for each key in lockbench_lease, which has the fencing token",
+    .about = {.compatible = "every client that updates lockbench_lease's rows by the same rules",
               .order = "none",
               .token = "the row's fence column",
               .hazards =
-                  "a holder that is paused beyond its end loses it: check the token; lives by the "
-                  "server's wall clock; failed tries write too",
+                  "a holder that is paused past the end of its lease loses it: check the token; "
+                  "the lease ends by the server's wall clock; failed tries write too",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,

@@ -51,8 +51,8 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS,
          .mistake =
-             "introductory articles store the client's IP as owner and take a row with it for a "
-             "re-entry: two threads of a host are both let in, and free each other's lock",
+             "introductory articles store the client's IP as owner and treat a row with it as a "
+             "re-entry: two threads of one host both enter, and free each other's lock",
          .exposed_by = "contended",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = pg_unsafe_owner_expected,

@@ -8,29 +8,29 @@
     [LB_SCENARIO_SERVER_RESTART] =                                                                 \
         VIOLATED("the key is in memory only, unless durability is sync"),                          \
     [LB_SCENARIO_SERVER_EMPTY] =                                                                   \
-        VIOLATED("the key is gone with the data, and its holder does not know")
+        VIOLATED("the key is gone with the data, and its holder does not notice")
 
 #define FAILS_OVER                                                                                 \
-    [LB_SCENARIO_PRIMARY_LOST] = VIOLATED("the replica that is promoted has never had the key"),   \
-    [LB_SCENARIO_SENTINEL] = VIOLATED("the replica that is promoted has never had the key")
+    [LB_SCENARIO_PRIMARY_LOST] = VIOLATED("the promoted replica has never had the key"),           \
+    [LB_SCENARIO_SENTINEL] = VIOLATED("the promoted replica has never had the key")
 
 #define ENDS_BY_CLOCK                                                                              \
     [LB_SCENARIO_CLOCK_FORWARD] =                                                                  \
-        VIOLATED("leases end by the server's wall clock: all end at once"),                        \
-    [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's lease lasts a minute longer")
+        VIOLATED("leases end by the server's wall clock: all of them end at once"),                \
+    [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's lease lasts one minute longer")
 
 /* One key with a lease on one server. */
 #define ONE_KEY                                                                                    \
     EXPECT_LEASE_CLIENTS, EXPECT_LEASE_STARVED, EXPECT_LEASE_WIRES, FORGETS, FAILS_OVER,           \
         ENDS_BY_CLOCK,                                                                             \
-        [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),         \
+        [LB_SCENARIO_SERVER_PAUSE] =                                                               \
+            EXPIRED("leases continue to run while nobody can renew them"),                         \
         [LB_SCENARIO_TERMINATED] = SAFE("the key outlives its holder's connection"),               \
-        [LB_SCENARIO_EVICTION] =                                                                   \
-            VIOLATED("a server that is full throws the key away before its lease ends")
+        [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends")
 
 #define TOLD_OR_AT_LEASE_END                                                                       \
     [LB_SCENARIO_LOST_PUBLISH] =                                                                   \
-        SAFE("a waiter that was not told looks again when the lease would end")
+        SAFE("a waiter that was not notified looks again when the lease would end")
 
 /* Waiters poll. */
 const struct lb_expectation redis_expected[LB_SCENARIOS] = {ONE_KEY};
@@ -43,16 +43,16 @@ const struct lb_expectation redis_wait_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
     ENDS_BY_CLOCK,
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("a primary that comes back empty empties its replicas"),
-    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("a primary that comes back empty empties its replicas"),
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] =
+        VIOLATED("a primary that restarts without data empties its replicas"),
+    [LB_SCENARIO_SERVER_EMPTY] =
+        VIOLATED("a primary that restarts without data empties its replicas"),
     [LB_SCENARIO_PRIMARY_LOST] =
-        VIOLATED("the replica that is promoted need not be the one that had the key"),
-    [LB_SCENARIO_SENTINEL] =
-        VIOLATED("the replica that is promoted need not be the one that had the key"),
+        VIOLATED("the promoted replica may be one that does not have the key"),
+    [LB_SCENARIO_SENTINEL] = VIOLATED("the promoted replica may be one that does not have the key"),
     [LB_SCENARIO_TERMINATED] = SAFE("the key outlives its holder's connection"),
-    [LB_SCENARIO_EVICTION] =
-        VIOLATED("a server that is full throws the key away before its lease ends"),
+    [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends"),
 };
 
 /* All rows but that of a waiter's death are those of the others that are told. */
@@ -64,14 +64,13 @@ const struct lb_expectation redis_fair_expected[LB_SCENARIOS] = {
     ENDS_BY_CLOCK,
     TOLD_OR_AT_LEASE_END,
     [LB_SCENARIO_NONE] = SAFE("one script grants it, and leases last while nothing fails"),
-    [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and nobody tells a stopped process"),
+    [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and a stopped process does not notice"),
     [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself"),
     [LB_SCENARIO_WAITER_KILL] =
-        STUCK("a dead head of the queue keeps its place for queue_timeout, 5 min"),
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+        STUCK("a dead first waiter keeps its place for queue_timeout, 5 min"),
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
     [LB_SCENARIO_TERMINATED] = SAFE("key and queue outlive their clients' connections"),
-    [LB_SCENARIO_EVICTION] =
-        VIOLATED("a server that is full throws the key away before its lease ends"),
+    [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends"),
 };
 
 /* --- a counter that knows no holders --- */
@@ -81,33 +80,29 @@ const struct lb_expectation redis_semaphore_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("one script takes a permit"),
     [LB_SCENARIO_PAUSE] = SAFE("a permit does not end by time; others wait"),
     [LB_SCENARIO_HOLDER_KILL] =
-        STUCK("nobody knows whose permits are out, so a dead holder's stay out"),
+        STUCK("nobody knows who holds which permit, so a dead holder's permits are lost"),
     [LB_SCENARIO_WAITER_KILL] =
-        STUCK("a permit that is on its way to a waiter when that dies stays out"),
-    [LB_SCENARIO_SERVER_PAUSE] =
-        STUCK("a permit whose grant comes when its client has given up stays out"),
+        STUCK("a permit that is being granted to a waiter when the waiter dies is lost"),
+    [LB_SCENARIO_SERVER_PAUSE] = STUCK("a permit that is granted after its client gave up is lost"),
     [LB_SCENARIO_SERVER_RESTART] =
         STUCK("the counter is in memory only: without it there are no permits"),
     [LB_SCENARIO_SERVER_EMPTY] =
-        STUCK("without its counter there are no permits, and nobody makes it anew"),
-    [LB_SCENARIO_TERMINATED] =
-        STUCK("a permit that can't be given back over its connection stays out"),
+        STUCK("without its counter there are no permits, and nobody creates it again"),
+    [LB_SCENARIO_TERMINATED] = STUCK("a permit that can't be returned over its connection is lost"),
     [LB_SCENARIO_EVICTION] =
-        STUCK("without its counter there are no permits, and nobody makes it anew"),
+        STUCK("without its counter there are no permits, and nobody creates it again"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("nothing ends by time"),
-    [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's permits stay out, whatever the clock"),
+    [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's permits are lost, whatever the clock"),
     [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),
     [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),
     [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),
-    [LB_SCENARIO_WIRE_CUT] =
-        STUCK("a permit that can't be given back over its connection stays out"),
-    [LB_SCENARIO_WIRE_ONE_WAY] = STUCK("a permit whose grant was never heard of stays out"),
-    [LB_SCENARIO_WIRE_RESET] =
-        STUCK("a permit that can't be given back over its connection stays out"),
-    [LB_SCENARIO_WIRE_MIDWAY] = STUCK("a permit whose grant was never heard of stays out"),
-    [LB_SCENARIO_LOST_REPLY] = STUCK("a permit whose grant was never heard of stays out"),
+    [LB_SCENARIO_WIRE_CUT] = STUCK("a permit that can't be returned over its connection is lost"),
+    [LB_SCENARIO_WIRE_ONE_WAY] = STUCK("a permit whose grant was never received is lost"),
+    [LB_SCENARIO_WIRE_RESET] = STUCK("a permit that can't be returned over its connection is lost"),
+    [LB_SCENARIO_WIRE_MIDWAY] = STUCK("a permit whose grant was never received is lost"),
+    [LB_SCENARIO_LOST_REPLY] = STUCK("a permit whose grant was never received is lost"),
     [LB_SCENARIO_LOST_PUBLISH] =
-        STUCK("a waiter that was not told sleeps until the next message, be it for ever"),
+        STUCK("a waiter that was not notified sleeps until the next message, perhaps for ever"),
 };
 
 /* Permits have ids and ends, by the clients' clocks. */
@@ -116,25 +111,25 @@ const struct lb_expectation redis_permit_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
     FAILS_OVER,
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases run on while nobody can renew them"),
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
     [LB_SCENARIO_SERVER_RESTART] =
         STUCK("the counter is in memory only: without it there are no permits"),
     [LB_SCENARIO_SERVER_EMPTY] =
-        STUCK("without its counter there are no permits, and nobody makes it anew"),
+        STUCK("without its counter there are no permits, and nobody creates it again"),
     [LB_SCENARIO_TERMINATED] = SAFE("a permit outlives its holder's connection"),
     [LB_SCENARIO_EVICTION] =
-        STUCK("without its counter there are no permits, and nobody makes it anew"),
+        STUCK("without its counter there are no permits, and nobody creates it again"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("permits end by the clients' clocks, not the server's"),
     [LB_SCENARIO_CLOCK_BACK] = SAFE("permits end by the clients' clocks, not the server's"),
     [LB_SCENARIO_LOST_PUBLISH] =
-        SAFE("a waiter that was not told looks again when the next permit would end"),
+        SAFE("a waiter that was not notified looks again when the next permit would end"),
 };
 
 /* A latch that is not there is open. One that stays shut is unstated: each latch is made anew for
  * its round, and whoever awaits asks again every 2 s, so no run can show it. So is one-way: all
  * wait for the one whose answers are lost. */
 const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
-    [LB_SCENARIO_NONE] = SAFE("one script counts down, and tells at zero"),
+    [LB_SCENARIO_NONE] = SAFE("one script counts down, and notifies at zero"),
     [LB_SCENARIO_PAUSE] = SAFE("a count does not end by time; others wait"),
     [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing ends by time"),
     [LB_SCENARIO_SERVER_RESTART] =
@@ -148,8 +143,9 @@ const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),
     [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),
     [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),
-    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what was counted down stays so, whoever heard of it"),
-    [LB_SCENARIO_LOST_REPLY] = SAFE("to await takes nothing, so nothing is lost with its answer"),
+    [LB_SCENARIO_WIRE_MIDWAY] =
+        SAFE("a count-down stays in effect, whether its answer arrived or not"),
+    [LB_SCENARIO_LOST_REPLY] = SAFE("awaiting takes nothing, so nothing is lost with its answer"),
 };
 
 /* --- several servers --- */
@@ -162,7 +158,7 @@ const struct lb_expectation redis_multi_expected[LB_SCENARIOS] = {
     FAILS_OVER,
     TOLD_OR_AT_LEASE_END,
     [LB_SCENARIO_SERVER_PAUSE] =
-        EXPIRED("a server that stands still stops everybody, and leases run on"),
+        EXPIRED("a server that stands still stops all clients, and leases continue to run"),
     [LB_SCENARIO_SERVER_RESTART] =
         SAFE("all servers are needed, and the others still have the key"),
     [LB_SCENARIO_SERVER_EMPTY] = SAFE("all servers are needed, and the others still have the key"),
@@ -173,7 +169,7 @@ const struct lb_expectation redis_multi_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_EVICTION] = SAFE("all servers are needed, and the others still have the key"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("all servers are needed, and on the others the lease lasts"),
     [LB_SCENARIO_CLOCK_BACK] =
-        STUCK("a dead holder's lease lasts a minute longer on one, and all are needed"),
+        STUCK("a dead holder's lease lasts one minute longer on one server, and all are needed"),
 };
 
 /* Whose renewals wait for each server for so short a time that a holder gives up before its lease
@@ -183,23 +179,23 @@ const struct lb_expectation redis_redlock_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_BAD_WIRES,
     [LB_SCENARIO_WIRE_CUT] =
-        SAFE("its renewals give up on the servers before the lease ends, and so does it"),
+        SAFE("its renewals fail before the lease ends, and the holder gives up then"),
     [LB_SCENARIO_WIRE_ONE_WAY] =
-        SAFE("its renewals give up on the servers before the lease ends, and so does it"),
-    [LB_SCENARIO_SERVER_PAUSE] = SAFE("the others are a majority, and go on"),
+        SAFE("its renewals fail before the lease ends, and the holder gives up then"),
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("the others are a majority, and continue"),
     [LB_SCENARIO_SERVER_RESTART] =
-        VIOLATED("a server that forgot grants again: two more, and two hold it"),
+        VIOLATED("a server that lost the key grants it again: with two more, two clients hold it"),
     [LB_SCENARIO_SERVER_EMPTY] =
-        VIOLATED("a server that forgot grants again: two more, and two hold it"),
-    [LB_SCENARIO_MINORITY_LOST] = SAFE("the others are a majority, and go on"),
+        VIOLATED("a server that lost the key grants it again: with two more, two clients hold it"),
+    [LB_SCENARIO_MINORITY_LOST] = SAFE("the others are a majority, and continue"),
     [LB_SCENARIO_MAJORITY_LOST] =
-        SAFE("they stay away for longer than a lease, so what they forgot is over"),
+        SAFE("they stay away for longer than a lease, so the grants that they lost have ended"),
     [LB_SCENARIO_NODE_EMPTY] =
-        VIOLATED("a server that forgot grants again: two more, and two hold it"),
+        VIOLATED("a server that lost the key grants it again: with two more, two clients hold it"),
     [LB_SCENARIO_TERMINATED] = SAFE("the keys outlive their holder's connections"),
-    [LB_SCENARIO_EVICTION] =
-        VIOLATED("a server that threw the key away grants again: two more, and two hold it"),
+    [LB_SCENARIO_EVICTION] = VIOLATED(
+        "a server that evicted the key grants it again: with two more, two clients hold it"),
     [LB_SCENARIO_CLOCK_FORWARD] =
-        VIOLATED("a server whose clock jumps grants again: two more, and two hold it"),
+        VIOLATED("a server whose clock jumps grants it again: with two more, two clients hold it"),
     [LB_SCENARIO_CLOCK_BACK] = SAFE("on the other servers a dead holder's lease ends in time"),
 };

@@ -192,9 +192,10 @@ const struct lb_lock lock_redis_fair = {
         {.compatible = REDISSON_COMPATIBLE("RFairLock"),
          .order = "first come, first served, while the clients' clocks agree",
          .hazards =
-             "the clients' clocks say who is dead; a dead head blocks the queue until its time is over "
-             "(5 min by default), and those behind ask without a pause; a head that gives up as it is "
-             "told tells nobody; each grant costs as much as the queue is long",
+             "the clients' clocks decide which waiter is dead; a dead first waiter blocks the "
+             "queue until its time is over (5 min by default), while the waiters behind it ask "
+             "without pause; if the first waiter times out just as it is notified, nobody else "
+             "is notified; the cost of a grant grows with the queue",
          .acquire_requests = 1,
          .release_requests = 2,
          .guarantee = LB_ON_ONE_NODE,

@@ -83,8 +83,8 @@ const struct lb_lock lock_redis_fenced = {
          .order = "none: a message wakes one waiter of each process",
          .token = "INCR of a key beside it, in the acquire's script; re-entry raises it too",
          .hazards =
-             "as redis-reentrant; the token helps only where the guarded resource looks at it, and a "
-             "failover or an eviction may take the counter back",
+             "as redis-reentrant; the token helps only where the guarded resource checks it, and "
+             "a failover or an eviction may reset the counter",
          .acquire_requests = 1,
          .release_requests = 2,
          .guarantee = LB_ON_ONE_NODE,

@@ -126,8 +126,8 @@ const struct lb_lock lock_redis_latch = {
         {.compatible = REDISSON_COMPATIBLE("RCountDownLatch"),
          .order = "all at once",
          .hazards =
-             "a waiter whose message is lost waits for ever; who dies before it counts down keeps it "
-             "shut; a latch that was lost with its server is open",
+             "a waiter whose message is lost waits for ever; a client that dies before it counts "
+             "down keeps the latch closed; a latch that was lost with its server is open",
          .acquire_requests = 1,
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,

@@ -272,14 +272,15 @@ const struct lb_lock lock_redis_multi = {
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_MULTI | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
-    .waits = "a message of the channel of the first that is held, at most until its lease ends",
+    .waits = "a message of the channel of the first key that is held, at most until its lease "
+             "ends",
     .topologies = multi_topologies,
     .about =
         {.compatible = REDISSON_COMPATIBLE("RedissonMultiLock"),
          .order = "none",
          .hazards =
-             "every server is needed: one that is down stops everybody; two that take the same locks "
-             "in different orders may keep each other from them until their time is over",
+             "every server is needed: one that is down stops all clients; two clients that take "
+             "the same locks in different orders may block each other until their time is over",
          .acquire_requests = 10,
          .release_requests = 10,
          .guarantee = LB_ON_ONE_NODE,

@@ -222,16 +222,15 @@ const struct lb_lock lock_redis_permit = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_PERMITS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the next permit's lease ends",
-    .about =
-        {.compatible = REDISSON_COMPATIBLE("RPermitExpirableSemaphore"),
-         .order = "none: a message wakes as many waiters of each process as there are permits",
-         .hazards =
-             "leases end by the clients' clocks: one that is ahead takes permits back too early; an "
-             "ended permit goes back only when somebody asks",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE},
+    .about = {.compatible = REDISSON_COMPATIBLE("RPermitExpirableSemaphore"),
+              .order = "none: a message wakes as many waiters of each process as there are permits",
+              .hazards =
+                  "leases end by the clients' clocks: a client whose clock is ahead takes permits "
+                  "back too early; an ended permit is returned only when a client asks",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE},
     .expected = redis_permit_expected,
     .algorithm = &algorithm,
 };

@@ -42,16 +42,15 @@ const struct lb_lock lock_redis_reentrant = {
         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the lease ends",
-    .about =
-        {.compatible = REDISSON_COMPATIBLE("RLock"),
-         .order = "none: a message wakes one waiter of each process",
-         .hazards =
-             "a message that is lost costs the rest of the lease; a stall longer than the lease, or "
-             "a failover, gives two holders",
-         .acquire_requests = 1,
-         .release_requests = 2,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE},
+    .about = {.compatible = REDISSON_COMPATIBLE("RLock"),
+              .order = "none: a message wakes one waiter of each process",
+              .hazards =
+                  "a lost message costs the rest of the lease; a pause longer than the lease, or a "
+                  "failover, gives two holders",
+              .acquire_requests = 1,
+              .release_requests = 2,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
     .algorithm = &algorithm,
 };

@@ -111,9 +111,9 @@ const struct lb_lock lock_redis_semaphore = {
         {.compatible = REDISSON_COMPATIBLE("RSemaphore"),
          .order = "none: a message wakes as many waiters of each process as there are permits",
          .hazards =
-             "a dead holder's permits never come back, nor one whose answer was lost; a waiter whose "
-             "message is lost waits for the next one, be it for ever; anybody may give back what is "
-             "not his",
+             "permits of a dead holder never come back, nor does one whose answer was lost; a "
+             "waiter whose message is lost waits for the next one, perhaps for ever; any client "
+             "may return permits that it does not hold",
          .acquire_requests = 1,
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,

@@ -90,15 +90,14 @@ const struct lb_lock lock_redis_spin = {
         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about =
-        {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
-         .order = "none",
-         .hazards =
-             "a waiter's pause grows to 128 ms while the lock may be free; who comes late polls "
-             "faster than who waits long",
-         .acquire_requests = 1,
-         .release_requests = 2,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE},
+    .about = {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
+              .order = "none",
+              .hazards =
+                  "a waiter's pause grows to 128 ms while the lock may be free; a new waiter polls "
+                  "faster than one that has waited for long",
+              .acquire_requests = 1,
+              .release_requests = 2,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE},
     .algorithm = &algorithm,
 };

@@ -224,24 +224,25 @@ static const struct lb_algorithm algorithm = {
 const struct lb_lock lock_redis_redlock = {
     .name = "redis-redlock",
     .summary =
-        "SET NX PX on most of several independent servers, validity computed (redis.io's Redlock)",
+        "SET NX PX on a majority of independent servers, with the validity computed (redis.io's "
+        "Redlock)",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .topologies = redlock_topologies,
-    .about =
-        {.compatible = "node-redlock, redsync and others that follow redis.io's text",
-         .order = "none; contenders may split the votes and all try again",
-         .hazards =
-             "a pause longer than the lease, a step of a server's clock, or servers that restart empty "
-             "within a lease let a second holder in; no fencing token",
-         .acquire_requests = 5,
-         .release_requests = 5,
-         .guarantee = LB_ON_MAJORITY,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 500 * LB_MS_NS},
+    .about = {.compatible = "node-redlock, redsync and others that follow redis.io's text",
+              .order = "none; contenders may split the votes and all try again",
+              .hazards =
+                  "a second holder can enter after a pause longer than the lease, a jump of a "
+                  "server's clock, or a restart of servers without data within a lease; no fencing "
+                  "token",
+              .acquire_requests = 5,
+              .release_requests = 5,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_redlock_expected,
     .algorithm = &algorithm,
 };

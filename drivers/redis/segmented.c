@@ -119,23 +119,23 @@ static const struct lb_algorithm algorithm = {
 const struct lb_lock lock_redis_segmented = {
     .name = "redis-segmented",
     .summary =
-        "a hot key cut in segments, each a SET NX PX of its own: several holders at once, a part each",
+        "a hot key divided into segments, each a SET NX PX of its own: several holders at once, "
+        "one for each segment",
     .backend = &backend_redis,
     .primitive = LB_MUTEX,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_SLOTS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about =
-        {.compatible = "SET NX PX by hand on the keys {resource}:seg:i",
-         .order = "none",
-         .hazards =
-             "as redis-setnx, for each segment; the last goods cost up to a try a segment; a sum over "
-             "all segments needs all of them locked",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS},
+    .about = {.compatible = "SET NX PX by hand on the keys {resource}:seg:i",
+              .order = "none",
+              .hazards =
+                  "as redis-setnx, for each segment; the last goods cost up to one try for each "
+                  "segment; a sum over all segments needs all of them locked",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS},
     .store = &redis_store,
     .algorithm = &algorithm,
 };

@@ -143,9 +143,9 @@ const struct lb_lock lock_unsafe_redis_getset_repaired = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS,
          .mistake =
-             "introductory articles, with the last return repaired: the value has no owner, so a late "
-             "holder's DEL frees the next one's lock; losers' GETSET moves the winner's end; clocks "
-             "must agree",
+             "introductory articles, with the last return repaired: the value has no owner, so a "
+             "late holder's DEL frees the next holder's lock; the GETSET of a loser moves the "
+             "end of the winner's lease; clocks must agree",
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_repaired_expected,

@@ -55,8 +55,8 @@ const struct lb_lock lock_unsafe_redis_lua_reentrant = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS,
          .mistake =
-             "introductory articles: re-entry without a counter, unlock by DEL: the inner unlock frees "
-             "the lock while the outer holder works on",
+             "introductory articles: re-entry without a counter, unlock by DEL: the inner unlock "
+             "frees the lock while the outer holder continues",
          .exposed_by = "reentrant",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_reentrant_expected,

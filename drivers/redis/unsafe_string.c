@@ -151,8 +151,8 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
          .guarantee = LB_NO_GUARANTEE,
          .crash = LB_CRASH_NEVER,
          .mistake =
-             "introductory articles: SETNX and EXPIRE as two calls; who dies between them leaves a key "
-             "without expiry, and nobody gets the lock again",
+             "introductory articles: SETNX and EXPIRE as two calls; a client that dies between "
+             "them leaves a key without expiry, and no client gets the lock again",
          .exposed_by = "crash",
          .exposed_as = LB_EXPOSED_STUCK},
     .expected = unsafe_setnx_expire_expected,
@@ -184,8 +184,8 @@ const struct lb_lock lock_unsafe_redis_del = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS,
          .mistake =
-             "introductory articles: DEL without owner check; a holder whose lease has ended deletes "
-             "the next one's lock, and a third comes in",
+             "introductory articles: DEL without a check of the owner; a holder whose lease has "
+             "ended deletes the next holder's lock, and a third client enters",
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_del_expected,
@@ -217,8 +217,8 @@ const struct lb_lock lock_unsafe_redis_get_del = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS,
          .mistake =
-             "introductory articles: GET, compare, DEL as two calls; the lease may end between them, "
-             "and the DEL hits the next one's lock",
+             "introductory articles: GET, compare, DEL as two calls; the lease may end between "
+             "them, and the DEL deletes the next holder's lock",
          .exposed_by = "late",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_del_expected,
@@ -242,18 +242,17 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
     .primitive = LB_MUTEX,
     .caps = UNSAFE_CAPS,
     .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: a guessed expiry that nothing extends; work that takes longer "
-             "goes on without the lock, beside the next holder",
-         .exposed_by = "short-lease",
-         .exposed_as = LB_EXPOSED_EXPIRED},
+    .about = {.order = "none",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 100 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: a guessed expiry that nothing extends; work that takes "
+                  "longer continues without the lock, beside the next holder",
+              .exposed_by = "short-lease",
+              .exposed_as = LB_EXPOSED_EXPIRED},
     .expected = unsafe_ttl_short_expected,
     .store = &redis_store,
     .algorithm = &unsafe_redis_ttl_short_algorithm,
@@ -286,9 +285,9 @@ const struct lb_lock lock_unsafe_redis_renew_late = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS,
          .mistake =
-             "introductory articles: a watchdog that renews a 30 s lease after 29 s, then every 20 s by "
-             "20 s, by EXPIRE, without owner check or a look at its answer: it extends what has ended, "
-             "or somebody else's",
+             "introductory articles: a watchdog that renews a 30 s lease after 29 s, then every "
+             "20 s by 20 s, by EXPIRE, without a check of the owner or of the answer: it extends "
+             "a lease that has ended, or another client's",
          .exposed_by = "late-renewal",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_renew_late_expected,

@@ -124,17 +124,16 @@ const struct lb_lock lock_redis_wait = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .topologies = (const char *const[]){"redis-replicas", "redis-sentinel", "redis-cluster", NULL},
-    .about =
-        {.compatible = "as redis-setnx: whoever speaks SET NX PX with a random token",
-         .order = "none",
-         .hazards =
-             "WAIT makes a safe failover likelier, not certain: a replica without the lock may be "
-             "promoted; a replica that hangs makes every acquire wait and fail",
-         .acquire_requests = 2,
-         .release_requests = 1,
-         .guarantee = LB_ON_ASYNC_REPLICA,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 500 * LB_MS_NS},
+    .about = {.compatible = "as redis-setnx: every client that uses SET NX PX with a random token",
+              .order = "none",
+              .hazards =
+                  "WAIT makes a safe failover more likely, not certain: a replica without the lock "
+                  "may be promoted; with a replica that hangs every acquire waits and fails",
+              .acquire_requests = 2,
+              .release_requests = 1,
+              .guarantee = LB_ON_ASYNC_REPLICA,
+              .crash = LB_CRASH_LEASE,
+              .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_wait_expected,
     .algorithm = &algorithm,
 };

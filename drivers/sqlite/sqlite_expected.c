@@ -8,7 +8,7 @@ const struct lb_expectation sqlite_immediate_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_PAUSE] = SAFE("a stopped process keeps its file locks; others wait"),
     [LB_SCENARIO_HOLDER_KILL] =
         SAFE("the kernel frees a dead process's file locks, and its journal is rolled back"),
-    [LB_SCENARIO_WAITER_KILL] = SAFE("a waiter has nothing"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a waiter owns nothing"),
 };
 
 const struct lb_expectation sqlite_table_expected[LB_SCENARIOS] = {EXPECT_LEASE_CLIENTS,

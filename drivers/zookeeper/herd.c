@@ -182,18 +182,18 @@ static const struct lb_algorithm algorithm = {
 const struct lb_lock lock_zk_herd = {
     .name = "zk-herd",
     .summary =
-        "one ephemeral node that everybody watches: each release wakes all (the lock that does not scale)",
+        "one ephemeral node that all waiters watch: each release wakes all of them (the lock "
+        "that does not scale)",
     .backend = &backend_zookeeper,
     .primitive = LB_MUTEX,
     .caps = ZK_CAPS | LB_CAP_FENCE,
     .claims = ZK_CLAIMS,
-    .waits = "watch the node, all of them",
-    .about = {.compatible = "whoever creates the same ephemeral node",
+    .waits = "all waiters watch the node",
+    .about = {.compatible = "every client that creates the same ephemeral node",
               .order = "none",
               .token = ZK_TOKEN,
               .hazards = ZK_HAZARDS
-              "; each release wakes every waiter, N requests for one grant; waiters may "
-              "starve",
+              "; each release wakes every waiter: N requests for one grant; waiters may starve",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

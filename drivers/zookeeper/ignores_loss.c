@@ -48,7 +48,7 @@ const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
          .crash_slack_ns = ZK_CRASH_SLACK_NS,
          .mistake =
              "Curator's acquire and release without a listener (CURATOR-206): the expiry of the "
-             "session goes unheard, and the holder works on beside the next one",
+             "session is not noticed, and the holder continues beside the next one",
          .exposed_by = "pause",
          .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = zk_ignores_loss_expected,

@@ -94,9 +94,8 @@ const struct lb_lock lock_zk_multi = {
     .about = {.compatible = "Curator's InterProcessMultiLock and, on each key, InterProcessMutex",
               .order = "first come, first served on each key",
               .token = ZK_TOKEN " of the first key",
-              .hazards =
-                  ZK_HAZARDS "; a waiter holds the keys before the one it waits for; callers must "
-                             "agree on the order of keys",
+              .hazards = ZK_HAZARDS "; a waiter holds the keys before the one that it waits for; "
+                                    "callers must agree on the order of keys",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

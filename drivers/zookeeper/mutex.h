@@ -16,12 +16,12 @@ lb_residue_fn zk_residue;
 #define ZK_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION | LB_CAP_SHARE)
 #define ZK_CLAIMS (LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE)
 #define ZK_KEEPS_CONTAINERS                                                                        \
-    "a container node a key, as Curator does; the server removes those that stay empty"
+    "a container node for each key, as Curator does; the server removes those that stay empty"
 #define ZK_ORDER "first come, first served, by the server's sequence numbers"
 #define ZK_TOKEN "the transaction that made the node (czxid)"
-#define ZK_HAZARDS                                                                                         \
-    "a holder that is paused for longer than its session goes on beside the next one; a dead holder's is " \
-    "freed when its session ends, and a session lasts at least two ticks (4 s)"
+#define ZK_HAZARDS                                                                                  \
+    "a holder that is paused for longer than its session continues beside the next holder; a dead " \
+    "holder's lock is freed when its session ends, and a session lasts at least two ticks (4 s)"
 /* A session that asks for less than two ticks gets two; its end is rounded up to a tick. */
 #define ZK_CRASH_SLACK_NS (5 * LB_S_NS)
 

@@ -100,7 +100,7 @@ const struct lb_lock lock_zk_rwlock = {
                   "first come, first served, readers together; neither readers nor writers starve",
               .token = ZK_TOKEN "; a reader's lies between its writers'",
               .hazards = ZK_HAZARDS
-              "; a reader can't become a writer; a writer that goes wakes all readers",
+              "; a reader can't become a writer; a writer that leaves wakes all readers",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

@@ -46,13 +46,13 @@ const struct lb_lock lock_zk_recipe = {
     .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR,
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor",
-    .keeps = "a persistent node a key, as the C recipe does: nobody removes it",
+    .keeps = "a persistent node for each key, as the C recipe does: nobody removes it",
     .about = {.compatible = "zkr_lock of ZooKeeper's C recipes, and their Java WriteLock",
               .order = ZK_ORDER,
               .token = ZK_TOKEN,
               .hazards = ZK_HAZARDS
-              "; real zkr_locks on one handle share a node, and so the lock; a real "
-              "WriteLock may sleep for ever when the node before it goes as it looks",
+              "; real zkr_locks on one handle share a node, and so the lock; a real WriteLock "
+              "may sleep for ever when the node before it disappears while it looks",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

@@ -169,18 +169,20 @@ static const struct lb_algorithm algorithm = {
 
 const struct lb_lock lock_zk_semaphore = {
     .name = "zk-semaphore",
-    .summary = "a lock, and a node for each permit that is out (Curator's InterProcessSemaphoreV2)",
+    .summary = "a lock, and a node for each permit that is held (Curator's "
+               "InterProcessSemaphoreV2)",
     .backend = &backend_zookeeper,
     .primitive = LB_SEMAPHORE,
     .caps = ZK_CAPS | LB_CAP_FAIR | LB_CAP_PERMITS,
     .claims = ZK_CLAIMS,
     .waits = "watch predecessor, the first of them the permits",
     .keeps =
-        "three container nodes a key, as Curator does; the server removes those that stay empty",
+        "three container nodes for each key, as Curator does; the server removes those that stay "
+        "empty",
     .about = {.compatible = "Curator's InterProcessSemaphoreV2",
               .order = ZK_ORDER,
               .hazards = ZK_HAZARDS
-              "; a try is turned away while another is just acquiring; two that take "
+              "; a try is refused while another client is acquiring; two clients that take "
               "several permits each may wait for each other",
               .acquire_requests = 5,
               .release_requests = 1,
