@@ -1,7 +1,5 @@
-/* choose: which key an attempt takes, or keys; and whether as a reader. */
-#include <string.h>
-
-#include "bench/load/guard.h"
+/* choose: see choose.h. */
+#include "bench/load/choose.h"
 
 #define DRAWS 64 /* for a key that will do; then the next one that does */
 
@@ -20,7 +18,7 @@ static void use_key(struct client *client, uint32_t index) {
     watch_for(client, 0, index);
 }
 
-static bool has(const uint32_t *keys, int count, uint32_t key) {
+static bool has_key(const uint32_t *keys, int count, uint32_t key) {
     for (int i = 0; i < count; i++) {
         if (keys[i] == key) return true;
     }
@@ -35,10 +33,10 @@ static void choose_several(struct client *client) {
     int wanted = shared->plan->keys_at_once;
     for (int count = 0; count < wanted; count++) {
         uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
-        for (int i = 0; i < DRAWS && has(chosen, count, index); i++) {
+        for (int i = 0; i < DRAWS && has_key(chosen, count, index); i++) {
             index = keys_pick(&shared->keys, client->index, &client->rng);
         }
-        while (has(chosen, count, index)) index = (index + 1) % shared->key_count;
+        while (has_key(chosen, count, index)) index = (index + 1) % shared->key_count;
         int at = count;
         for (; at > 0 && chosen[at - 1] > index; at--) chosen[at] = chosen[at - 1];
         chosen[at] = index;

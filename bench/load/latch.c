@@ -4,8 +4,9 @@
  * begin. Then the counters hold and count down, and the others await. Checked: no awaiter returns
  * before the last count-down was called, and who comes late to an open latch does not wait. A
  * client that is alone counts down, then awaits. */
+#include "bench/load/account.h"
+#include "bench/load/attempt.h"
 #include "bench/load/hold.h"
-#include "bench/load/kinds.h"
 #include "bench/load/session.h"
 
 #define BARRIER_FIRST_NS (50 * LB_US_NS) /* between two looks, doubled ... */
@@ -19,22 +20,23 @@ struct round {
 };
 
 static bool is_over(const struct shared *shared) {
-    return atomic_load(&shared->rounds_over) || lb_stopping() || atomic_load(&shared->lost) > 0;
+    return atomic_load(&shared->latch.rounds_over) || lb_stopping() ||
+           atomic_load(&shared->lost) > 0;
 }
 
 /* Waits until all clients have come to their n-th barrier. */
-static void barrier(struct client *client, uint64_t number) {
+static void pass_barrier(struct client *client, uint64_t number) {
     struct shared *shared = client->worker->shared;
     uint64_t goal = number * (uint64_t)shared->clients;
     int64_t wait_ns = BARRIER_FIRST_NS;
-    atomic_fetch_add(&shared->arrived, 1);
-    while (atomic_load(&shared->arrived) < goal && !is_over(shared)) {
+    atomic_fetch_add(&shared->latch.arrived, 1);
+    while (atomic_load(&shared->latch.arrived) < goal && !is_over(shared)) {
         lb_sleep_until(lb_now() + wait_ns);
         if (wait_ns < BARRIER_LAST_NS) wait_ns *= 2;
     }
 }
 
-static void take_key(struct client *client, const struct round *round) {
+static void use_round_key(struct client *client, const struct round *round) {
     client->request = shared_request(client->worker->shared, round->number, client->key);
     client->request.client = client->index;
     client->request.bound = round->counters;
@@ -47,7 +49,7 @@ static void end_round(struct client *client, const struct round *round) {
     const struct lb_lock *lock = session->lock;
     struct lb_err err = {0};
     if (round->number == 0 || !session_join(client)) return;
-    if (!atomic_load(&shared->spoilt) && !lb_stopping()) {
+    if (!atomic_load(&shared->latch.spoilt) && !lb_stopping()) {
         client->request.deadline_ns = lb_now() + LATE_NS;
         enum lb_outcome outcome =
             lock->algorithm->acquire(session, &client->request, &client->grant);
@@ -55,7 +57,7 @@ static void end_round(struct client *client, const struct round *round) {
             atomic_fetch_add(&shared->findings.early, 1);
         }
         if (outcome > LB_TIMEOUT) client_mend(client, outcome);
-        if (round->measured) atomic_fetch_add(&shared->rounds, 1);
+        if (round->measured) atomic_fetch_add(&shared->latch.rounds, 1);
     }
     if (lock->algorithm->disarm && !client->session->broken)
         lock->algorithm->disarm(session, &client->request, &err);
@@ -67,37 +69,37 @@ static void begin_round(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     struct lb_session *session = &client->session->lb;
     struct lb_err err = {0};
-    atomic_store(&shared->invoked, 0);
-    atomic_store(&shared->spoilt, 0);
-    atomic_store(&shared->last_awake_ns, 0);
-    take_key(client, round);
+    atomic_store(&shared->latch.invoked, 0);
+    atomic_store(&shared->latch.spoilt, 0);
+    atomic_store(&shared->latch.last_awake_ns, 0);
+    use_round_key(client, round);
     bool armed = lb_now() < stage_end_ns(shared) && session_join(client);
     if (armed) {
         armed = session->lock->algorithm->arm(session, &client->request, &err) == 0;
         session_part(client);
     }
     if (err.code && !client->worker->stats->first_err.code) client->worker->stats->first_err = err;
-    if (!armed) atomic_store(&shared->rounds_over, 1);
+    if (!armed) atomic_store(&shared->latch.rounds_over, 1);
 }
 
 static void count_down(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     enum lb_outcome inner = LB_OK, outcome = LB_BROKEN;
     int64_t from_ns = lb_now();
-    client->told = LB_OK;
+    client->hold.told = LB_OK;
     client->request.held = 1;
     hold(client, from_ns, &inner);
     bool joined = session_join(client);
     int64_t invoked_ns = lb_now();
     if (joined) {
-        atomic_store(&shared->last_invoked_ns, invoked_ns);
+        atomic_store(&shared->latch.last_invoked_ns, invoked_ns);
         /* before the call: whoever awaits may return from now on */
-        atomic_fetch_add(&shared->invoked, 1);
+        atomic_fetch_add(&shared->latch.invoked, 1);
         outcome = client->session->lb.lock->algorithm->release(&client->session->lb,
                                                                &client->request, &client->grant);
     }
     client->ended_ns = lb_now();
-    if (outcome != LB_OK) atomic_store(&shared->spoilt, 1);
+    if (outcome != LB_OK) atomic_store(&shared->latch.spoilt, 1);
     if (round->measured) {
         client_count(client, outcome);
         client->stats->grants += outcome == LB_OK;
@@ -119,18 +121,18 @@ static enum lb_outcome await_open(struct client *client, int64_t started_ns) {
         enum lb_outcome outcome =
             session->lock->algorithm->acquire(session, &client->request, &client->grant);
         bool again = outcome == LB_TIMEOUT && lb_now() < deadline_ns && !is_over(shared);
-        if (!again || atomic_load(&shared->spoilt)) return outcome;
+        if (!again || atomic_load(&shared->latch.spoilt)) return outcome;
     }
 }
 
 static void note_awake(struct shared *shared, int64_t now_ns) {
-    int64_t last_ns = atomic_load(&shared->last_awake_ns);
+    int64_t last_ns = atomic_load(&shared->latch.last_awake_ns);
     while (now_ns > last_ns &&
-           !atomic_compare_exchange_weak(&shared->last_awake_ns, &last_ns, now_ns)) {
+           !atomic_compare_exchange_weak(&shared->latch.last_awake_ns, &last_ns, now_ns)) {
     }
 }
 
-static void await(struct client *client, const struct round *round) {
+static void await_round(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     enum lb_outcome outcome = LB_BROKEN;
     int64_t started_ns = lb_now();
@@ -138,8 +140,9 @@ static void await(struct client *client, const struct round *round) {
     if (joined) outcome = await_open(client, started_ns);
     int64_t now_ns = client->ended_ns = lb_now();
     if (outcome == LB_OK) {
-        bool early = atomic_load(&shared->invoked) < round->counters;
-        if (early && !atomic_load(&shared->spoilt)) atomic_fetch_add(&shared->findings.early, 1);
+        bool early = atomic_load(&shared->latch.invoked) < round->counters;
+        if (early && !atomic_load(&shared->latch.spoilt))
+            atomic_fetch_add(&shared->findings.early, 1);
         atomic_fetch_add(&shared->cells[0].grants, 1);
         atomic_fetch_add(&shared->cells[0].counter, 1);
         note_awake(shared, now_ns);
@@ -147,7 +150,7 @@ static void await(struct client *client, const struct round *round) {
     if (round->measured) {
         client_count(client, outcome);
         if (outcome == LB_OK) {
-            int64_t opened_ns = atomic_load(&shared->last_invoked_ns);
+            int64_t opened_ns = atomic_load(&shared->latch.last_invoked_ns);
             client_granted(client, now_ns - started_ns);
             recorder_add(&client->worker->stats->recorder, METRIC_ACQUIRE_DUE, now_ns - started_ns);
             if (opened_ns > started_ns && opened_ns <= now_ns) {
@@ -172,17 +175,17 @@ void latch_rounds(struct client *client) {
         if (first) end_round(client, &round);
         round.number++;
         if (first) begin_round(client, &round);
-        barrier(client, ++barriers);
+        pass_barrier(client, ++barriers);
         if (is_over(shared)) break;
-        if (!first) take_key(client, &round);
+        if (!first) use_round_key(client, &round);
         round.measured = lb_now() >= stage_begin_ns(shared);
         if (round.measured) session_begin_window(client->session);
         if (client->index < round.counters) count_down(client, &round);
-        if (client->index >= round.counters || shared->clients == 1) await(client, &round);
-        barrier(client, ++barriers);
+        if (client->index >= round.counters || shared->clients == 1) await_round(client, &round);
+        pass_barrier(client, ++barriers);
         int64_t awake_ns =
-            atomic_load(&shared->last_awake_ns) - atomic_load(&shared->last_invoked_ns);
-        if (first && round.measured && awake_ns > 0 && !atomic_load(&shared->spoilt)) {
+            atomic_load(&shared->latch.last_awake_ns) - atomic_load(&shared->latch.last_invoked_ns);
+        if (first && round.measured && awake_ns > 0 && !atomic_load(&shared->latch.spoilt)) {
             recorder_add(&client->worker->stats->recorder, METRIC_LAST_AWAKE, awake_ns);
         }
         client_turn(client);

@@ -130,7 +130,7 @@ static bool settle(struct client *client) {
     struct session *session = client->session;
     const struct lb_lock *lock = session->lb.lock;
     if (!lock->algorithm->settle) {
-        client->unsettled = false;
+        client->unsettled_until_ns = 0;
         return true;
     }
     session->users++;
@@ -140,9 +140,9 @@ static bool settle(struct client *client) {
         /* A lease ends by itself; a session may outlast what was asked for, so it must be
          * settled. */
         bool over = lb_now() >= client->unsettled_until_ns;
-        if ((lock->caps & LB_CAP_LEASE) && over) client->unsettled = false;
+        if ((lock->caps & LB_CAP_LEASE) && over) client->unsettled_until_ns = 0;
     } else {
-        client->unsettled = false;
+        client->unsettled_until_ns = 0;
     }
     session_part(client);
     return settled;
@@ -150,7 +150,7 @@ static bool settle(struct client *client) {
 
 bool session_restore(struct client *client) {
     if (!reopen(client->session)) return false;
-    return !client->unsettled || settle(client);
+    return !client->unsettled_until_ns || settle(client);
 }
 
 void session_break(struct session *session) {

@@ -47,7 +47,7 @@ bool session_restore(struct client *client);
 /* Goes in to call the driver, if the session is fit. */
 static inline bool session_join(struct client *client) {
     struct session *session = client->session;
-    if (__builtin_expect(!session->connected || session->broken || client->unsettled, 0)) {
+    if (__builtin_expect(!session->connected || session->broken || client->unsettled_until_ns, 0)) {
         if (!session_restore(client)) return false;
     }
     session->users++;
@@ -98,7 +98,7 @@ static inline void client_calls(struct client *client) {
 }
 
 static inline void client_called(struct client *client) {
-    if (__builtin_expect(client->session->watchdog != NULL, 0)) gate_leave(&client->gate);
+    if (__builtin_expect(client->session->watchdog != NULL, 0)) gate_leave(&client->hold.gate);
 }
 
 #endif

@@ -15,9 +15,9 @@
 #include "bench/base/err.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/crowd.h"
+#include "bench/measure/reacquire.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
-#include "bench/measure/turns.h"
 #include "bench/measure/versions.h"
 #include "bench/oplog/oplog.h"
 #include "bench/workload/keys.h"
@@ -25,15 +25,17 @@
 #include "drivers/driver.h"
 
 #define KEY_TEXT_MAX 96
+#define OBSERVERS_MAX 3
+
+struct observer;
 
 /* What a grant lets its client into. */
-enum guard {
-    GUARD_CELL,    /* one at a time */
-    GUARD_STORE,   /* one at a time, into a guarded store in memory too */
-    GUARD_CELLS,   /* one at a time, in several keys' */
-    GUARD_SLOT,    /* one at a time in each slot of a key */
-    GUARD_READERS, /* readers together, or a writer */
-    GUARD_PERMITS  /* up to a bound */
+enum entry_kind {
+    ENTRY_CELL,    /* one at a time */
+    ENTRY_CELLS,   /* one at a time, in several keys' */
+    ENTRY_SLOT,    /* one at a time in each slot of a key */
+    ENTRY_READERS, /* readers together, or a writer */
+    ENTRY_PERMITS  /* up to a bound */
 };
 
 /* A stage's course. The supervisor moves it on; clients wait at PING and at CLOSE. */
@@ -97,6 +99,27 @@ struct worker_stats {
     struct lb_err first_err; /* the first operation that failed */
 };
 
+/* The rounds of a latch: see latch.c. */
+struct shared_latch {
+    _Alignas(64) _Atomic uint64_t arrived; /* at a barrier, over all rounds */
+    _Atomic int rounds_over;
+    _Atomic uint32_t invoked; /* count-downs of the round that were called */
+    _Atomic int64_t last_invoked_ns, last_awake_ns;
+    _Atomic int spoilt;      /* a count-down of the round failed */
+    _Atomic uint64_t rounds; /* complete ones in the window */
+};
+
+/* The guarded store: see store.h. */
+struct shared_store {
+    bool kept;                      /* there is one */
+    bool fenced;                    /* the lock has tokens */
+    const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
+    struct guarded *keys;           /* a cell each; NULL = no store */
+    uint64_t *values; /* the backend's in the end, as numbers of writes, a cell each; or NULL */
+    bool collected;   /* the values are there */
+    struct store_counts counts;
+};
+
 struct shared {
     size_t bytes; /* of the mapping */
 
@@ -108,23 +131,22 @@ struct shared {
     struct keypicker keys;
     int clients, threads, processes;
     int readers; /* per cent of attempts */
-    enum guard guard;
+    enum entry_kind entry;
     bool own_cells; /* a cell a client: the tool's own cost */
     uint32_t key_count;
-    uint32_t depth;      /* of re-entry */
-    bool churn;          /* a session for each attempt */
-    bool one_key;        /* each attempt of a client takes the same one, and alike */
-    bool more_to_enter;  /* order is watched, or a history is kept */
-    bool no_hold;        /* nothing passes between the grant and the release */
-    uint32_t slots;      /* cells of a key */
-    uint32_t cell_count; /* key_count * slots */
-    uint32_t turn_keys;  /* keys whose turns are kept; 0: who is next to whom has no order here */
+    uint32_t depth;          /* of re-entry */
+    bool churn;              /* a session for each attempt */
+    bool one_key;            /* each attempt of a client takes the same one, and alike */
+    bool no_hold;            /* nothing passes between the grant and the release */
+    uint32_t slots;          /* cells of a key */
+    uint32_t cell_count;     /* key_count * slots */
+    uint32_t reacquire_keys; /* keys whose reacquisition distances are kept; 0 = none */
     char key_prefix[48];
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
     int64_t connect_deadline_ns;
-    bool has_store, store_fenced;         /* a guarded store; of a lock with tokens */
-    const struct lb_store *store_backend; /* where its fenced values are; NULL = in memory */
+    const struct observer *observers[OBSERVERS_MAX]; /* observe.h */
+    int observer_count;
 
     /* Its course. */
     _Alignas(64) _Atomic int phase;
@@ -136,33 +158,19 @@ struct shared {
 
     _Atomic int lost; /* clients that were killed on purpose */
 
-    /* Latches: see latch.c. */
-    _Alignas(64) _Atomic uint64_t arrived; /* at a barrier, over all rounds */
-    _Atomic int rounds_over;
-    _Atomic uint32_t invoked; /* count-downs of the round that were called */
-    _Atomic int64_t last_invoked_ns, last_awake_ns;
-    _Atomic int spoilt;      /* a count-down of the round failed */
-    _Atomic uint64_t rounds; /* complete ones in the window */
-
+    struct shared_latch latch;
     struct oplog *oplog; /* of all operations; NULL = not kept */
     struct findings findings;
     struct cell *cells;
     struct crowds crowds;
     struct versions *versions; /* a key each; NULL = not an optimistic lock */
-    struct guarded *store;     /* a cell each; NULL = no guarded store */
-    uint64_t *store_values;    /* the backend's in the end, a cell each; NULL = it keeps none */
-    bool store_collected;      /* they are there */
-    struct store_counts store_counts;
+    struct shared_store store;
     _Atomic int64_t
         *latest_started; /* a key each: the latest start among those granted; NULL = not watched */
     struct client_stats *client; /* clients */
-    void *turns;                 /* clients, turns_bytes(turn_keys) apart */
+    void *reacquire;             /* clients, reacquire_bytes(reacquire_keys) apart */
     struct worker_stats *worker; /* threads */
 };
-
-/* Maps and lays out. NULL with err (LB_EXIT_MACHINE: too little memory, and what to lower). */
-struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
-                          struct lb_err *err);
 
 /* Writes a key's name, NUL-terminated, into text (KEY_TEXT_MAX bytes). Returns its length. */
 size_t shared_key_name(const struct shared *shared, uint32_t index, char *text);

@@ -5,51 +5,56 @@
 
 void store_shape(struct shared *shape) {
     const struct lb_lock *lock = shape->lock->lock;
-    bool exclusive = shape->guard != GUARD_PERMITS && !(lock->caps & LB_CAP_BASELINE) &&
+    bool exclusive = shape->entry != ENTRY_PERMITS && !(lock->caps & LB_CAP_BASELINE) &&
                      (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK ||
                       (lock->caps & LB_CAP_SLOTS));
     if (shape->plan->store == STORE_NONE || !exclusive) return;
-    shape->has_store = true;
+    shape->store.kept = true;
     /* Of several keys a grant's token is the first one's. */
-    shape->store_fenced = (lock->caps & LB_CAP_FENCE) && shape->guard != GUARD_CELLS;
-    if (shape->plan->store == STORE_BACKEND && (shape->store_fenced || shape->plan->stock > 0)) {
-        shape->store_backend = lock->store;
+    shape->store.fenced = (lock->caps & LB_CAP_FENCE) && shape->entry != ENTRY_CELLS;
+    if (shape->plan->store == STORE_BACKEND && (shape->store.fenced || shape->plan->stock > 0)) {
+        shape->store.backend = lock->store;
     }
-    if (shape->store_backend) {
+    if (shape->store.backend) {
         shape->no_hold = false; /* the store's calls are part of it */
-    } else if (shape->guard == GUARD_CELL) {
-        shape->guard = GUARD_STORE;
     }
 }
 
 static uint32_t cell_index(const struct client *client) {
-    return (uint32_t)(client->cell - client->worker->shared->cells);
+    return (uint32_t)(client->at.cell - client->worker->shared->cells);
 }
 
 /* The store's key of the i-th key of the grant. */
 static struct guarded *key_of(const struct client *client, int i) {
     struct shared *shared = client->worker->shared;
-    return &shared->store[i == 0 ? cell_index(client) : client->request.keys[i].index];
+    return &shared->store.keys[i == 0 ? cell_index(client) : client->request.keys[i].index];
 }
 
 static int key_count(const struct client *client) {
-    return client->guard == GUARD_CELLS ? client->request.key_count : 1;
+    return client->worker->shared->entry == ENTRY_CELLS ? client->request.key_count : 1;
 }
 
-void store_come(struct client *client) {
+static void enter_in_memory(struct client *client, void *mine, int64_t started_ns,
+                            int64_t acquired_ns) {
     const struct shared *shared = client->worker->shared;
-    for (int i = 0; i < key_count(client); i++) {
-        store_enter(key_of(client, i), client->grant.token, shared->store_fenced,
-                    &client->visits[i]);
+    struct visit *visits = mine;
+    (void)started_ns, (void)acquired_ns;
+    for (int i = 0; i < key_count(client) && !client->request.shared; i++) {
+        store_enter(key_of(client, i), client->grant.token, shared->store.fenced, &visits[i]);
     }
 }
 
-void store_go(struct client *client) {
+static void leave_in_memory(struct client *client, void *mine) {
     struct shared *shared = client->worker->shared;
-    for (int i = 0; i < key_count(client); i++) {
-        store_leave(key_of(client, i), &shared->store_counts, &client->visits[i]);
+    struct visit *visits = mine;
+    for (int i = 0; i < key_count(client) && !client->request.shared; i++) {
+        store_leave(key_of(client, i), &shared->store.counts, &visits[i]);
     }
 }
+
+const struct observer store_in_memory = {.client_bytes = LB_KEYS_MAX * sizeof(struct visit),
+                                         .entered = enter_in_memory,
+                                         .leaving = leave_in_memory};
 
 /* What the backend said, as the visit's fence. A session that is over ends the hold. */
 static enum lb_outcome take_word(struct visit *visit, enum lb_outcome outcome) {
@@ -69,14 +74,15 @@ uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell) {
     return stock / shared->slots + (cell % shared->slots == 0 ? stock % shared->slots : 0);
 }
 
-enum lb_outcome store_install(struct client *client) {
+static enum lb_outcome install_token(struct client *client, void *mine) {
     const struct shared *shared = client->worker->shared;
-    const struct lb_store *store = shared->store_backend;
-    struct visit *visit = client->visits;
+    const struct lb_store *store = shared->store.backend;
+    struct visit *visit = mine;
     enum lb_outcome outcome = LB_OK;
+    if (client->request.shared) return LB_OK;
     *visit = (struct visit){.token = client->grant.token};
     client_calls(client);
-    if (client->told == LB_OK) {
+    if (client->hold.told == LB_OK) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = value_request(shared, cell_index(client), name);
         outcome = store->install(&client->session->lb, &request, visit->token, &visit->fenced);
@@ -84,17 +90,18 @@ enum lb_outcome store_install(struct client *client) {
     }
     client_called(client);
     store_enter_beside(key_of(client, 0), visit);
-    return client->told != LB_OK ? client->told : outcome;
+    return client->hold.told != LB_OK ? client->hold.told : outcome;
 }
 
-enum lb_outcome store_save(struct client *client) {
+static enum lb_outcome write_value(struct client *client, void *mine) {
     struct shared *shared = client->worker->shared;
-    const struct lb_store *store = shared->store_backend;
-    struct visit *visit = client->visits;
+    const struct lb_store *store = shared->store.backend;
+    struct visit *visit = mine;
     enum lb_outcome outcome = LB_OK;
+    if (client->request.shared) return LB_OK;
     client_calls(client);
     bool sells = shared->plan->stock > 0;
-    bool writes = client->told == LB_OK && !(sells && visit->fenced == 0);
+    bool writes = client->hold.told == LB_OK && !(sells && visit->fenced == 0);
     if (writes) store_write_beside(key_of(client, 0), visit);
     if (writes && visit->fence == FENCE_ACCEPTED) {
         char name[KEY_TEXT_MAX];
@@ -104,12 +111,15 @@ enum lb_outcome store_save(struct client *client) {
         outcome = take_word(visit, outcome);
     }
     client_called(client);
-    if (writes) store_count(key_of(client, 0), &shared->store_counts, visit);
-    return client->told != LB_OK ? client->told : outcome;
+    if (writes) store_count(key_of(client, 0), &shared->store.counts, visit);
+    return client->hold.told != LB_OK ? client->hold.told : outcome;
 }
 
+const struct observer store_in_backend = {
+    .client_bytes = sizeof(struct visit), .begin_hold = install_token, .end_hold = write_value};
+
 int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
-    const struct lb_store *store = shared->store_backend;
+    const struct lb_store *store = shared->store.backend;
     if (store->setup && store->setup(session, err) != 0) return -1;
     for (uint32_t i = 0; shared->plan->stock > 0 && i < shared->cell_count; i++) {
         char name[KEY_TEXT_MAX];
@@ -124,17 +134,17 @@ int store_prepare(const struct shared *shared, struct lb_session *session, struc
 }
 
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err) {
-    const struct lb_store *store = shared->store_backend;
+    const struct lb_store *store = shared->store.backend;
     for (uint32_t i = 0; i < shared->cell_count; i++) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = value_request(shared, i, name);
-        uint64_t *value = &shared->store_values[i];
+        uint64_t *value = &shared->store.values[i];
         if (store->read(session, &request, value) != LB_OK) {
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         }
         if (shared->plan->stock > 0) *value = store_stock_of_cell(shared, i) - *value;
         if (store->drop(session, &request, err) != 0) return -1;
     }
-    shared->store_collected = true;
+    shared->store.collected = true;
     return 0;
 }

@@ -1,7 +1,7 @@
 /* store: a client's way to the guarded store of its stage: in shared memory, or, what is fenced, in
  * the lock's own backend. What is unfenced is in memory always.
  *
- * In memory it costs no call: the guard enters and leaves it with its cells. In the backend each
+ * In memory it costs no call: the client enters and leaves it with its cells. In the backend each
  * step is a round trip, so it belongs to the hold: it begins with the installation and ends with
  * the write.
  *
@@ -11,21 +11,16 @@
 #ifndef BENCH_LOAD_STORE_H
 #define BENCH_LOAD_STORE_H
 
-#include "bench/load/client.h"
+#include "bench/load/observe.h"
 #include "drivers/store.h"
 
 /* What a stage of this plan and lock has, once its guard and cell_count are known. Only exclusive
  * grants write: of semaphores, latches and optimistic locks there is none. */
 void store_shape(struct shared *shape);
 
-/* In memory, on entry and before leaving, for all keys of the grant; the caller knows that there is
- * a store. */
-void store_come(struct client *client);
-void store_go(struct client *client);
-
-/* In the backend. Not LB_OK: what ended the session; then it neither reads nor writes any more. */
-enum lb_outcome store_install(struct client *client);
-enum lb_outcome store_save(struct client *client);
+/* What enters and leaves the store with the client's grant: of stages with a store in memory, and
+ * with one in the backend. */
+extern const struct observer store_in_memory, store_in_backend;
 
 /* Before the load, by the first client: makes the backend's store ready and fills it with the
  * stock, if the plan has one. 0, or -1 with err. */

@@ -1,8 +1,6 @@
 /* trace: see trace.h. */
 #include "bench/load/trace.h"
 
-#include "bench/load/guard.h"
-
 _Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKNOWN &&
                    (int)OPLOG_OUTCOMES == (int)LB_OUTCOMES,
                "a history's outcomes are the drivers'");
@@ -13,11 +11,11 @@ bool trace_applies(const struct plan *plan, const struct lb_lock *lock) {
 }
 
 static enum oplog_model model_of(const struct shared *shared) {
-    switch (shared->guard) {
-    case GUARD_READERS:
+    switch (shared->entry) {
+    case ENTRY_READERS:
         return OPLOG_RWLOCK;
-    case GUARD_SLOT:
-    case GUARD_PERMITS:
+    case ENTRY_SLOT:
+    case ENTRY_PERMITS:
         return OPLOG_SEMAPHORE;
     default:
         return shared->depth > 1 ? OPLOG_REENTRANT : OPLOG_MUTEX;
@@ -34,9 +32,9 @@ struct oplog_rules trace_rules(const struct shared *shared) {
     return (struct oplog_rules){
         .model = model_of(shared),
         .bound = plan->bound > 0 ? (uint32_t)plan->bound : 1,
-        .by_slot = shared->guard == GUARD_SLOT,
+        .by_slot = shared->entry == ENTRY_SLOT,
         .clients = (uint32_t)shared->clients,
-        .many_keys = shared->guard == GUARD_CELLS,
+        .many_keys = shared->entry == ENTRY_CELLS,
         .lease_ns = lock->caps & LB_CAP_LEASE ? plan->lease_ns : 0,
         .session_ns = session && !(lock->claims & LB_CLAIM_SAFE_PAUSE) ? session_ns : 0,
         .cut_ns = !session  ? LB_NEVER
@@ -53,7 +51,7 @@ static struct oplog_ring *ring_of(const struct client *client) {
 }
 
 static uint32_t keys_of(const struct client *client) {
-    return client->guard == GUARD_CELLS ? (uint32_t)client->request.key_count : 1;
+    return client->worker->shared->entry == ENTRY_CELLS ? (uint32_t)client->request.key_count : 1;
 }
 
 /* Of the attempt's first key. */
@@ -66,35 +64,45 @@ static struct oplog_record record_of(const struct client *client, enum oplog_kin
         .client = client->index,
         .key = client->key_index,
         .permits = (uint16_t)client->request.permits,
-        .slot = client->guard == GUARD_SLOT ? (uint16_t)client->grant.slot : 0,
+        .slot = client->worker->shared->entry == ENTRY_SLOT ? (uint16_t)client->grant.slot : 0,
         .begin_ns = begin_ns,
         .end_ns = end_ns,
         .lease_end_ns = LB_NEVER,
     };
 }
 
-void trace_granted(struct client *client, int64_t started_ns, int64_t acquired_ns) {
+/* Of one client. */
+struct traced {
+    uint8_t recorded; /* of its grant's keys, those whose grant is recorded: a bit each */
+};
+
+static void trace_granted(struct client *client, void *mine, int64_t started_ns,
+                          int64_t acquired_ns) {
+    struct traced *traced = mine;
     struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
     record.lease_end_ns = client->grant.lease_end_ns;
     record.token = client->grant.token; /* of several keys, the first one's */
-    client->recorded = 0;
-    client->went = 0;
+    traced->recorded = 0;
     for (uint32_t i = 0; i < keys_of(client); i++) {
         if (i > 0) {
             record.key = client->request.keys[i].index;
             record.token = 0;
         }
-        if (oplog_granted(ring_of(client), &record)) client->recorded |= (uint8_t)(1u << i);
+        if (oplog_granted(ring_of(client), &record)) traced->recorded |= (uint8_t)(1u << i);
     }
 }
 
-void trace_refused(struct client *client, int64_t started_ns, int64_t returned_ns,
-                   enum lb_outcome outcome) {
+static void trace_refused(struct client *client, void *mine, int64_t started_ns,
+                          int64_t returned_ns, enum lb_outcome outcome) {
+    (void)mine;
     struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, returned_ns, outcome);
     oplog_note(ring_of(client), &record);
 }
 
-void trace_inner(struct client *client, bool release, int64_t begin_ns, enum lb_outcome outcome) {
+static void trace_reentered(struct client *client, void *mine, bool release, int64_t begin_ns,
+                            enum lb_outcome outcome) {
+    const struct traced *traced = mine;
+    if (!traced->recorded) return;
     struct oplog_record record =
         record_of(client, release ? OPLOG_RELEASE : OPLOG_ACQUIRE, begin_ns, lb_now(), outcome);
     uint32_t depth = release ? client->request.held - 1 : client->request.held;
@@ -103,31 +111,43 @@ void trace_inner(struct client *client, bool release, int64_t begin_ns, enum lb_
     oplog_note(ring_of(client), &record);
 }
 
-void trace_renewed(struct client *client) {
+static void trace_renewed(struct client *client, void *mine) {
+    const struct traced *traced = mine;
+    if (!traced->recorded) return;
     int64_t now_ns = lb_now();
     struct oplog_record record = record_of(client, OPLOG_RENEWAL, now_ns, now_ns, LB_OK);
     record.lease_end_ns = client->grant.lease_end_ns;
     oplog_note(ring_of(client), &record);
 }
 
-void trace_told(struct client *client) {
-    struct oplog_record record =
-        record_of(client, OPLOG_TOLD, client->told_ns, client->told_ns, client->told);
+static void trace_told(struct client *client, void *mine) {
+    const struct traced *traced = mine;
+    if (!traced->recorded) return;
+    struct oplog_record record = record_of(client, OPLOG_TOLD, client->hold.told_ns,
+                                           client->hold.told_ns, client->hold.told);
     oplog_note(ring_of(client), &record);
 }
 
-void trace_released(struct client *client, int64_t releasing_ns, int64_t released_ns,
-                    enum lb_outcome outcome) {
-    bool learned = client->went & OPLOG_LEARNED;
-    struct oplog_record record = record_of(
-        client, OPLOG_RELEASE, learned ? client->told_ns : releasing_ns, released_ns, outcome);
-    record.flags |= client->went;
-    for (uint32_t i = 0; client->recorded; i++, client->recorded >>= 1) {
+static void trace_released(struct client *client, void *mine, const struct parting *parting) {
+    struct traced *traced = mine;
+    int64_t begin_ns = parting->learned ? client->hold.told_ns : parting->releasing_ns;
+    struct oplog_record record =
+        record_of(client, OPLOG_RELEASE, begin_ns, parting->released_ns, parting->outcome);
+    if (!parting->called) record.flags |= OPLOG_UNCALLED;
+    if (parting->learned) record.flags |= OPLOG_LEARNED;
+    for (uint32_t i = 0; traced->recorded; i++, traced->recorded >>= 1) {
         if (i > 0) record.key = client->request.keys[i].index;
-        if (client->recorded & 1) oplog_released(ring_of(client), &record);
+        if (traced->recorded & 1) oplog_released(ring_of(client), &record);
     }
-    client->went = 0;
 }
+
+const struct observer trace_observer = {.client_bytes = sizeof(struct traced),
+                                        .entered = trace_granted,
+                                        .refused = trace_refused,
+                                        .reentered = trace_reentered,
+                                        .renewed = trace_renewed,
+                                        .told = trace_told,
+                                        .released = trace_released};
 
 void trace_beat(struct shared *shared, int thread, int64_t now_ns) {
     int64_t last_ns =

@@ -3,9 +3,10 @@
  *
  * What a client waited for is the read that its write could build on: so the failed tries are part
  * of `acquire`, as waiting is with other locks. */
-#include "bench/load/guard.h"
+#include "bench/load/account.h"
+#include "bench/load/attempt.h"
+#include "bench/load/choose.h"
 #include "bench/load/hold.h"
-#include "bench/load/kinds.h"
 #include "bench/load/session.h"
 
 struct tries {
@@ -24,7 +25,7 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
         tries->read_ns = tries->writing_ns = tries->written_ns = lb_now();
         if (outcome != LB_OK) return outcome;
         enum lb_outcome inner = LB_OK;
-        client->told = LB_OK;
+        client->hold.told = LB_OK;
         client->request.held = 1;
         hold(client, tries->read_ns, &inner);
         tries->writing_ns = lb_now();
@@ -40,8 +41,8 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
     }
 }
 
-static void record(struct client *client, enum lb_outcome outcome, const struct tries *tries,
-                   int64_t due_ns, int64_t started_ns) {
+static void record_update(struct client *client, enum lb_outcome outcome, const struct tries *tries,
+                          int64_t due_ns, int64_t started_ns) {
     struct recorder *recorder = &client->worker->stats->recorder;
     client_count(client, outcome);
     client->stats->retries += tries->retries;
@@ -66,8 +67,8 @@ void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
         outcome = try_until_written(client, &tries);
     }
     client->ended_ns = lb_now();
-    if (measured) record(client, outcome, &tries, due_ns, started_ns);
+    if (measured) record_update(client, outcome, &tries, due_ns, started_ns);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);
     if (joined) session_part(client);
-    if (outcome == LB_REFUSED || outcome == LB_BROKEN) lb_sleep_until(lb_now() + CLIENT_PAUSE_NS);
+    client_pause(outcome);
 }

@@ -5,48 +5,49 @@
  * It costs a holder nothing but a look at a flag: it does not learn of a grant before its pass,
  * which comes within a third of the lease. */
 #include "bench/engine/loop.h"
-#include "bench/load/guard.h"
+#include "bench/load/account.h"
+#include "bench/load/entry.h"
+#include "bench/load/observe.h"
 #include "bench/load/session.h"
-#include "bench/load/trace.h"
 
 void client_tell(struct client *client, enum lb_outcome outcome) {
-    if (!client->holding || client->told != LB_OK) return;
-    client->told = outcome;
-    client->told_ns = lb_now();
-    if (client->recorded) trace_told(client);
-    if (client->asleep) lb_wake(client->fiber);
+    if (!client->hold.on || client->hold.told != LB_OK) return;
+    client->hold.told = outcome;
+    client->hold.told_ns = lb_now();
+    if (is_observed(client)) OBSERVERS_CALL(client, told);
+    if (client->hold.asleep) lb_wake(client->fiber);
 }
 
 void watchdog_keep_off(struct client *client) {
     /* A renewal ends by itself, at the latest when the run is cut off. */
     loop_shield(true);
-    gate_enter(&client->gate, LB_NEVER);
+    gate_enter(&client->hold.gate, LB_NEVER);
     loop_shield(false);
 }
 
-static void renew(struct client *client) {
+static void renew_grant(struct client *client) {
     struct session *session = client->session;
     struct client_stats *stats = client->stats;
     if (__builtin_expect(atomic_load_explicit(&stats->starved, memory_order_relaxed), 0)) {
         client_count_one(&stats->held_back);
         return;
     }
-    if (!gate_enter(&client->gate, LB_NEVER)) return;
-    if (client->holding && client->told == LB_OK) {
+    if (!gate_enter(&client->hold.gate, LB_NEVER)) return;
+    if (client->hold.on && client->hold.told == LB_OK) {
         enum lb_outcome outcome =
             session->lb.lock->algorithm->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
             client_count_one(&stats->renewals);
-            guard_renewed(client);
-            if (client->recorded) trace_renewed(client);
+            entry_renewed(client);
+            if (is_observed(client)) OBSERVERS_CALL(client, renewed);
         } else {
             client_tell(client, outcome);
         }
     }
-    gate_leave(&client->gate);
+    gate_leave(&client->hold.gate);
 }
 
-static void watch(void *arg) {
+static void run_watchdog(void *arg) {
     struct session *session = arg;
     int64_t every_ns = session->lb.lease_ns / 3;
     while (!session->watchdog_ends && !lb_stopping()) {
@@ -54,7 +55,7 @@ static void watch(void *arg) {
         bool slept = lb_sleep_until(lb_now() + every_ns);
         session->watchdog_sleeps = false;
         for (uint32_t i = 0; slept && i < session->client_count && !session->watchdog_ends; i++) {
-            if (session->clients[i].holding) renew(&session->clients[i]);
+            if (session->clients[i].hold.on) renew_grant(&session->clients[i]);
         }
     }
 }
@@ -64,7 +65,7 @@ void watchdog_start(struct session *session) {
     if (!session->worker->shared->plan->renew || !lock->algorithm->renew) return;
     session->watchdog_ends = false;
     /* Out of memory: nothing is renewed, and leases end where they end. */
-    session->watchdog = lb_spawn("watchdog", watch, session);
+    session->watchdog = lb_spawn("watchdog", run_watchdog, session);
 }
 
 void watchdog_stop(struct session *session) {

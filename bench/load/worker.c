@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include "bench/engine/loop.h"
+#include "bench/load/account.h"
+#include "bench/load/life.h"
 #include "bench/load/session.h"
 #include "bench/load/trace.h"
-#include "bench/load/traffic.h"
 
-#define KEEPER_NS LB_MS_NS             /* the keeper's beat, and so the hiccups' */
-#define KEEPER_MANY_NS (20 * LB_MS_NS) /* where many threads would only wake each other */
+#define HEARTBEAT_NS LB_MS_NS             /* also what hiccups are measured by */
+#define HEARTBEAT_MANY_NS (20 * LB_MS_NS) /* where many threads would only wake each other */
 #define THREADS_MANY 16
 
 struct thread {
@@ -35,8 +36,8 @@ struct workers {
     struct lb_err failed; /* the first process that ended before its time */
 };
 
-/* One thread's fibers, as its keeper sees them. */
-struct crew {
+/* What one thread carries. */
+struct thread_context {
     struct worker worker;
     struct schedule schedule;
     struct client *clients;
@@ -44,21 +45,8 @@ struct crew {
     uint32_t first, count, session_count;
 };
 
-void worker_mark(struct worker *worker, int64_t now_ns) {
-    struct worker_stats *stats = worker->stats;
-    struct shared *shared = worker->shared;
-    if (!stats->cpu_began && now_ns >= stage_begin_ns(shared)) {
-        stats->cpu_begin_ns = thread_cpu_ns();
-        stats->cpu_began = true;
-    }
-    if (stats->cpu_began && !stats->cpu_ended && now_ns >= stage_end_ns(shared)) {
-        stats->cpu_end_ns = thread_cpu_ns();
-        stats->cpu_ended = true;
-    }
-}
-
-/* Keeps the thread's sign of life. */
-static void beat(const struct shared *shared, struct pulse *pulse, int64_t now_ns) {
+/* Keeps the thread's heartbeat. */
+static void note_heartbeat(const struct shared *shared, struct pulse *pulse, int64_t now_ns) {
     int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
     int64_t last_ns = atomic_load_explicit(&pulse->beat_ns, memory_order_relaxed);
     if (session_ns > 0 && last_ns < now_ns - session_ns) atomic_store(&pulse->gap_ns, last_ns);
@@ -67,10 +55,10 @@ static void beat(const struct shared *shared, struct pulse *pulse, int64_t now_n
 
 /* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks
  * the window's ends, and measures the engine: how late its own timer is. */
-static void keeper_run(void *arg) {
-    struct crew *crew = arg;
-    struct shared *shared = crew->worker.shared;
-    int64_t beat_ns = shared->threads > THREADS_MANY ? KEEPER_MANY_NS : KEEPER_NS;
+static void heartbeat_run(void *arg) {
+    struct thread_context *context = arg;
+    struct shared *shared = context->worker.shared;
+    int64_t beat_ns = shared->threads > THREADS_MANY ? HEARTBEAT_MANY_NS : HEARTBEAT_NS;
     int phase = PHASE_CONNECT;
     loop_shield(true);
     int64_t due_ns = lb_now();
@@ -80,77 +68,80 @@ static void keeper_run(void *arg) {
         int64_t now_ns = lb_now();
         if (now_ns >= atomic_load_explicit(&shared->window_begin_ns, memory_order_relaxed) &&
             now_ns < atomic_load_explicit(&shared->window_end_ns, memory_order_relaxed)) {
-            recorder_add(&crew->worker.stats->recorder, METRIC_HICCUP, now_ns - due_ns);
+            recorder_add(&context->worker.stats->recorder, METRIC_HICCUP, now_ns - due_ns);
         }
-        worker_mark(&crew->worker, now_ns);
-        if (shared->oplog) trace_beat(shared, crew->worker.thread, now_ns);
-        beat(shared, &crew->worker.stats->pulse, now_ns);
-        recorder_turn(&crew->worker.stats->recorder);
+        worker_mark(&context->worker, now_ns);
+        if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
+        note_heartbeat(shared, &context->worker.stats->pulse, now_ns);
+        recorder_turn(&context->worker.stats->recorder);
         if (now_ns > due_ns + beat_ns) due_ns = now_ns; /* one stall is one long hiccup, not many */
         int current = atomic_load(&shared->phase);
         if (current != phase) {
             phase = current;
-            if (crew->worker.schedule && phase == PHASE_GO) {
-                schedule_init(&crew->schedule, &shared->arrival, crew->first, crew->count,
+            if (context->worker.schedule && phase == PHASE_GO) {
+                schedule_init(&context->schedule, &shared->arrival, context->first, context->count,
                               (uint32_t)shared->clients, shared->go_ns, shared->seed);
             }
-            for (uint32_t i = 0; i < crew->count; i++) {
-                if (crew->clients[i].fiber) lb_wake(crew->clients[i].fiber);
+            for (uint32_t i = 0; i < context->count; i++) {
+                if (context->clients[i].fiber) lb_wake(context->clients[i].fiber);
             }
         }
         uint32_t left = 0;
-        for (uint32_t i = 0; i < crew->count && phase == PHASE_CLOSE; i++)
-            left += crew->clients[i].fiber != NULL;
+        for (uint32_t i = 0; i < context->count && phase == PHASE_CLOSE; i++)
+            left += context->clients[i].fiber != NULL;
         if (phase == PHASE_CLOSE && left == 0) return;
     }
 }
 
 /* Clients of a thread share sessions, so many each; the last session may have fewer. */
-static int make_sessions(struct crew *crew) {
-    const struct shared *shared = crew->worker.shared;
+static int make_sessions(struct thread_context *context) {
+    const struct shared *shared = context->worker.shared;
     bool share = shared->lock->lock->caps & LB_CAP_SHARE;
     uint32_t wanted = (uint32_t)shared->plan->clients_per_session;
     uint32_t each = share && wanted > 1 ? wanted : 1;
-    crew->session_count = (crew->count + each - 1) / each;
-    crew->sessions = calloc(crew->session_count, sizeof *crew->sessions);
-    if (!crew->sessions) return -1;
-    for (uint32_t i = 0; i < crew->session_count; i++) {
-        uint32_t from = i * each, count = from + each > crew->count ? crew->count - from : each;
-        if (session_init(&crew->sessions[i], &crew->worker, &crew->clients[from],
-                         crew->first + from, count))
+    context->session_count = (context->count + each - 1) / each;
+    context->sessions = calloc(context->session_count, sizeof *context->sessions);
+    if (!context->sessions) return -1;
+    for (uint32_t i = 0; i < context->session_count; i++) {
+        uint32_t from = i * each,
+                 count = from + each > context->count ? context->count - from : each;
+        if (session_init(&context->sessions[i], &context->worker, &context->clients[from],
+                         context->first + from, count))
             return -1;
         for (uint32_t c = from; c < from + count; c++) {
-            if (client_init(&crew->clients[c], &crew->worker, &crew->sessions[i], crew->first + c))
+            if (client_init(&context->clients[c], &context->worker, &context->sessions[i],
+                            context->first + c))
                 return -1;
         }
     }
     return 0;
 }
 
-static int spawn_clients(struct loop *loop, struct crew *crew, struct lb_err *err) {
-    crew->clients = calloc(crew->count, sizeof *crew->clients);
-    if (!crew->clients || make_sessions(crew) != 0) {
-        return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", crew->count);
+static int spawn_clients(struct loop *loop, struct thread_context *context, struct lb_err *err) {
+    context->clients = calloc(context->count, sizeof *context->clients);
+    if (!context->clients || make_sessions(context) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", context->count);
     }
-    for (uint32_t i = 0; i < crew->count; i++) {
-        if (!loop_spawn(loop, "client", client_run, &crew->clients[i])) {
+    for (uint32_t i = 0; i < context->count; i++) {
+        if (!loop_spawn(loop, "client", client_run, &context->clients[i])) {
             return err_set(err, LB_EXIT_MACHINE,
                            "no memory for client %u: %s (vm.max_map_count may be too low)",
-                           crew->first + i, strerror(errno));
+                           context->first + i, strerror(errno));
         }
     }
-    if (!loop_spawn(loop, "keeper", keeper_run, crew)) {
+    if (!loop_spawn(loop, "heartbeat", heartbeat_run, context)) {
         return err_set(err, LB_EXIT_MACHINE, "no memory for a fiber: %s", strerror(errno));
     }
     return 0;
 }
 
-static void free_clients(struct crew *crew) {
-    for (uint32_t i = 0; crew->clients && i < crew->count; i++) client_done(&crew->clients[i]);
-    for (uint32_t i = 0; crew->sessions && i < crew->session_count; i++)
-        session_done(&crew->sessions[i]);
-    free(crew->clients);
-    free(crew->sessions);
+static void free_clients(struct thread_context *context) {
+    for (uint32_t i = 0; context->clients && i < context->count; i++)
+        client_done(&context->clients[i]);
+    for (uint32_t i = 0; context->sessions && i < context->session_count; i++)
+        session_done(&context->sessions[i]);
+    free(context->clients);
+    free(context->sessions);
 }
 
 /* A thread that could not start counts its clients as failed, so that nobody waits for them. */
@@ -165,21 +156,22 @@ static void *thread_main(void *arg) {
     struct thread *thread = arg;
     struct shared *shared = thread->shared;
     struct worker_stats *stats = &shared->worker[thread->index];
-    struct crew crew = {.worker = {.shared = shared, .stats = stats, .thread = thread->index}};
-    shared_slice(shared, thread->index, &crew.first, &crew.count);
-    if (shared->plan->arrival.kind != ARRIVAL_CLOSED) crew.worker.schedule = &crew.schedule;
+    struct thread_context context = {
+        .worker = {.shared = shared, .stats = stats, .thread = thread->index}};
+    shared_slice(shared, thread->index, &context.first, &context.count);
+    if (shared->plan->arrival.kind != ARRIVAL_CLOSED) context.worker.schedule = &context.schedule;
     struct loop_config config = {.cutoff_ns = &shared->cutoff_ns,
                                  .blocking = shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD};
     struct loop *loop = loop_new(&config, &stats->err);
-    if (loop && spawn_clients(loop, &crew, &stats->err) == 0) {
+    if (loop && spawn_clients(loop, &context, &stats->err) == 0) {
         loop_run(loop);
         stats->blocked_max_ns = loop_stats(loop)->blocked_max_ns;
         stats->stack_bytes_max = loop_stats(loop)->stack_bytes_max;
         loop_free(loop);
     } else {
-        count_out(shared, crew.count); /* the loop and its fibers are left to the process' end */
+        count_out(shared, context.count); /* the loop and its fibers are left to the process' end */
     }
-    free_clients(&crew);
+    free_clients(&context);
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "bench/faults/faults.h"
-#include "bench/load/shared.h"
+#include "bench/load/layout.h"
 #include "bench/load/worker.h"
 #include "bench/run/promise.h"
 #include "bench/run/stage_history.h"

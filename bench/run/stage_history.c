@@ -27,11 +27,11 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
 /* The client was killed after leaving its cell, so its grant was being released or already
  * released. */
 static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
-    bool cells = shared->guard != GUARD_READERS && shared->guard != GUARD_PERMITS;
+    bool cells = shared->entry != ENTRY_READERS && shared->entry != ENTRY_PERMITS;
     if (!cells || client->inside > 0) return;
     struct oplog_record record = {
         .kind = OPLOG_RELEASE, .outcome = OPLOG_UNKNOWN, .client = index, .lease_end_ns = LB_NEVER};
-    int keys = shared->guard == GUARD_CELLS ? LB_KEYS_MAX : 1;
+    int keys = shared->entry == ENTRY_CELLS ? LB_KEYS_MAX : 1;
     for (int i = 0; i < keys; i++) {
         record.key = atomic_load(&client->waiting_key[i]);
         oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);

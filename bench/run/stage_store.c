@@ -4,11 +4,11 @@
 #include "bench/load/store.h"
 
 static struct stage_sale sum_sale(const struct shared *shared) {
-    struct stage_sale sale = {.known = shared->store_collected};
+    struct stage_sale sale = {.known = shared->store.collected};
     for (uint32_t i = 0; i < shared->cell_count; i++) {
         uint64_t stock = store_stock_of_cell(shared, i);
-        uint64_t sold = atomic_load(&shared->store[i].fenced_writes);
-        uint64_t missing = sale.known ? shared->store_values[i] : 0;
+        uint64_t sold = atomic_load(&shared->store.keys[i].fenced_writes);
+        uint64_t missing = sale.known ? shared->store.values[i] : 0;
         sale.stock += stock;
         sale.sold += sold;
         sale.left += stock - missing;
@@ -18,12 +18,12 @@ static struct stage_sale sum_sale(const struct shared *shared) {
 }
 
 void stage_store_sum(struct stage *stage, const struct shared *shared) {
-    if (!shared->store) return;
+    if (!shared->store.keys) return;
     stage->store = (struct stage_store){
-        .where = shared->store_backend ? "backend" : "memory",
-        .fenced = shared->store_fenced,
-        .fenced_known = shared->store_fenced && (!shared->store_backend || shared->store_collected),
-        .sum = store_judge(shared->store, shared->cell_count, &shared->store_counts,
-                           shared->store_values)};
-    if (shared->store_backend && shared->plan->stock > 0) stage->store.sale = sum_sale(shared);
+        .where = shared->store.backend ? "backend" : "memory",
+        .fenced = shared->store.fenced,
+        .fenced_known = shared->store.fenced && (!shared->store.backend || shared->store.collected),
+        .sum = store_judge(shared->store.keys, shared->cell_count, &shared->store.counts,
+                           shared->store.values)};
+    if (shared->store.backend && shared->plan->stock > 0) stage->store.sale = sum_sale(shared);
 }

@@ -151,16 +151,17 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     fill_cost(stage, &sums, lock);
 }
 
-static void sum_turns(struct stage *stage, const struct shared *shared) {
-    struct hist *between = shared->turns ? hist_new(HIST_DIGITS, TURNS_HIGHEST) : NULL;
+static void sum_reacquired(struct stage *stage, const struct shared *shared) {
+    struct hist *between = shared->reacquire ? hist_new(HIST_DIGITS, REACQUIRE_HIGHEST) : NULL;
     if (!between) return;
     for (int i = 0; i < shared->threads; i++) hist_add(between, shared->worker[i].between);
-    struct turns_sum turns = turns_sum(shared->turns, shared->clients, shared->turn_keys, between);
+    struct reacquire_sum reacquired =
+        reacquire_sum(shared->reacquire, shared->clients, shared->reacquire_keys, between);
     hist_free(between);
-    if (turns.window == 0 || (shared->lock->lock->caps & LB_CAP_BASELINE)) return;
-    stage->result.lwss = turns.lwss;
-    stage->result.lwss_window = (double)turns.window;
-    stage->result.mttr = turns.mttr;
+    if (reacquired.window == 0 || (shared->lock->lock->caps & LB_CAP_BASELINE)) return;
+    stage->result.lwss = reacquired.lwss;
+    stage->result.lwss_window = (double)reacquired.window;
+    stage->result.mttr = reacquired.mttr;
 }
 
 /* What killed clients left undone is no fault of the lock's. */
@@ -180,7 +181,7 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
     if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
     x->oversold = stage->store.sale.oversold;
     if (shared->lock->lock->primitive == LB_LATCH)
-        stage->result.rounds = (double)atomic_load(&shared->rounds);
+        stage->result.rounds = (double)atomic_load(&shared->latch.rounds);
     x->verdict = exclusion_verdict(x);
 }
 
@@ -256,7 +257,7 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
-    sum_turns(stage, shared);
+    sum_reacquired(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stuck;
     stage_store_sum(stage, shared);

@@ -52,7 +52,7 @@ static bool waits_in_vain(const struct stuck *stuck, const struct client_stats *
      * rests. */
     int64_t refused_ns = atomic_load_explicit(&client->refused_ns, memory_order_relaxed);
     int64_t known_ns = refused_ns >= since_ns ? refused_ns : now_ns;
-    int keys = shared->guard == GUARD_CELLS ? shared->plan->keys_at_once : 1;
+    int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
     for (int i = 0; i < keys; i++) {
         int64_t free_ns = free_since_ns(shared, atomic_load(&client->waiting_key[i]));
         if (free_ns > since_ns) since_ns = free_ns;

@@ -39,7 +39,7 @@ static void run(void *arg) {
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
         lb_residue_fn *residue = session->lb.lock->algorithm->residue;
         bool cleared = clear_away(shared, &session->lb, &job->err) == 0;
-        if (cleared && shared->store_backend) {
+        if (cleared && shared->store.backend) {
             cleared = store_collect(job->worker.shared, &session->lb, &job->err) == 0;
         }
         if (cleared && job->ask && residue) {
@@ -53,7 +53,7 @@ static void run(void *arg) {
 
 void tidy(const struct shared *shared, struct stage *stage, bool ask) {
     const struct lb_lock *lock = shared->lock->lock;
-    if (!lock->algorithm->disarm && !shared->store_backend && !(lock->algorithm->residue && ask))
+    if (!lock->algorithm->disarm && !shared->store.backend && !(lock->algorithm->residue && ask))
         return;
     struct job job = {.worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = ask};
     loop_once("tidy", run, &job, &job.err);

@@ -1,5 +1,5 @@
-/* turns: see turns.h. */
-#include "bench/measure/turns.h"
+/* reacquire: see reacquire.h. */
+#include "bench/measure/reacquire.h"
 
 #include <math.h>
 
@@ -10,14 +10,14 @@ struct sum {
     int64_t holders;
 };
 
-static const struct turns *turns_at(const void *turns, int client, uint32_t keys) {
-    return (const void *)((const char *)turns + (size_t)client * turns_bytes(keys));
+static const struct reacquire *client_at(const void *turns, int client, uint32_t keys) {
+    return (const void *)((const char *)turns + (size_t)client * reacquire_bytes(keys));
 }
 
 static void add_key(struct sum *sum, const void *turns, int clients, uint32_t keys, uint32_t key) {
     uint64_t begin = UINT64_MAX, end = 0, holders = 0;
     for (int i = 0; i < clients; i++) {
-        const struct turns_key *mine = &turns_at(turns, i, keys)->key[key];
+        const struct reacquire_key *mine = &client_at(turns, i, keys)->key[key];
         if (mine->last == 0) continue;
         if (mine->first - 1 < begin) begin = mine->first - 1;
         if (mine->last > end) end = mine->last;
@@ -29,26 +29,27 @@ static void add_key(struct sum *sum, const void *turns, int clients, uint32_t ke
         sum->most_holders = holders;
     }
     /* The whole windows are low .. high - 1. */
-    uint64_t low = (begin + TURNS_WINDOW - 1) / TURNS_WINDOW, high = end / TURNS_WINDOW;
+    uint64_t low = (begin + REACQUIRE_WINDOW - 1) / REACQUIRE_WINDOW, high = end / REACQUIRE_WINDOW;
     if (high > low) sum->windows += high - low;
     for (int i = 0; i < clients; i++) {
-        const struct turns_key *mine = &turns_at(turns, i, keys)->key[key];
+        const struct reacquire_key *mine = &client_at(turns, i, keys)->key[key];
         if (mine->last == 0) continue;
-        uint64_t first = (mine->first - 1) / TURNS_WINDOW, last = (mine->last - 1) / TURNS_WINDOW;
+        uint64_t first = (mine->first - 1) / REACQUIRE_WINDOW,
+                 last = (mine->last - 1) / REACQUIRE_WINDOW;
         if (first < low && first != last) sum->holders--; /* it counted the cut one */
         if (last >= low && last < high) sum->holders++;
     }
 }
 
-struct turns_sum turns_sum(const void *turns, int clients, uint32_t keys,
-                           const struct hist *between) {
+struct reacquire_sum reacquire_sum(const void *turns, int clients, uint32_t keys,
+                                   const struct hist *between) {
     struct sum sum = {0};
-    struct turns_sum result = {.lwss = NAN, .mttr = NAN};
+    struct reacquire_sum result = {.lwss = NAN, .mttr = NAN};
     for (uint32_t key = 0; key < keys; key++) add_key(&sum, turns, clients, keys, key);
     if (sum.most == 0) return result;
-    for (int i = 0; i < clients; i++) sum.holders += (int64_t)turns_at(turns, i, keys)->windows;
+    for (int i = 0; i < clients; i++) sum.holders += (int64_t)client_at(turns, i, keys)->windows;
     if (sum.windows > 0) {
-        result.window = TURNS_WINDOW;
+        result.window = REACQUIRE_WINDOW;
         result.lwss = (double)sum.holders / (double)sum.windows;
     } else {
         result.window = sum.most;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "bench/base/rng.h"
-#include "bench/measure/turns.h"
+#include "bench/measure/reacquire.h"
 
 #define CLIENTS 8
 #define KEYS 2
@@ -22,22 +22,22 @@ struct scene {
 };
 
 static struct scene begin(void) {
-    struct scene scene = {aligned_alloc(64, CLIENTS * turns_bytes(KEYS)),
-                          hist_new(HIST_DIGITS, TURNS_HIGHEST)};
+    struct scene scene = {aligned_alloc(64, CLIENTS * reacquire_bytes(KEYS)),
+                          hist_new(HIST_DIGITS, REACQUIRE_HIGHEST)};
     assert_non_null(scene.turns);
     assert_non_null(scene.between);
-    memset(scene.turns, 0, CLIENTS * turns_bytes(KEYS));
+    memset(scene.turns, 0, CLIENTS * reacquire_bytes(KEYS));
     return scene;
 }
 
 static void grant(const struct scene *scene, int client, uint32_t key, uint64_t turn) {
-    struct turns *turns =
-        (struct turns *)(void *)(scene->turns + (size_t)client * turns_bytes(KEYS));
-    turns_note(turns, scene->between, key, turn);
+    struct reacquire *turns =
+        (struct reacquire *)(void *)(scene->turns + (size_t)client * reacquire_bytes(KEYS));
+    reacquire_note(turns, scene->between, key, turn);
 }
 
-static struct turns_sum end(struct scene *scene) {
-    struct turns_sum sum = turns_sum(scene->turns, CLIENTS, KEYS, scene->between);
+static struct reacquire_sum end(struct scene *scene) {
+    struct reacquire_sum sum = reacquire_sum(scene->turns, CLIENTS, KEYS, scene->between);
     free(scene->turns);
     hist_free(scene->between);
     return sum;
@@ -50,7 +50,7 @@ static void test_first_come_first_served(void **state) {
         struct scene scene = begin();
         for (uint64_t turn = 0; turn < 10000; turn++)
             grant(&scene, (int)(turn % (uint64_t)n), 0, turn);
-        struct turns_sum sum = end(&scene);
+        struct reacquire_sum sum = end(&scene);
         assert_int_equal(sum.window, 1000);
         assert_true(sum.lwss == n);
         assert_true(sum.mttr == n - 1);
@@ -62,7 +62,7 @@ static void test_one_hogs(void **state) {
     (void)state;
     struct scene scene = begin();
     for (uint64_t turn = 0; turn < 5000; turn++) grant(&scene, turn % 100 == 99 ? 1 : 0, 0, turn);
-    struct turns_sum sum = end(&scene);
+    struct reacquire_sum sum = end(&scene);
     assert_true(sum.lwss == 2);
     assert_true(sum.mttr == 0);
 }
@@ -75,7 +75,7 @@ static void test_halves_take_turns(void **state) {
         uint64_t half = turn / 1000 % 2 * (CLIENTS / 2);
         grant(&scene, (int)(half + turn % (CLIENTS / 2)), 0, turn);
     }
-    struct turns_sum sum = end(&scene);
+    struct reacquire_sum sum = end(&scene);
     assert_true(sum.lwss == CLIENTS / 2.0);
     assert_true(sum.mttr == CLIENTS / 2 - 1);
 }
@@ -89,7 +89,7 @@ static void test_cut_windows_do_not_count(void **state) {
         bool cut = turn < 1000 || turn >= 4000;
         grant(&scene, cut ? 7 : (int)(turn % 3), 0, turn);
     }
-    struct turns_sum sum = end(&scene);
+    struct reacquire_sum sum = end(&scene);
     assert_int_equal(sum.window, 1000);
     assert_true(sum.lwss == 3);
 }
@@ -100,7 +100,7 @@ static void test_few_grants(void **state) {
     struct scene scene = begin();
     for (uint64_t turn = 0; turn < 40; turn++) grant(&scene, (int)(turn % 4), 0, turn);
     for (uint64_t turn = 0; turn < 90; turn++) grant(&scene, (int)(turn % 6), 1, turn);
-    struct turns_sum sum = end(&scene);
+    struct reacquire_sum sum = end(&scene);
     assert_int_equal(sum.window, 90);
     assert_true(sum.lwss == 6);
 }
@@ -108,12 +108,12 @@ static void test_few_grants(void **state) {
 static void test_nothing_and_hardly_anything(void **state) {
     (void)state;
     struct scene scene = begin();
-    struct turns_sum none = end(&scene);
+    struct reacquire_sum none = end(&scene);
     assert_int_equal(none.window, 0);
     assert_true(isnan(none.lwss) && isnan(none.mttr));
     scene = begin();
     grant(&scene, 2, 0, 17);
-    struct turns_sum once = end(&scene);
+    struct reacquire_sum once = end(&scene);
     assert_int_equal(once.window, 1);
     assert_true(once.lwss == 1 && isnan(once.mttr));
 }
@@ -126,11 +126,11 @@ static int by_value(const void *a, const void *b) {
 static void count_plainly(const int *holder, int from, int to, double *ret_lwss, double *ret_mttr) {
     static int distances[20000];
     int windows = 0, holders = 0, count = 0;
-    for (int low = (from + TURNS_WINDOW - 1) / TURNS_WINDOW * TURNS_WINDOW;
-         low + TURNS_WINDOW <= to; low += TURNS_WINDOW, windows++) {
+    for (int low = (from + REACQUIRE_WINDOW - 1) / REACQUIRE_WINDOW * REACQUIRE_WINDOW;
+         low + REACQUIRE_WINDOW <= to; low += REACQUIRE_WINDOW, windows++) {
         for (int client = 0; client < CLIENTS; client++) {
             int there = 0;
-            for (int turn = low; turn < low + TURNS_WINDOW; turn++) there |= holder[turn] == client;
+            for (int turn = low; turn < low + REACQUIRE_WINDOW; turn++) there |= holder[turn] == client;
             holders += there;
         }
     }
@@ -161,7 +161,7 @@ static void test_against_a_plain_count(void **state) {
         }
         double lwss, mttr;
         count_plainly(holder, from, to, &lwss, &mttr);
-        struct turns_sum sum = end(&scene);
+        struct reacquire_sum sum = end(&scene);
         assert_true(fabs(sum.lwss - lwss) < 1e-9);
         assert_true(sum.mttr == mttr);
     }

@@ -1,0 +1,52 @@
+/* account: how attempts of all kinds are counted and recorded, and what follows one that failed.
+ *
+ * Attempts in the window are accounted so: attempts = ok + busy + timeout + lost + unknown + refused
+ * + broken. On the client's fiber only. */
+#ifndef BENCH_LOAD_ACCOUNT_H
+#define BENCH_LOAD_ACCOUNT_H
+
+#include "bench/load/client.h"
+
+/* When an attempt that started then has to give up. */
+int64_t client_deadline_ns(const struct client *client, int64_t started_ns);
+
+static inline void client_count_one(_Atomic uint64_t *counter) {
+    /* One writer: no locked instruction is needed. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+/* Counts the outcome of an attempt in the window. */
+static inline void client_count(struct client *client, enum lb_outcome outcome) {
+    struct worker_stats *stats = client->worker->stats;
+    client_count_one(&stats->attempts);
+    client_count_one(&stats->outcomes[outcome]);
+}
+
+/* Records a grant in the window that was waited for. */
+static inline void client_granted(struct client *client, int64_t waited_ns) {
+    struct client_stats *stats = client->stats;
+    recorder_add(&client->worker->stats->recorder, METRIC_ACQUIRE, waited_ns);
+    stats->grants++;
+    if (client->request.shared) stats->shared_grants++;
+    if (waited_ns > stats->max_wait_ns) stats->max_wait_ns = waited_ns;
+}
+
+/* Records an attempt in the window that ended without a grant. */
+void client_failed(struct client *client, int64_t waited_ns);
+
+/* After an attempt that ended otherwise than well: keeps the error, gives up the session, or marks
+ * the client as one that has to settle. */
+void client_mend(struct client *client, enum lb_outcome outcome);
+
+/* After an attempt that could not even ask: rests. */
+void client_pause(enum lb_outcome outcome);
+
+/* Between two attempts: lets the supervisor have its figures, and other fibers run. */
+void client_turn(struct client *client);
+
+/* Takes the thread's processor time at the window's two ends; now_ns: a fresh stamp. Costs two
+ * comparisons. */
+void worker_mark(struct worker *worker, int64_t now_ns);
+
+#endif

@@ -1,0 +1,158 @@
+/* attempt: see attempt.h. This is the hot path: from due to released it has no allocation, no lock,
+ * no printing, and no system call but the lock's own waits. */
+#include "bench/load/attempt.h"
+
+#include "bench/load/account.h"
+#include "bench/load/choose.h"
+#include "bench/load/entry.h"
+#include "bench/load/hold.h"
+#include "bench/load/observe.h"
+#include "bench/load/session.h"
+
+/* The client waits for its key from now on, unless it did so already: a run of tries of one key is
+ * one wait. */
+static void begin_waiting(struct client *client, int64_t started_ns) {
+    _Atomic int64_t *waiting_ns = &client->stats->waiting_ns;
+    if (atomic_load_explicit(waiting_ns, memory_order_relaxed) == 0) {
+        atomic_store_explicit(waiting_ns, started_ns, memory_order_relaxed);
+    }
+}
+
+static void end_waiting(struct client *client) {
+    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
+}
+
+/* A try failed. Until the next one the client rests, and nobody knows whether it would get the
+ * key. */
+static void rest_waiting(struct client *client, int64_t now_ns) {
+    atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
+}
+
+/* The client was told that it lost its grant: it leaves without writing. */
+static void leave_lost(struct client *client) {
+    bool leased = client->grant.lease_end_ns != LB_NEVER;
+    int64_t end_ns = leased ? client->grant.lease_end_ns : client->session->lb.lasts_until_ns;
+    int64_t late_ns = client->hold.told_ns - end_ns;
+    if (end_ns != 0 && late_ns > client->stats->detect_max_ns)
+        client->stats->detect_max_ns = late_ns;
+    entry_abandon(client);
+    client->at.was_found = true;
+}
+
+/* Whether the holder knows that it lost the grant: then it does not write. A loss that nothing
+ * explains is no excuse: then the holder does write, and the damage shows. */
+static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t now_ns) {
+    if (client->hold.told == LB_LOST) return true;
+    if (outcome == LB_OK || now_ns < client->grant.lease_end_ns) return false;
+    client->hold.told_ns = now_ns;
+    return true;
+}
+
+/* Who held the key when, for the distance until a client gets it again: by the moment of the grant,
+ * so that grant numbers follow upon each other. */
+static void note_reacquired(struct client *client, int64_t acquired_ns) {
+    const struct shared *shared = client->worker->shared;
+    if (client->key_index >= shared->reacquire_keys || client->request.shared) return;
+    if (acquired_ns < stage_begin_ns(shared)) return;
+    reacquire_note(client->reacquire, client->worker->stats->between, client->key_index,
+                   client->at.entry.turn);
+}
+
+static void record_grant(struct client *client, int64_t due_ns, int64_t started_ns,
+                         int64_t acquired_ns, const struct parting *parting) {
+    struct recorder *recorder = &client->worker->stats->recorder;
+    client_granted(client, acquired_ns - started_ns);
+    recorder_add(recorder, METRIC_ACQUIRE_DUE, acquired_ns - due_ns);
+    recorder_add(recorder, METRIC_LAG, started_ns - due_ns);
+    recorder_add(recorder, METRIC_HOLD, parting->releasing_ns - acquired_ns);
+    if (parting->outcome == LB_OK || parting->outcome == LB_LOST) {
+        recorder_add(recorder, METRIC_RELEASE, parting->released_ns - parting->releasing_ns);
+    }
+    /* Only a client that was waiting when the holder let go was handed anything. */
+    if (client->at.entry.releasing_ns > started_ns) {
+        recorder_add(recorder, METRIC_HANDOFF, acquired_ns - client->at.entry.releasing_ns);
+    }
+    if (client->at.entry.run > client->stats->longest_run)
+        client->stats->longest_run = client->at.entry.run;
+}
+
+/* Leaves the cell and releases the grant, unless the hold ended with `outcome` otherwise than
+ * well. */
+static struct parting leave(struct client *client, enum lb_outcome outcome) {
+    struct session *session = client->session;
+    client_calls(client);
+    client->hold.on = false;
+    struct parting parting = {.outcome = outcome == LB_OK ? client->hold.told : outcome,
+                              .releasing_ns = lb_now()};
+    if (__builtin_expect(parting.outcome == LB_OK, 1)) {
+        if (is_observed(client)) OBSERVERS_CALL(client, leaving);
+        entry_leave(client, parting.releasing_ns);
+        parting.called = true;
+        parting.outcome =
+            session->lb.lock->algorithm->release(&session->lb, &client->request, &client->grant);
+    } else if (knows_loss(client, parting.outcome, parting.releasing_ns)) {
+        leave_lost(client);
+        parting.learned = true;
+    } else {
+        if (is_observed(client)) OBSERVERS_CALL(client, leaving);
+        entry_leave(client, parting.releasing_ns);
+    }
+    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, parting.outcome);
+    client_called(client);
+    parting.released_ns = client->ended_ns = lb_now();
+    return parting;
+}
+
+/* Granted: enters, holds, leaves, records. Returns how the attempt ended. */
+static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t started_ns,
+                                 int64_t acquired_ns, bool measured) {
+    struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns,
+                         client->grant.token};
+    client->hold.told = LB_OK;
+    entry_enter(client, &me);
+    client->hold.on = true;
+    client->request.held = 1;
+    if (is_observed(client)) OBSERVERS_CALL(client, entered, started_ns, acquired_ns);
+
+    enum lb_outcome inner = LB_OK, outcome = LB_OK;
+    if (!client->worker->shared->no_hold) outcome = hold(client, acquired_ns, &inner);
+
+    struct parting parting = leave(client, outcome);
+    if (is_observed(client)) OBSERVERS_CALL(client, released, &parting);
+    if (client->reacquire) note_reacquired(client, acquired_ns);
+    if (measured) record_grant(client, due_ns, started_ns, acquired_ns, &parting);
+    return parting.outcome == LB_OK ? inner : parting.outcome;
+}
+
+void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
+    struct session *session = client->session;
+    const struct shared *shared = client->worker->shared;
+    enum lb_outcome outcome = LB_BROKEN;
+    bool joined = session_join(client);
+    if (joined) {
+        if (!shared->one_key || client->key_index == UINT32_MAX) client_choose(client);
+        begin_waiting(client, started_ns);
+        client->request.held = 0;
+        client->request.deadline_ns = client_deadline_ns(client, started_ns);
+        outcome =
+            session->lb.lock->algorithm->acquire(&session->lb, &client->request, &client->grant);
+    }
+    int64_t acquired_ns = lb_now();
+    client->ended_ns = acquired_ns;
+    if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
+        end_waiting(client);
+    } else {
+        rest_waiting(client, acquired_ns);
+    }
+    if (outcome == LB_OK) {
+        outcome = use_grant(client, due_ns, started_ns, acquired_ns, measured);
+    } else {
+        if (joined && is_observed(client))
+            OBSERVERS_CALL(client, refused, started_ns, acquired_ns, outcome);
+        if (measured) client_failed(client, acquired_ns - started_ns);
+    }
+    if (measured) client_count(client, outcome);
+    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
+    if (joined) session_part(client);
+    client_pause(outcome);
+}

@@ -1,0 +1,193 @@
+/* layout: see layout.h. */
+#define _GNU_SOURCE
+#include "bench/load/layout.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench/load/order.h"
+#include "bench/load/store.h"
+#include "bench/load/trace.h"
+
+/* What a grant lets its client into, for this plan. */
+static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lock *lock) {
+    if (lock->caps & LB_CAP_BASELINE) return ENTRY_CELL;
+    if (lock->caps & LB_CAP_SLOTS) return ENTRY_SLOT;
+    if (lock->primitive == LB_SEMAPHORE) return ENTRY_PERMITS;
+    if (lock->primitive == LB_RWLOCK) return ENTRY_READERS;
+    return plan->keys_at_once > 1 && (lock->caps & LB_CAP_MULTI) ? ENTRY_CELLS : ENTRY_CELL;
+}
+
+/* Threads for so many clients: what the plan says; one a client when the lock's waits block the
+ * thread; else one for each two processors, since the servers want some too. */
+static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
+    if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
+    int threads = plan->threads ? plan->threads : (int)sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    if (threads < 1) threads = 1;
+    if (threads < plan->processes) threads = plan->processes;
+    return threads < clients ? threads : clients;
+}
+
+static size_t aligned(size_t bytes) {
+    return (bytes + 63) & ~(size_t)63;
+}
+
+/* Carves the mapping up. Called twice: first with no memory, for the size. */
+struct carver {
+    char *base;
+    size_t at;
+};
+
+static void *carve(struct carver *carver, size_t bytes) {
+    void *part = carver->base ? carver->base + carver->at : NULL;
+    carver->at += aligned(bytes);
+    return part;
+}
+
+/* In the order in which they are called. */
+static void choose_observers(struct shared *shared) {
+    const struct observer **next = shared->observers;
+    if (shared->store.backend) {
+        *next++ = &store_in_backend;
+    } else if (shared->store.kept) {
+        *next++ = &store_in_memory;
+    }
+    if (shared->oplog) *next++ = &trace_observer;
+    if (shared->latest_started) *next++ = &order_observer;
+    shared->observer_count = (int)(next - shared->observers);
+}
+
+static void lay_out(struct shared *shared, const struct shared *shape, struct carver *carver) {
+    const struct plan *plan = shape->plan;
+    const struct lb_lock *lock = shape->lock->lock;
+    size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
+    bool crowd = shape->entry == ENTRY_READERS || shape->entry == ENTRY_PERMITS;
+    struct shared parts = {0};
+    carve(carver, sizeof(struct shared));
+    parts.cells = carve(carver, cells * sizeof *parts.cells);
+    parts.client = carve(carver, clients * sizeof *parts.client);
+    parts.findings.holders = carve(carver, clients * sizeof *parts.findings.holders);
+    if (crowd) {
+        parts.crowds.crowd = carve(carver, keys * sizeof *parts.crowds.crowd);
+        parts.crowds.presence = carve(carver, clients * sizeof *parts.crowds.presence);
+        parts.crowds.clients = (uint32_t)clients;
+    }
+    if (lock->primitive == LB_OPTIMISTIC)
+        parts.versions = carve(carver, keys * sizeof *parts.versions);
+    if (shape->store.kept) parts.store.keys = carve(carver, cells * sizeof *parts.store.keys);
+    if (shape->store.backend)
+        parts.store.values = carve(carver, cells * sizeof *parts.store.values);
+    if (order_applies(lock))
+        parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
+    if (shape->reacquire_keys)
+        parts.reacquire = carve(carver, clients * reacquire_bytes(shape->reacquire_keys));
+    parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
+    if (trace_applies(plan, lock)) parts.oplog = carve(carver, oplog_bytes(shape->threads));
+    if (!shared) {
+        carve(carver, (size_t)shape->threads * recorder_bytes());
+        if (shape->reacquire_keys) carve(carver, (size_t)shape->threads * reacquire_hist_bytes());
+        return;
+    }
+    *shared = *shape;
+    shared->cells = parts.cells;
+    shared->client = parts.client;
+    shared->findings.holders = parts.findings.holders;
+    shared->crowds = parts.crowds;
+    shared->versions = parts.versions;
+    shared->store.keys = parts.store.keys;
+    shared->store.values = parts.store.values;
+    shared->latest_started = parts.latest_started;
+    shared->reacquire = parts.reacquire;
+    shared->worker = parts.worker;
+    if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);
+    choose_observers(shared);
+    for (int i = 0; i < shape->threads; i++) {
+        recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
+    }
+    for (int i = 0; i < shape->threads && shape->reacquire_keys; i++) {
+        shared->worker[i].between = carve(carver, reacquire_hist_bytes());
+        hist_init(shared->worker[i].between, HIST_DIGITS, REACQUIRE_HIGHEST);
+    }
+}
+
+/* Reacquisition distances exist where one holder follows the other; of readers and writers, only
+ * writers count. */
+static uint32_t reacquire_key_count(const struct shared *shape) {
+    bool ordered = shape->entry == ENTRY_CELL || shape->entry == ENTRY_READERS;
+    if (!ordered) return 0;
+    return shape->key_count < REACQUIRE_KEYS ? shape->key_count : REACQUIRE_KEYS;
+}
+
+/* Where a grant ends with its session, and a session for want of a sign of life, a thread that
+ * stands still is as a lease that ends. Half of it: the server counts from the last sign that it
+ * got, and clients give one every third of the session. */
+static void link_heartbeats(struct shared *shared) {
+    const struct lb_lock *lock = shared->lock->lock;
+    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
+    if (!ends || (lock->caps & LB_CAP_BLOCKS_THREAD)) return;
+    shared->findings.session_ns = shared->plan->lease_ns / 2;
+    for (int thread = 0; thread < shared->threads; thread++) {
+        uint32_t first, count;
+        shared_slice(shared, thread, &first, &count);
+        atomic_store(&shared->worker[thread].pulse.beat_ns, LB_NEVER); /* until it beats */
+        for (uint32_t i = first; i < first + count; i++) {
+            shared->findings.holders[i].pulse = &shared->worker[thread].pulse;
+        }
+    }
+}
+
+struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
+                          struct lb_err *err) {
+    struct shared shape = {.plan = plan,
+                           .lock = lock,
+                           .clients = clients,
+                           .threads = thread_count(plan, lock->lock, clients),
+                           .entry = entry_kind_of(plan, lock->lock),
+                           .key_count = keys_count(&plan->keys, clients),
+                           .slots = 1,
+                           .depth = 1};
+    /* The tool's own cost has no lock: each client gets a cell of its own, so that the checks cost
+     * what they do. */
+    shape.own_cells = lock->lock->caps & LB_CAP_BASELINE;
+    if (shape.entry == ENTRY_SLOT && plan->bound > 0) shape.slots = plan->bound;
+    shape.cell_count = shape.own_cells ? (uint32_t)clients : shape.key_count * shape.slots;
+    if ((lock->lock->caps & LB_CAP_REENTRANT) && plan->depth > 1)
+        shape.depth = (uint32_t)plan->depth;
+    shape.churn =
+        plan->churn && plan->clients_per_session <= 1 && lock->lock->primitive != LB_LATCH;
+    bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
+    shape.no_hold = plan->hold.mean_ns == 0 && shape.depth == 1 &&
+                    (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
+    shape.one_key =
+        (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && shape.entry != ENTRY_CELLS;
+    shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
+    /* it ends with a look at the clock */
+    if (plan->careful && !shape.own_cells) shape.no_hold = false;
+    store_shape(&shape);
+    shape.reacquire_keys = reacquire_key_count(&shape);
+    struct carver carver = {0};
+    lay_out(NULL, &shape, &carver);
+    size_t bytes = carver.at;
+    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) {
+        err_set(err, LB_EXIT_MACHINE,
+                "%zu MB of shared memory for %u keys and %d threads: %s; lower load.keys or "
+                "load.threads",
+                bytes >> 20, shape.key_count, shape.threads, strerror(errno));
+        return NULL;
+    }
+    struct shared *shared = (struct shared *)(void *)map;
+    carver = (struct carver){.base = map};
+    lay_out(shared, &shape, &carver);
+    shared->bytes = bytes;
+    keys_init(&shared->keys, &plan->keys, clients);
+    atomic_store(&shared->cutoff_ns, LB_NEVER);
+    atomic_store(&shared->window_begin_ns, LB_NEVER);
+    atomic_store(&shared->window_end_ns, LB_NEVER);
+    for (int i = 0; i < clients; i++) shared->client[i].connect_ns = -1;
+    link_heartbeats(shared);
+    return shared;
+}

@@ -1,0 +1,12 @@
+/* layout: makes a stage's common memory (shared.h): its shape by plan and lock, and one mapping. */
+#ifndef BENCH_LOAD_LAYOUT_H
+#define BENCH_LOAD_LAYOUT_H
+
+#include "bench/load/shared.h"
+
+/* Maps and lays out; the caller shared_frees. NULL with err (LB_EXIT_MACHINE: too little memory, and
+ * which setting to lower). */
+struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
+                          struct lb_err *err);
+
+#endif

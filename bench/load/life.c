@@ -1,0 +1,243 @@
+/* life: see life.h. */
+#include "bench/load/life.h"
+
+#include <stdlib.h>
+
+#include "bench/engine/loop.h"
+#include "bench/load/account.h"
+#include "bench/load/attempt.h"
+#include "bench/load/session.h"
+#include "bench/load/store.h"
+
+#define PINGS 500                /* at most, before the load and again after it ... */
+#define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */
+#define PING_WAIT_NS (5 * LB_S_NS)
+#define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
+#define FIRST_LOOK_NS LB_MS_NS   /* while another client opens the session that it shares */
+
+int client_init(struct client *client, struct worker *worker, struct session *session,
+                uint32_t index) {
+    struct shared *shared = worker->shared;
+    client->worker = worker;
+    client->session = session;
+    client->index = index;
+    client->stats = &shared->client[index];
+    client->stats->guest = index != session->lb.client;
+    if (shared->reacquire) {
+        char *all = shared->reacquire;
+        client->reacquire =
+            (struct reacquire *)(void *)(all + index * reacquire_bytes(shared->reacquire_keys));
+    }
+    rng_seed(&client->rng, shared->seed, 2 * (uint64_t)index + 1);
+    client->grant.data = calloc(1, shared->lock->lock->algorithm->grant_bytes + 1);
+    if (!client->grant.data) return -1;
+    client->request = shared_request(shared, 0, client->key);
+    client->request.client = index;
+    client->key_index = UINT32_MAX;
+    if (shared->entry == ENTRY_CELLS) {
+        client->keys = calloc(1, sizeof *client->keys);
+        if (!client->keys) return -1;
+    }
+    for (int i = 0; i < shared->observer_count; i++) {
+        client->observing[i] = calloc(1, shared->observers[i]->client_bytes + 1);
+        if (!client->observing[i]) return -1;
+    }
+    return 0;
+}
+
+void client_done(struct client *client) {
+    free(client->grant.data);
+    free(client->keys);
+    for (int i = 0; i < OBSERVERS_MAX; i++) free(client->observing[i]);
+}
+
+/* Waits for the supervisor, whatever the cut-off says. */
+static void wait_phase(struct client *client, enum phase phase) {
+    loop_shield(true);
+    while (atomic_load(&client->worker->shared->phase) < (int)phase) lb_sleep_until(LB_NEVER);
+    loop_shield(false);
+}
+
+static void ping_server(struct client *client) {
+    struct session *session = client->session;
+    const struct lb_backend *backend = session->lb.server->backend;
+    if (!backend->connector->ping || !session->connected || session->broken) return;
+    int64_t now_ns = lb_now(), end_ns = now_ns + PING_NS;
+    session->users++;
+    for (int i = 0; i < PINGS && now_ns < end_ns && !lb_stopping(); i++) {
+        int64_t start_ns = now_ns;
+        enum lb_outcome outcome = backend->connector->ping(&session->lb, start_ns + PING_WAIT_NS);
+        now_ns = lb_now();
+        if (outcome != LB_OK) {
+            session_keep_err(session);
+            if (outcome != LB_REFUSED) session_break(session);
+            break;
+        }
+        recorder_add(&client->worker->stats->recorder, METRIC_PING, now_ns - start_ns);
+    }
+    session_part(client);
+}
+
+/* Opens the attempt's own session and records how long that took. Returns when it was done. */
+static int64_t connect_anew(struct client *client, int64_t started_ns, bool measured) {
+    bool open = session_restore(client);
+    int64_t now_ns = lb_now();
+    if (open && measured) {
+        recorder_add(&client->worker->stats->recorder, METRIC_CONNECT, now_ns - started_ns);
+    }
+    return now_ns;
+}
+
+/* The next attempt's moments. False when the load is over for this client. */
+static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *ret_started_ns) {
+    struct worker *worker = client->worker;
+    struct shared *shared = worker->shared;
+    int64_t end_ns = stage_end_ns(shared);
+    if (!worker->schedule) {
+        int64_t due_ns = client->next_ns;
+        if (due_ns > client->ended_ns) lb_sleep_until(due_ns < end_ns ? due_ns : end_ns);
+        *ret_started_ns = lb_now();
+        *ret_due_ns = due_ns ? due_ns : *ret_started_ns;
+        return *ret_started_ns < stage_end_ns(shared) && !lb_stopping();
+    }
+    /* Open loop: the thread's slots, in order, each to the first client that is free. */
+    for (;;) {
+        int64_t due_ns = schedule_peek(worker->schedule);
+        if (due_ns >= stage_end_ns(shared)) return false;
+        schedule_take(worker->schedule);
+        bool counted = due_ns >= stage_begin_ns(shared);
+        worker->stats->due += counted;
+        int64_t now_ns = lb_now();
+        if (due_ns > now_ns) {
+            lb_sleep_until(due_ns);
+            now_ns = lb_now();
+        } else {
+            /* a free client would have taken it before it was due */
+            worker->stats->queued += counted;
+        }
+        if (now_ns < stage_end_ns(shared) && !lb_stopping()) {
+            worker->stats->started += counted;
+            *ret_due_ns = due_ns;
+            *ret_started_ns = now_ns;
+            return true;
+        }
+        worker->stats->missed += counted;
+    }
+}
+
+static void run_load(struct client *client) {
+    struct worker *worker = client->worker;
+    struct shared *shared = worker->shared;
+    const struct dist *think = &shared->plan->think;
+    bool closed = !worker->schedule;
+    bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
+    int64_t due_ns, started_ns;
+    /* Also when the run was cut off: the schedule's slots that nobody came to are still to be
+     * counted. */
+    while (next_attempt(client, &due_ns, &started_ns)) {
+        bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
+        if (measured) session_begin_window(client->session);
+        if (shared->churn) started_ns = connect_anew(client, started_ns, measured);
+        if (optimistic) {
+            update_attempt(client, due_ns, started_ns, measured);
+        } else {
+            attempt(client, due_ns, started_ns, measured);
+        }
+        if (shared->churn && client->session->connected) session_close(client->session);
+        if (closed && think->mean_ns)
+            client->next_ns = client->ended_ns + dist_draw(think, &client->rng);
+        client_turn(client);
+    }
+}
+
+/* Leaves things in order when the load is over. */
+static void drain_client(struct client *client) {
+    struct session *session = client->session;
+    struct shared *shared = client->worker->shared;
+    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
+    /* Others may be waiting for what our last attempt may have left. */
+    while (client->unsettled_until_ns && !lb_stopping() && !session_restore(client)) {
+        lb_sleep_until(lb_now() + RETRY_NS);
+    }
+    if (!session->connected && !lb_stopping()) session_restore(client);
+    if (session->unreachable) atomic_fetch_add(&shared->adrift, 1);
+    session_end_window(session);
+    atomic_fetch_add(&shared->drained, 1);
+    client->stats->drained = true;
+}
+
+/* What the stage's keys must have on the server, by its first client. */
+static int prepare_keys(struct client *client, struct lb_err *err) {
+    struct shared *shared = client->worker->shared;
+    const struct lb_lock *lock = shared->lock->lock;
+    struct lb_session *session = &client->session->lb;
+    if (lock->algorithm->setup && lock->algorithm->setup(session, err) != 0) return -1;
+    if (shared->store.backend && store_prepare(shared, session, err) != 0) return -1;
+    /* a latch: each round's key in its turn */
+    if (!lock->algorithm->arm || lock->primitive == LB_LATCH) return 0;
+    for (uint32_t i = 0; i < shared->key_count; i++) {
+        char name[KEY_TEXT_MAX];
+        struct lb_request request = shared_request(shared, i, name);
+        if (lock->algorithm->arm(session, &request, err) != 0) return -1;
+    }
+    return 0;
+}
+
+/* Opens the session, or waits for the client that does. */
+static void open_first(struct client *client) {
+    struct session *session = client->session;
+    struct shared *shared = client->worker->shared;
+    struct lb_err err = {0};
+    if (client->stats->guest) {
+        while (!session->tried) lb_sleep_until(lb_now() + FIRST_LOOK_NS);
+    } else {
+        int64_t begin_ns = lb_now();
+        session->failed = session_open(session, shared->connect_deadline_ns, &err) != 0;
+        if (!session->failed) client->stats->connect_ns = lb_now() - begin_ns;
+        if (!session->failed && client->index == 0)
+            session->failed = prepare_keys(client, &err) != 0;
+        session->tried = true;
+    }
+    if (session->failed) {
+        if (err.code && !client->worker->stats->err.code) client->worker->stats->err = err;
+        atomic_fetch_add(&shared->failed, 1);
+    }
+    atomic_fetch_add(&shared->connected, 1);
+}
+
+void client_run(void *arg) {
+    struct client *client = arg;
+    struct session *session = client->session;
+    struct shared *shared = client->worker->shared;
+    bool first = client->index == 0;
+    client->fiber = lb_self();
+    open_first(client);
+
+    wait_phase(client, PHASE_PING);
+    if (first) {
+        ping_server(client);
+        atomic_fetch_add(&shared->pinged, 1);
+    }
+    wait_phase(client, PHASE_GO);
+    if (shared->churn) session_close(session);
+    lb_sleep_until(shared->go_ns);
+    if (shared->lock->lock->primitive == LB_LATCH) {
+        latch_rounds(client);
+    } else {
+        run_load(client);
+    }
+    drain_client(client);
+
+    wait_phase(client, PHASE_PING2);
+    if (first) {
+        ping_server(client);
+        atomic_fetch_add(&shared->pinged, 1);
+    }
+    wait_phase(client, PHASE_CLOSE);
+    client->fiber = NULL;
+    bool last = true;
+    for (uint32_t i = 0; i < session->client_count; i++) last &= session->clients[i].fiber == NULL;
+    if (last) session_close(session);
+    atomic_fetch_add(&shared->closed, 1);
+    client->stats->closed = true;
+}

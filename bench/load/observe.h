@@ -1,0 +1,58 @@
+/* observe: what some stages do besides at each attempt: they record operations (trace.h), keep a
+ * guarded store (store.h), watch the order of grants (order.h).
+ *
+ * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
+ * look at their number. An observer's functions run on the fiber of the client; `mine` is memory of
+ * the observer's own for that client, zeroed at the begin. They must not fail. */
+#ifndef BENCH_LOAD_OBSERVE_H
+#define BENCH_LOAD_OBSERVE_H
+
+#include "bench/load/client.h"
+
+/* How a grant ended. */
+struct parting {
+    int64_t releasing_ns, released_ns;
+    enum lb_outcome outcome;
+    bool called;  /* the release was called; else the client could do nothing more for its grant */
+    bool learned; /* the client knew of its loss, and left without writing */
+};
+
+/* Each may be NULL. */
+struct observer {
+    size_t client_bytes;
+    /* The client was granted, and has entered. */
+    void (*entered)(struct client *client, void *mine, int64_t started_ns, int64_t acquired_ns);
+    /* The attempt ended without a grant. */
+    void (*refused)(struct client *client, void *mine, int64_t started_ns, int64_t returned_ns,
+                    enum lb_outcome outcome);
+    /* Calls of the server's at the two ends of the hold. Not LB_OK: this ends the hold. */
+    enum lb_outcome (*begin_hold)(struct client *client, void *mine);
+    enum lb_outcome (*end_hold)(struct client *client, void *mine);
+    /* An inner acquire or release returned; request.held is still as before. */
+    void (*reentered)(struct client *client, void *mine, bool release, int64_t begin_ns,
+                      enum lb_outcome outcome);
+    /* A renewal moved grant.lease_end_ns. */
+    void (*renewed)(struct client *client, void *mine);
+    /* The client was told about its grant (hold.told, hold.told_ns). */
+    void (*told)(struct client *client, void *mine);
+    /* The client is about to leave, as one that believes that it holds. */
+    void (*leaving)(struct client *client, void *mine);
+    /* The grant is over. */
+    void (*released)(struct client *client, void *mine, const struct parting *parting);
+};
+
+static inline bool is_observed(const struct client *client) {
+    return __builtin_expect(client->worker->shared->observer_count > 0, 0);
+}
+
+/* Calls this function of each observer that has it. */
+#define OBSERVERS_CALL(client, function, ...)                                                      \
+    do {                                                                                           \
+        const struct shared *observed = (client)->worker->shared;                                  \
+        for (int nth = 0; nth < observed->observer_count; nth++) {                                 \
+            if (!observed->observers[nth]->function) continue;                                     \
+            observed->observers[nth]->function((client), (client)->observing[nth], ##__VA_ARGS__); \
+        }                                                                                          \
+    } while (0)
+
+#endif
