@@ -130,7 +130,8 @@ static void count_plainly(const int *holder, int from, int to, double *ret_lwss,
          low + REACQUIRE_WINDOW <= to; low += REACQUIRE_WINDOW, windows++) {
         for (int client = 0; client < CLIENTS; client++) {
             int there = 0;
-            for (int turn = low; turn < low + REACQUIRE_WINDOW; turn++) there |= holder[turn] == client;
+            for (int turn = low; turn < low + REACQUIRE_WINDOW; turn++)
+                there |= holder[turn] == client;
             holders += there;
         }
     }
