@@ -6,10 +6,6 @@
 #include "report/doc/number.h"
 #include "report/run/words.h"
 
-static const char *or_dash(const char *text) {
-    return text ? text : NUMBER_NONE;
-}
-
 static bool any_model(const struct capacity *capacity) {
     for (int i = 0; i < capacity->lock_count; i++) {
         if (capacity->locks[i].modelled) return true;
@@ -26,11 +22,12 @@ static void add_question(struct doc *doc, const struct capacity_lock *lock) {
             doc, TONE_PLAIN,
             "The greatest rate of requests at random (Poisson) that keeps %s: keys %s%s, a pool of "
             "%.0f clients.",
-            or_dash(lock->slo), or_dash(lock->keys), hold, lock->clients);
+            doc_or(lock->slo, NUMBER_NONE), doc_or(lock->keys, NUMBER_NONE), hold, lock->clients);
     } else {
         doc_say(doc, TONE_PLAIN,
                 "The most clients in a closed loop that keep %s: keys %s%s, think %s.",
-                or_dash(lock->slo), or_dash(lock->keys), hold, or_dash(lock->think));
+                doc_or(lock->slo, NUMBER_NONE), doc_or(lock->keys, NUMBER_NONE), hold,
+                doc_or(lock->think, NUMBER_NONE));
     }
 }
 
@@ -61,17 +58,17 @@ static void add_lock(struct doc *doc, const struct capacity_lock *lock) {
     static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", lock->lock);
-    doc_cell(doc, "%s", or_dash(lock->slo));
-    doc_cell(doc, "%s", or_dash(lock->by_word));
+    doc_cell(doc, "%s", doc_or(lock->slo, NUMBER_NONE));
+    doc_cell(doc, "%s", doc_or(lock->by_word, NUMBER_NONE));
     add_answer(doc, lock);
     doc_cell(doc, "%s", limits[lock->limited_by]);
     add_load(doc, lock->modelled ? lock->capacity_per_s : NAN, "", true);
     doc_figure(doc, lock->wait_predicted_ns);
     doc_figure(doc, lock->wait_measured_ns);
     doc_cell(doc, "%s", words_guarantee_text(lock->guarantee));
-    doc_cell(doc, "%s", or_dash(lock->durability));
-    doc_cell(doc, "%s", or_dash(lock->server));
-    doc_cell(doc, "%s", or_dash(lock->topology));
+    doc_cell(doc, "%s", doc_or(lock->durability, NUMBER_NONE));
+    doc_cell(doc, "%s", doc_or(lock->server, NUMBER_NONE));
+    doc_cell(doc, "%s", doc_or(lock->topology, NUMBER_NONE));
     doc_figure(doc, lock->probe_count);
     const char *why = lock->why ? lock->why : "";
     doc_cell(doc, "%s",
@@ -104,7 +101,7 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
         {.title = NULL},
     };
     if (capacity->partial)
-        doc_say(doc, TONE_WARN, "PARTIAL: %s", or_dash(capacity->partial_reason));
+        doc_say(doc, TONE_WARN, "PARTIAL: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
     if (capacity->lock_count == 0) return;
     add_question(doc, &capacity->locks[0]);
     doc_table(doc, NULL, NULL);

@@ -14,21 +14,12 @@
 static const char *environment_text(const struct check *check, const char *key,
                                     const char *otherwise) {
     const char *text = json_string_value(json_object_get(check->environment, key));
-    return text ? text : otherwise;
-}
-
-static const char *or_else(const char *text, const char *otherwise) {
-    return text ? text : otherwise;
+    return doc_or(text, otherwise);
 }
 
 static void add_verdict(const struct words *words, struct doc *doc) {
     doc_section(doc, "verdict", "lockbench check: does each lock keep what its driver states?");
-    doc_box(doc);
-    for (int i = 0; i < words->count; i++) {
-        doc_say(doc, words->lines[i].tone, "%s", words->lines[i].text);
-        if (i == words->headline) doc_set_headline(doc);
-    }
-    doc_end(doc);
+    words_add(words, doc);
     doc_end(doc);
 }
 
@@ -58,8 +49,8 @@ static void add_skips(const struct check *check, struct doc *doc) {
     for (int i = 0; i < check->skip_count && i < SKIPS_SHOWN; i++) {
         const struct check_skip *skip = &check->skips[i];
         doc_span(doc, DOC_PLAIN, "%s%s%s%s (%s)", i == 0 ? ": " : "; ",
-                 or_else(skip->lock, or_else(skip->backend, "?")), skip->fault ? " under " : "",
-                 skip->fault ? skip->fault : "", or_else(skip->reason, "no reason given"));
+                 doc_or(skip->lock, doc_or(skip->backend, "?")), skip->fault ? " under " : "",
+                 skip->fault ? skip->fault : "", doc_or(skip->reason, "no reason given"));
     }
     if (check->skip_count > SKIPS_SHOWN) doc_span(doc, DOC_PLAIN, "; ...");
 }
@@ -71,9 +62,9 @@ static void add_all_skips(const struct check *check, struct doc *doc) {
     for (int i = 0; i < check->skip_count; i++) {
         const struct check_skip *skip = &check->skips[i];
         doc_item(doc, TONE_PLAIN, "%s", "");
-        doc_span(doc, DOC_STRONG, "%s", or_else(skip->lock, or_else(skip->backend, "?")));
+        doc_span(doc, DOC_STRONG, "%s", doc_or(skip->lock, doc_or(skip->backend, "?")));
         if (skip->fault) doc_span(doc, DOC_PLAIN, " under %s", skip->fault);
-        doc_span(doc, DOC_PLAIN, ": %s", or_else(skip->reason, "no reason given"));
+        doc_span(doc, DOC_PLAIN, ": %s", doc_or(skip->reason, "no reason given"));
         if (skip->install) doc_command(doc, "install", skip->install);
     }
     doc_end(doc);
@@ -89,7 +80,7 @@ static void add_faults(const struct check_view *view, struct doc *doc) {
         const struct check_fault *fault = &view->check->faults[view->column[c]];
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", fault->name);
-        doc_cell(doc, "%s", or_else(fault->summary, ""));
+        doc_cell(doc, "%s", doc_or(fault->summary, ""));
     }
     doc_end(doc);
     doc_set_only(doc, DOC_HTML);
@@ -113,14 +104,14 @@ static void add_run(const struct check_view *view, struct doc *doc) {
     const struct check *check = view->check;
     doc_section(doc, "run", "The check");
     doc_list(doc, NULL);
-    doc_item(doc, TONE_PLAIN, "%s %s, %s to %s", or_else(check->tool_name, "lockbench"),
-             or_else(check->tool_version, "of an unknown version"),
-             or_else(check->started_at, "undated"), or_else(check->ended_at, "its end"));
+    doc_item(doc, TONE_PLAIN, "%s %s, %s to %s", doc_or(check->tool_name, "lockbench"),
+             doc_or(check->tool_version, "of an unknown version"),
+             doc_or(check->started_at, "undated"), doc_or(check->ended_at, "its end"));
     if (check->tour) doc_span(doc, DOC_PLAIN, ", the %s schedule", check->tour);
     char *seeds = check->seeds ? json_dumps(check->seeds, JSON_COMPACT) : NULL;
     if (seeds) doc_span(doc, DOC_PLAIN, ", seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
     free(seeds);
-    doc_command(doc, "again", or_else(check->command, "lockbench check"));
+    doc_command(doc, "again", doc_or(check->command, "lockbench check"));
     add_servers(check, doc);
     add_skips(check, doc);
     doc_item(doc, TONE_PLAIN, "Machine: %s",

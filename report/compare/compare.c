@@ -205,6 +205,36 @@ static int samples_of(const struct compare_pick *pick) {
     return count;
 }
 
+/* A row of two sides that both have stages; takes the load of its first stage over. */
+static int add_pair(struct compare *compare, struct ref *first, const struct compare_pick *base,
+                    const struct compare_pick *new, struct lb_err *err) {
+    struct compare_row *more =
+        realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
+    if (!more) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    compare->rows = more;
+    struct compare_row *row = &more[compare->row_count++];
+    *row = (struct compare_row){.lock = base->stages[0]->lock,
+                                .new_lock = new->stages[0]->lock,
+                                .load = first->load,
+                                .clients = first->stage->clients,
+                                .place = first->place,
+                                .guarantee = guarantee_text(base->stages[0]),
+                                .new_guarantee = guarantee_text(new->stages[0]),
+                                .base_count = samples_of(base),
+                                .new_count = samples_of(new),
+                                .baseline = base->stages[0]->baseline,
+                                .violated = is_violated(new),
+                                .stuck = is_stuck(new)};
+    first->load = NULL;
+    compare->stuck |= row->stuck;
+    if (!row->guarantee || !row->new_guarantee)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int failed = 0;
+    for (int m = 0; m < compare_metric_count() && !failed; m++)
+        failed = compare_fill_figure(&row->figure[m], compare_metric(m), base, new, err);
+    return failed;
+}
+
 /* One lock under one load: refs of both sides. Adds a row if both have stages. */
 static int add_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
                    int count, struct lb_err *err) {
@@ -238,32 +268,7 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
     for (int i = 1; i < count && itself && !ask->anyway && !failed; i++) {
         failed = check_alike(base.stages[0], stages[i], err);
     }
-    if (failed) goto out;
-    struct compare_row *more =
-        realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
-    failed = more ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (failed) goto out;
-    compare->rows = more;
-    struct compare_row *row = &more[compare->row_count++];
-    *row = (struct compare_row){.lock = base.stages[0]->lock,
-                                .new_lock = new.stages[0]->lock,
-                                .load = refs[0].load,
-                                .clients = refs[0].stage->clients,
-                                .place = refs[0].place,
-                                .guarantee = guarantee_text(base.stages[0]),
-                                .new_guarantee = guarantee_text(new.stages[0]),
-                                .base_count = samples_of(&base),
-                                .new_count = samples_of(&new),
-                                .baseline = base.stages[0]->baseline,
-                                .violated = is_violated(&new),
-                                .stuck = is_stuck(&new)};
-    refs[0].load = NULL; /* the row's now */
-    compare->stuck |= row->stuck;
-    if (!row->guarantee || !row->new_guarantee)
-        failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int m = 0; m < compare_metric_count() && !failed; m++) {
-        failed = compare_fill_figure(&row->figure[m], compare_metric(m), &base, &new, err);
-    }
+    if (!failed) failed = add_pair(compare, &refs[0], &base, &new, err);
 out:
     free(stages);
     free(runs);

@@ -151,6 +151,11 @@ void doc_set_title(struct doc *doc, const char *title);
 /* HTML: an attribute data-NAME, for the page's scripts. name: a literal. */
 void doc_set_data(struct doc *doc, const char *name, const char *value);
 
+/* The text, or what stands for it where there is none. */
+static inline const char *doc_or(const char *text, const char *otherwise) {
+    return text ? text : otherwise;
+}
+
 /* Writes it. color: for DOC_TERMINAL. 0, or -1 with err: out of memory, or out has an error. */
 int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *out,
               struct lb_err *err);

@@ -26,10 +26,6 @@ static char *verdict_text(const struct planner_answer *answer, char *text, size_
     return text;
 }
 
-static const char *or_unknown(const char *text) {
-    return text ? text : "not stated";
-}
-
 static const char *impossible_text(const struct planner_ask *ask, char *text, size_t size) {
     snprintf(
         text, size,
@@ -49,9 +45,10 @@ static char *evidence_text(const struct planner_answer *answer, char *text, size
              unit, number_text(lock->low, &number_plain, low),
              number_text(lock->high, &number_plain, high));
     snprintf(text, size, "%s for %s, hold %s, keys %s, %.0f clients; %s; %s of %s",
-             lock->answered ? found : "no answer", or_unknown(lock->slo), or_unknown(lock->hold),
-             or_unknown(lock->keys), lock->clients, or_unknown(lock->server), answer->from->dir,
-             or_unknown(answer->from->started_at));
+             lock->answered ? found : "no answer", doc_or(lock->slo, "not stated"),
+             doc_or(lock->hold, "not stated"), doc_or(lock->keys, "not stated"), lock->clients,
+             doc_or(lock->server, "not stated"), answer->from->dir,
+             doc_or(answer->from->started_at, "not stated"));
     return text;
 }
 
@@ -73,9 +70,9 @@ static void add_answer(struct doc *doc, const struct planner_answer *answer) {
     doc_cell(doc, "%s", lock->lock);
     doc_cell(doc, "%s", verdict_text(answer, text, sizeof text));
     doc_set_tone(doc, tone_of(answer));
-    doc_cell(doc, "%s", or_unknown(lock->guarantee));
-    doc_cell(doc, "%s", or_unknown(lock->topology));
-    doc_cell(doc, "%s", or_unknown(lock->durability));
+    doc_cell(doc, "%s", doc_or(lock->guarantee, "not stated"));
+    doc_cell(doc, "%s", doc_or(lock->topology, "not stated"));
+    doc_cell(doc, "%s", doc_or(lock->durability, "not stated"));
     doc_cell(doc, "%s", answer->why ? answer->why : "");
     if (answer->settle) doc_command(doc, "would settle it", answer->settle);
     doc_cell(doc, "%s", evidence_text(answer, text, sizeof text));

@@ -221,6 +221,67 @@ static double rate_within(double service_ns, double keys, double quantile, doubl
     return low * NS_PER_S;
 }
 
+/* What the probes that kept their promise tell. */
+struct kept {
+    double most, most_ns;   /* the greatest load of them, 0: none; and its quantile */
+    double least, least_ns; /* the least load, and its quantile: next to nobody waits */
+};
+
+static struct kept kept_of(const struct capacity_lock *lock) {
+    struct kept kept = {.most_ns = NAN, .least = INFINITY, .least_ns = NAN};
+    for (int i = 0; i < lock->probe_count; i++) {
+        const struct capacity_probe *probe = &lock->probes[i];
+        if (probe->verdict != CAPACITY_KEPT) continue;
+        if (probe->value > kept.most) {
+            kept.most = probe->value;
+            kept.most_ns = probe->quantile_ns;
+        }
+        if (probe->value >= kept.least) continue;
+        kept.least = probe->value;
+        kept.least_ns = probe->quantile_ns;
+    }
+    return kept;
+}
+
+/* Whether the model may speak of what is asked at all: 0; 1: no, and the answer says why; -1: out
+ * of memory. */
+static int refuse_model(const struct planner_ask *ask, struct planner_answer *answer,
+                        double hold_ns, double keys) {
+    const struct capacity_lock *lock = answer->lock;
+    int rc = 0;
+    double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
+    double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
+    if (isnan(ask->rate)) {
+        rc = refuse(answer, ask, NAN,
+                    "a closed loop with another hold or other keys was not measured");
+    } else if (isnan(hold_ns) || isnan(keys)) {
+        rc = refuse(
+            answer, ask, NAN,
+            "measured with hold %s and keys %s, of which the model of a hot key says nothing",
+            lock->hold ? lock->hold : "?", lock->keys ? lock->keys : "?");
+    } else if (hold > PLANNER_RANGE * hold_ns || hold < hold_ns / PLANNER_RANGE ||
+               ask->keys > PLANNER_RANGE * keys || ask->keys < keys / PLANNER_RANGE) {
+        rc = refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
+            lock->hold, lock->keys, keys > 1 ? "s" : "");
+    } else if (!lock->modelled || !(lock->wait_predicted_ns > 0) ||
+               !(lock->wait_measured_ns >= 0)) {
+        rc = refuse(answer, ask, NAN,
+                    "measured with hold %s and %s keys, without the figures that a model needs",
+                    lock->hold, lock->keys);
+    } else if (factor > PLANNER_MODEL || factor < 1 / PLANNER_MODEL) {
+        rc = refuse(
+            answer, ask, NAN,
+            "measured with hold %s and %s keys, and the model does not describe this lock: its "
+            "waits were %.2g times those foretold",
+            lock->hold, lock->keys, factor);
+    } else {
+        return 0;
+    }
+    return rc == 0 ? 1 : -1;
+}
+
 /* Other holds or keys than were measured, by the model of a hot key. It must have foretold the
  * measurement's own waits; what it foretells is then taken with the same doubt: from the worse of
  * the two with the whole of an acquire on an idle lock added, to the better of the two with nothing
@@ -228,51 +289,18 @@ static double rate_within(double service_ns, double keys, double quantile, doubl
 static int judge_model(const struct planner_ask *ask, struct planner_answer *answer, double hold_ns,
                        double keys) {
     const struct capacity_lock *lock = answer->lock;
-    double most = 0, far_ns = NAN, idle_ns = NAN, least = INFINITY;
-    if (isnan(ask->rate))
-        return refuse(answer, ask, NAN,
-                      "a closed loop with another hold or other keys was not measured");
-    if (isnan(hold_ns) || isnan(keys))
-        return refuse(
-            answer, ask, NAN,
-            "measured with hold %s and keys %s, of which the model of a hot key says nothing",
-            lock->hold ? lock->hold : "?", lock->keys ? lock->keys : "?");
-    double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
-    if (hold > PLANNER_RANGE * hold_ns || hold < hold_ns / PLANNER_RANGE ||
-        ask->keys > PLANNER_RANGE * keys || ask->keys < keys / PLANNER_RANGE)
-        return refuse(
-            answer, ask, NAN,
-            "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
-            lock->hold, lock->keys, keys > 1 ? "s" : "");
-    if (!lock->modelled || !(lock->wait_predicted_ns > 0) || !(lock->wait_measured_ns >= 0))
-        return refuse(answer, ask, NAN,
-                      "measured with hold %s and %s keys, without the figures that a model needs",
-                      lock->hold, lock->keys);
+    int refused = refuse_model(ask, answer, hold_ns, keys);
+    if (refused != 0) return refused > 0 ? 0 : -1;
+    const struct kept kept = kept_of(lock);
+    double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns, most = kept.most;
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
-    if (factor > PLANNER_MODEL || factor < 1 / PLANNER_MODEL)
-        return refuse(
-            answer, ask, NAN,
-            "measured with hold %s and %s keys, and the model does not describe this lock: its "
-            "waits were %.2g "
-            "times those foretold",
-            lock->hold, lock->keys, factor);
-    for (int i = 0; i < lock->probe_count; i++) {
-        const struct capacity_probe *probe = &lock->probes[i];
-        if (probe->verdict == CAPACITY_KEPT && probe->value > most) {
-            most = probe->value;
-            far_ns = probe->quantile_ns;
-        }
-        if (probe->verdict != CAPACITY_KEPT || probe->value >= least) continue;
-        least = probe->value;
-        idle_ns = probe->quantile_ns;
-    }
-    if (isnan(idle_ns))
+    if (isnan(kept.least_ns))
         return refuse(answer, ask, NAN,
                       "no probe kept its promise: there is nothing to conclude from");
     /* The mean may be foretold and the far end not: then a promise about the far end is not,
      * either. */
     double own = lock->hold_ns + lock->handoff_ns;
-    double tail = far_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
+    double tail = kept.most_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
     if (!(tail <= PLANNER_MODEL))
         return refuse(
             answer, ask, NAN,
@@ -283,7 +311,7 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
     answer->model = true;
     answer->carries = rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)),
-                                  ask->limit_ns - idle_ns);
+                                  ask->limit_ns - kept.least_ns);
     answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
     if (say(answer, PLANNER_UNKNOWN,
             "measured with hold %s and %.0f key%s; M/D/1 with a handoff of %.3g ms foretold its waits by a "

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *or_else(const char *text, const char *other) {
-    return text ? text : other;
-}
-
 /* ---- the answers ---- */
 
 static void add_answer(struct doc *doc, const struct report *report, const struct answer *answer,
@@ -99,7 +95,7 @@ static void add_durability(struct doc *doc, const struct run_stage *stage) {
     char *full = words_durability_full(stage);
     bool repeats = full && strncmp(full, kind, strlen(kind)) == 0;
     if (!full) doc->failed = true;
-    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", or_else(full, ""));
+    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", doc_or(full, ""));
     free(full);
 }
 
@@ -124,12 +120,12 @@ static void add_promise(struct doc *doc, const struct report *report,
     } else {
         doc_cell(doc, "%s", NUMBER_NONE);
     }
-    doc_cell(doc, "%s%s%s%s", or_else(stage->topology, "topology not stated"), version ? " " : "",
-             or_else(version, ""), by_url ? ", already running" : "");
+    doc_cell(doc, "%s%s%s%s", doc_or(stage->topology, "topology not stated"), version ? " " : "",
+             doc_or(version, ""), by_url ? ", already running" : "");
     add_durability(doc, stage);
     words_claims(stage, claims, sizeof claims);
     doc_cell(doc, "%s", *claims ? claims : "nothing");
-    doc_cell(doc, "%s", or_else(stage->waits, NUMBER_NONE));
+    doc_cell(doc, "%s", doc_or(stage->waits, NUMBER_NONE));
 }
 
 static void add_promises(const struct report *report, struct doc *doc) {

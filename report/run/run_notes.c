@@ -9,10 +9,6 @@
 #define WARNINGS_OPEN 8     /* more of them are folded in the page */
 #define WARNINGS_TERMINAL 6 /* lines; the page has them all */
 
-static const char *or_else(const char *text, const char *other) {
-    return text ? text : other;
-}
-
 static void add_executor(struct doc *doc, const struct run *run) {
     double least = INFINITY, most = 0, processes = 0, stall = NAN;
     bool pinned = false;
@@ -39,8 +35,8 @@ static void add_skips(struct doc *doc, const struct run *run) {
     for (int i = 0; i < run->skip_count; i++) {
         const struct run_skip *skip = &run->skips[i];
         doc_item(doc, TONE_WARN, "Left out: ");
-        doc_span(doc, DOC_STRONG, "%s", or_else(skip->lock, or_else(skip->backend, "?")));
-        doc_span(doc, DOC_PLAIN, ": %s", or_else(skip->reason, "no reason given"));
+        doc_span(doc, DOC_STRONG, "%s", doc_or(skip->lock, doc_or(skip->backend, "?")));
+        doc_span(doc, DOC_PLAIN, ": %s", doc_or(skip->reason, "no reason given"));
         if (skip->install) {
             doc_span(doc, DOC_PLAIN, "; install ");
             doc_span(doc, DOC_INLINE, "%s", skip->install);
@@ -61,7 +57,7 @@ static void add_warning(struct doc *doc, const char *name, const char *text, int
     doc_item(doc, TONE_WARN, "Warning: ");
     if (number > WARNINGS_TERMINAL) doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
     if (name) doc_span(doc, DOC_STRONG, "%s", name);
-    doc_span(doc, DOC_PLAIN, "%s%s", name ? ": " : "", or_else(text, "?"));
+    doc_span(doc, DOC_PLAIN, "%s%s", name ? ": " : "", doc_or(text, "?"));
 }
 
 static void add_warnings(struct doc *doc, const struct run *run) {
@@ -73,7 +69,7 @@ static void add_warnings(struct doc *doc, const struct run *run) {
         add_warning(doc, NULL, json_string_value(json_array_get(run->warnings, i)), ++number);
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
-        const char *name = or_else(stage->id, stage->lock);
+        const char *name = doc_or(stage->id, stage->lock);
         if (stage->error) add_warning(doc, name, stage->error, ++number);
         for (size_t i = 0; i < json_array_size(stage->warnings); i++)
             add_warning(doc, name, json_string_value(json_array_get(stage->warnings, i)), ++number);
@@ -113,10 +109,10 @@ static void add_servers(struct doc *doc, const struct run *run) {
     for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
         doc_row(doc, DOC_ROW);
-        doc_cell(doc, "%s", or_else(server->backend, NUMBER_NONE));
-        doc_cell(doc, "%s", or_else(server->topology, NUMBER_NONE));
-        doc_cell(doc, "%s", or_else(server->durability, NUMBER_NONE));
-        doc_cell(doc, "%s", or_else(server->started_by, NUMBER_NONE));
+        doc_cell(doc, "%s", doc_or(server->backend, NUMBER_NONE));
+        doc_cell(doc, "%s", doc_or(server->topology, NUMBER_NONE));
+        doc_cell(doc, "%s", doc_or(server->durability, NUMBER_NONE));
+        doc_cell(doc, "%s", doc_or(server->started_by, NUMBER_NONE));
         add_facts(doc, server->facts);
     }
     doc_end(doc);
@@ -127,11 +123,11 @@ static void add_run(struct doc *doc, const struct report *report, int r) {
     char letter[8];
     doc_heading(doc, "Run %s%s%s", report->run_count > 1 ? report_run_letter(r, letter) : "",
                 report->run_count > 1 ? ": " : "",
-                or_else(run->workload, "of a workload without a name"));
-    doc_say(doc, TONE_PLAIN, "%s to %s, %d stage%s, %s %s; ", or_else(run->started_at, "undated"),
-            or_else(run->ended_at, "its end"), run->stage_count, run->stage_count == 1 ? "" : "s",
-            or_else(run->tool_name, "lockbench"),
-            or_else(run->tool_version, "of an unknown version"));
+                doc_or(run->workload, "of a workload without a name"));
+    doc_say(doc, TONE_PLAIN, "%s to %s, %d stage%s, %s %s; ", doc_or(run->started_at, "undated"),
+            doc_or(run->ended_at, "its end"), run->stage_count, run->stage_count == 1 ? "" : "s",
+            doc_or(run->tool_name, "lockbench"),
+            doc_or(run->tool_version, "of an unknown version"));
     doc_span(doc, DOC_INLINE, "%s", run->path);
     add_executor(doc, run);
     add_skips(doc, run);

@@ -8,10 +8,6 @@
 
 #define BESIDE (DOC_HTML | DOC_MARKDOWN) /* what a terminal says in a line above the rows */
 
-static const char *or_else(const char *text, const char *other) {
-    return text ? text : other;
-}
-
 /* A column that few would miss, for a terminal that is too narrow: the greatest rank goes first. */
 static int drop_rank(const struct column *column) {
     static const char *const keys[] = {"cost.commands_per_grant", "latency_ns.release.p50",
@@ -73,7 +69,7 @@ static void add_name(struct doc *doc, const struct report_row *row,
         const char *status = row->typical->status; /* of the typical repeat, which may have none */
         doc_chip(doc, DOC_MARK, TONE_WARN, "!",
                  status && strcmp(status, "failed") == 0 ? "failed" : "partial",
-                 or_else(row->typical->error, "not all of it was measured"));
+                 doc_or(row->typical->error, "not all of it was measured"));
     }
     if (row->limited)
         doc_chip(
@@ -93,7 +89,7 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
     doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
     doc_set_title(doc, row->typical->durability);
     doc_cell(doc, "%s", words_guarantee(row->typical));
-    doc_cell(doc, "%s", or_else(row->typical->topology, "not stated"));
+    doc_cell(doc, "%s", doc_or(row->typical->topology, "not stated"));
     if (compares) doc_figure(doc, column_ratio_mean(group, r));
     for (const struct column *column = columns; column->key; column++) {
         if (formats_of(column, group) == 0) continue;
@@ -112,8 +108,8 @@ static bool is_said(const struct report_group *group, int r) {
     for (int before = 0; before < r; before++) {
         const struct report_row *row = &group->rows[before];
         if (same_class(row, &group->rows[r]) &&
-            strcmp(or_else(row->typical->topology, ""),
-                   or_else(group->rows[r].typical->topology, "")) == 0)
+            strcmp(doc_or(row->typical->topology, ""),
+                   doc_or(group->rows[r].typical->topology, "")) == 0)
             return true;
     }
     return false;
@@ -129,7 +125,7 @@ static void add_class(struct doc *doc, const struct report_group *group, int fir
     for (int r = first; r < group->row_count; r++) {
         if (!same_class(&group->rows[r], &group->rows[first]) || is_said(group, r)) continue;
         doc_span(doc, DOC_PLAIN, "%s%s", any ? ", " : ": ",
-                 or_else(group->rows[r].typical->topology, "topology not stated"));
+                 doc_or(group->rows[r].typical->topology, "topology not stated"));
         any = true;
     }
 }
@@ -159,8 +155,8 @@ static void add_notes(struct doc *doc, const struct report *report,
         limited |= row->limited;
         if (row->incomplete == 0) continue;
         doc_note(doc, TONE_WARN, "%s (!): %s%s%s", report->locks[row->lock].label,
-                 or_else(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
-                 or_else(row->typical->error, ""));
+                 doc_or(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
+                 doc_or(row->typical->error, ""));
         doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     }
     if (has_ratio(group)) {

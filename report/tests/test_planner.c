@@ -521,7 +521,7 @@ static void the_command(void **state) {
         {"$D --slo 'acquire_due.p99<=soon' --rate 3", LB_EXIT_USAGE, "plan: --slo"},
         {"$D --slo 'acquire.p99<=20ms' --rate 3", LB_EXIT_USAGE, "promise acquire_due"},
         {"$D", LB_EXIT_USAGE, "neither a rate nor clients"},
-        {"$D --rate 40/fortnight", LB_EXIT_USAGE, "plan: --rate '40/fortnight'"},
+        {"$D --rate 40/fortnight", LB_EXIT_USAGE, "plan: --rate: '40/fortnight'"},
         {"$D --rate -4", LB_EXIT_USAGE, "plan: --rate"},
         {"$D --rate nan", LB_EXIT_USAGE, "plan: --rate"},
         {"$D --rate 4 --clients 0", LB_EXIT_USAGE, "plan: --clients"},
