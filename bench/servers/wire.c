@@ -83,7 +83,7 @@ static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t
 /* --- starting and ending --- */
 
 /* An explicitly bound socket keeps its port when it stops listening. With SO_REUSEADDR it may
- * listen again while connections to it are alive: see mind_ports in wire_fault.c. */
+ * listen again while connections to it are alive: see update_ports in wire_fault.c. */
 static int listen_on(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -1,49 +1,21 @@
-/* wire_fault: which faults apply to which connection, and the faults that look at the bytes. */
-#define _GNU_SOURCE
+/* wire_fault: sets and lifts faults, and ends the connections that they hit. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "bench/base/clock.h"
 #include "bench/servers/peer.h"
 #include "bench/servers/wire_impl.h"
 
-void fault_acted(struct proxy *proxy, int slot, uint64_t bytes) {
-    struct sign_cells *sign = &proxy->shared->signs[slot];
-    int64_t now_ns = lb_now();
-    if (atomic_load(&sign->struck) == 0) atomic_store(&sign->first_ns, now_ns);
-    atomic_store(&sign->last_ns, now_ns);
-    atomic_fetch_add(&sign->bytes, bytes);
-    atomic_fetch_add(&sign->struck, 1);
-}
-
-void faults_acted(struct proxy *proxy, uint32_t slots, uint64_t bytes) {
-    for (int i = 0; slots; i++, slots >>= 1) {
-        if (slots & 1) fault_acted(proxy, i, bytes);
-    }
-}
-
-static bool is_on_end(const struct slot *slot, int end) {
-    return slot->on && (slot->fault.ends >> end & 1);
-}
-
-/* Whether a fault refuses new connections: by its kind, or because it has hit all its
- * connections. */
-static bool refuses(const struct slot *slot) {
-    return slot->fault.kind == WIRE_REFUSE ||
-           (slot->fault.kind == WIRE_MIDWAY && slot->full && slot->fault.then != WIRE_THEN_SWALLOW);
-}
-
 /* Opens and closes the ports for new connections. A socket that stops listening stays bound, so
  * that no other program gets the port. */
-static void mind_ports(struct proxy *proxy) {
+static void update_ports(struct proxy *proxy) {
     for (int end = 0; end < proxy->ends; end++) {
         struct listener *listener = &proxy->listeners[end];
         bool shut = false;
         for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
             const struct slot *slot = &proxy->slots[i];
-            if (!is_on_end(slot, end) || slot->fault.pid_count || !refuses(slot)) continue;
+            if (!fault_is_on(slot, end) || slot->fault.pid_count || !fault_refuses(slot)) continue;
             if (!listener->shut && !shut) fault_acted(proxy, i, 0);
             shut = true;
         }
@@ -60,65 +32,35 @@ static void mind_ports(struct proxy *proxy) {
     }
 }
 
-/* Applies the active faults to a connection. */
-static void apply(struct proxy *proxy, struct link *link) {
+static void apply_and_discard(struct proxy *proxy, struct link *link) {
+    faults_apply(proxy, link);
     for (int way = 0; way < 2; way++) {
-        struct flow *flow = &link->flow[way];
-        flow->delays = flow->rates = flow->swallows = flow->stalls = 0;
-        flow->rate = 0;
-        for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
-            const struct wire_fault *fault = &proxy->slots[i].fault;
-            uint32_t bit = 1U << i;
-            if (!(link->matched & bit)) continue;
-            if (way == 1 && (link->mute & bit)) flow->swallows |= bit;
-            if (!(fault->way & (way == 0 ? WIRE_REQUESTS : WIRE_ANSWERS))) continue;
-            if (fault->kind == WIRE_DELAY) flow->delays |= bit;
-            if (fault->kind == WIRE_SWALLOW) flow->swallows |= bit;
-            if (fault->kind == WIRE_STALL) flow->stalls |= bit;
-            if (fault->kind != WIRE_RATE) continue;
-            flow->rates |= bit;
-            if (!flow->rate || fault->rate < flow->rate) flow->rate = fault->rate;
-        }
-        if (!flow->rate) flow->free_ns = 0;
-        if (flow->swallows) link_discard(proxy, link, way);
-        if (flow->delays) continue;
-        for (struct chunk *chunk = flow->first; chunk; chunk = chunk->next) chunk->due_ns = 0;
+        if (link->flow[way].swallows) link_discard(proxy, link, way);
     }
 }
 
-static void match(struct proxy *proxy, struct link *link, int slot) {
-    const struct wire_fault *fault = &proxy->slots[slot].fault;
-    link->matched |= 1U << slot;
-    link->left[slot] = fault->bytes;
-    link->mute &= ~(1U << slot);
-    if (proxy->slots[slot].full && fault->kind == WIRE_MIDWAY) link->mute |= 1U << slot;
-    atomic_fetch_add(&proxy->shared->signs[slot].matched, 1);
-}
-
-bool faults_admit(struct proxy *proxy, struct link *link) {
-    const struct listener *listener = &proxy->listeners[link->end];
-    for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
-        const struct slot *slot = &proxy->slots[i];
-        if (!is_on_end(slot, link->end) ||
-            (slot->fault.kind == WIRE_MIDWAY && !slot->fault.together))
-            continue;
-        if (slot->fault.pid_count) {
-            size_t count;
-            struct peer *peers = peers_of(slot->pids, slot->fault.pid_count, &count);
-            bool theirs = peers_have(peers, count, link->client_port, listener->port);
-            free(peers);
-            if (!theirs) continue;
-        }
-        match(proxy, link, i);
-        if (!refuses(slot)) continue;
-        fault_acted(proxy, i, 0);
-        return false;
+/* Ends, or silences, the connections that a fault has hit while another one was pumped. Whether
+ * there were any. */
+static bool settle_struck(struct proxy *proxy) {
+    if (!proxy->struck) return false;
+    proxy->struck = false;
+    update_ports(proxy); /* first: who sees a connection end finds the port closed */
+    for (struct link *link = proxy->links, *next; link; link = next) {
+        next = link->next;
+        if (!link->struck) continue;
+        link->struck = false;
+        if (link->ending != ENDING_NOT)
+            link_end(proxy, link, link->ending == ENDING_RESET);
+        else
+            apply_and_discard(proxy, link);
     }
-    apply(proxy, link);
     return true;
 }
 
-/* --- beginning and ending --- */
+void faults_pump(struct proxy *proxy, struct link *link) {
+    do link_pump(proxy, link);
+    while (settle_struck(proxy));
+}
 
 void faults_set(struct proxy *proxy, const struct order *order) {
     struct slot *slot = &proxy->slots[order->slot];
@@ -133,22 +75,22 @@ void faults_set(struct proxy *proxy, const struct order *order) {
     bool once = slot->fault.kind == WIRE_RESET || slot->fault.kind == WIRE_CUT;
     for (struct link *link = proxy->links, *next; link; link = next) {
         next = link->next;
-        if (!is_on_end(slot, link->end) || slot->fault.kind == WIRE_REFUSE) continue;
+        if (!fault_is_on(slot, link->end) || slot->fault.kind == WIRE_REFUSE) continue;
         if (slot->fault.pid_count &&
             !peers_have(peers, count, link->client_port, proxy->listeners[link->end].port))
             continue;
-        match(proxy, link, order->slot);
+        fault_match(proxy, link, order->slot);
         if (once) {
             fault_acted(proxy, order->slot, 0);
             link_end(proxy, link, slot->fault.kind == WIRE_RESET);
             continue;
         }
-        apply(proxy, link);
-        link_pump(proxy, link);
+        apply_and_discard(proxy, link);
+        faults_pump(proxy, link);
     }
     free(peers);
     if (once) slot->on = false;
-    mind_ports(proxy);
+    update_ports(proxy);
 }
 
 void faults_lift(struct proxy *proxy, int slot) {
@@ -159,102 +101,14 @@ void faults_lift(struct proxy *proxy, int slot) {
         if (!(link->matched & bit)) continue;
         link->matched &= ~bit;
         link->mute &= ~bit;
-        apply(proxy, link);
+        apply_and_discard(proxy, link);
         bool swallowed = link->flow[0].swallows || link->flow[1].swallows;
         if (link->lossy && !swallowed) {
             link_end(proxy, link, true);
             continue;
         }
         if (!link->flow[0].swallows) link_connect(proxy, link);
-        link_pump(proxy, link);
+        faults_pump(proxy, link);
     }
-    mind_ports(proxy);
-}
-
-/* --- faults that look at answers --- */
-
-/* WIRE_DROP: removes the message; returns what is left of the chunk. */
-static size_t drop(struct proxy *proxy, struct link *link, int index, char *data, size_t len) {
-    struct slot *slot = &proxy->slots[index];
-    const struct wire_fault *fault = &slot->fault;
-    for (size_t at = 0; at < len && !slot->full;) {
-        const char *found = memmem(data + at, len - at, slot->holding, fault->holding_len);
-        if (!found) break;
-        size_t begin, end;
-        if (!frame_find(data, len, (size_t)(found - data), &begin, &end)) {
-            begin = 0;
-            end = len;
-        }
-        slot->seen++;
-        at = end;
-        if (fault->bytes && slot->seen < fault->bytes) continue;
-        slot->full = fault->bytes > 0;
-        atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, end - begin);
-        fault_acted(proxy, index, end - begin);
-        if (fault->then != WIRE_GO_ON) {
-            link->ending = fault->then == WIRE_THEN_RESET ? ENDING_RESET : ENDING_CUT;
-            return begin;
-        }
-        memmove(data + begin, data + end, len - end);
-        len -= end - begin;
-        at = begin;
-    }
-    return len;
-}
-
-static void strike_midway(struct proxy *proxy, struct link *link, int index) {
-    enum wire_then then = proxy->slots[index].fault.then;
-    fault_acted(proxy, index, 0);
-    if (then != WIRE_THEN_SWALLOW) {
-        link->ending = then == WIRE_THEN_RESET ? ENDING_RESET : ENDING_CUT;
-        return;
-    }
-    link->mute |= 1U << index;
-    link->lossy = true;
-}
-
-/* WIRE_MIDWAY: returns how many bytes pass. */
-static size_t midway(struct proxy *proxy, struct link *link, int index, size_t len) {
-    struct slot *slot = &proxy->slots[index];
-    uint64_t *left = slot->fault.together ? &slot->left : &link->left[index];
-    if (len <= *left) {
-        *left -= len;
-        return len;
-    }
-    len = (size_t)*left;
-    *left = 0;
-    strike_midway(proxy, link, index);
-    if (!slot->fault.together) return len;
-    slot->full = true;
-    for (struct link *other = proxy->links, *next; other; other = next) {
-        next = other->next;
-        if (other == link || !(other->matched & (1U << index))) continue;
-        strike_midway(proxy, other, index);
-        if (other->ending != ENDING_NOT)
-            link_end(proxy, other, other->ending == ENDING_RESET);
-        else
-            apply(proxy, other);
-    }
-    mind_ports(proxy);
-    return len;
-}
-
-size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t len) {
-    for (int i = 0; i < WIRE_FAULTS_MAX && len > 0; i++) {
-        if (!(link->matched & (1U << i))) continue;
-        const struct slot *slot = &proxy->slots[i];
-        if (slot->fault.kind == WIRE_DROP && !slot->full) len = drop(proxy, link, i, data, len);
-    }
-    for (int i = 0; i < WIRE_FAULTS_MAX && len > 0; i++) {
-        if (!(link->matched & (1U << i)) || proxy->slots[i].fault.kind != WIRE_MIDWAY) continue;
-        size_t pass = midway(proxy, link, i, len);
-        if (link->mute & (1U << i)) {
-            /* Not by apply, which would discard the held bytes: those still pass. */
-            link->flow[1].swallows |= 1U << i;
-            atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len - pass);
-            atomic_fetch_add(&proxy->shared->signs[i].bytes, len - pass);
-        }
-        len = pass;
-    }
-    return len;
+    update_ports(proxy);
 }

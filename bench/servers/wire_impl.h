@@ -98,6 +98,7 @@ struct link {
     enum ending ending;             /* how to end, once the held answers were sent */
     bool broken;                    /* a side was reset, or can't be reached */
     bool lossy;                     /* it lost bytes, so it can't continue after the fault */
+    bool struck;                    /* hit while another connection was pumped: see faults_pump */
     bool dead, again;
     struct link *next, *previous, *next_dead, *next_again;
 };
@@ -130,6 +131,7 @@ struct proxy {
     struct slot slots[WIRE_FAULTS_MAX];
     struct link *links, *dead, *agains;
     size_t link_count;
+    bool struck; /* some link may be; new connections may have to be refused */
     struct heap heap;
     int64_t timer_ns; /* when timer_fd fires; 0 = not set */
     char *buffer;
@@ -143,7 +145,7 @@ _Noreturn void wire_main(struct wire_shared *shared, int control_fd,
 /* Takes over a connection that was accepted. */
 void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
                int client_port);
-/* Forwards as much as possible. This may end the link: then link->dead is set, and the link stays
+/* Forwards as much as possible, or until proxy->struck is set. This may end the link: then link->dead is set, and the link stays
  * in memory until links_bury. */
 void link_pump(struct proxy *proxy, struct link *link);
 void link_end(struct proxy *proxy, struct link *link, bool reset);
@@ -153,15 +155,28 @@ void link_connect(struct proxy *proxy, struct link *link);
 void link_discard(struct proxy *proxy, struct link *link, int way);
 void links_bury(struct proxy *proxy);
 
-/* wire_fault.c */
+/* wire_fault.c: above wire_link.c. */
 void faults_set(struct proxy *proxy, const struct order *order);
 void faults_lift(struct proxy *proxy, int slot);
+/* link_pump, and then ends or silences the other connections that a fault hit meanwhile. */
+void faults_pump(struct proxy *proxy, struct link *link);
+
+/* wire_effect.c: below wire_link.c. */
 /* For a new connection: notes which faults apply to it. Returns false if the connection is
  * refused. */
 bool faults_admit(struct proxy *proxy, struct link *link);
+/* Notes that a fault applies to a connection, and whether it does so at this end. */
+void fault_match(struct proxy *proxy, struct link *link, int slot);
+bool fault_is_on(const struct slot *slot, int end);
+/* Whether a fault refuses new connections: by its kind, or because it has hit all its
+ * connections. */
+bool fault_refuses(const struct slot *slot);
+/* Tells each direction of a connection what the active faults do to it. Bytes that a fault drops
+ * from now on may still be held: see link_discard. */
+void faults_apply(struct proxy *proxy, struct link *link);
 /* Applies the faults to a chunk of answers before it is forwarded: the bytes to forward remain in
- * place, and their number is returned. May set link->ending, or start to drop answers; dropped
- * bytes are counted. */
+ * place, and their number is returned. May set link->ending, start to drop answers, or set
+ * proxy->struck; dropped bytes are counted. */
 size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t len);
 /* Count that the fault of one slot, or of several slots, acted. */
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes);

@@ -28,7 +28,7 @@ static struct way_cells *cells_of(struct proxy *proxy, const struct link *link, 
 
 /* --- its life --- */
 
-static void watch(struct proxy *proxy, struct side *side) {
+static void watch_side(struct proxy *proxy, struct side *side) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                                 .data.ptr = side};
     int on = 1;
@@ -50,7 +50,7 @@ void link_connect(struct proxy *proxy, struct link *link) {
         return;
     }
     link->server.fd = fd;
-    watch(proxy, &link->server);
+    watch_side(proxy, &link->server);
 }
 
 void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
@@ -81,7 +81,7 @@ void link_take(struct proxy *proxy, const struct listener *listener, int client_
         link_end(proxy, link, true);
         return;
     }
-    watch(proxy, &link->client);
+    watch_side(proxy, &link->client);
     /* Where requests are dropped, the request to connect is dropped too. */
     if (!link->flow[0].swallows) link_connect(proxy, link);
 }
@@ -214,8 +214,8 @@ static void send_held(struct proxy *proxy, struct link *link, int way) {
     }
 }
 
-static void hold(struct proxy *proxy, struct link *link, int way, const char *data, size_t len,
-                 int64_t due_ns) {
+static void hold_bytes(struct proxy *proxy, struct link *link, int way, const char *data,
+                       size_t len, int64_t due_ns) {
     struct flow *flow = &link->flow[way];
     struct chunk *chunk = malloc(sizeof *chunk + len);
     if (!chunk) {
@@ -248,19 +248,20 @@ static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) 
     return due_ns;
 }
 
-static void forward(struct proxy *proxy, struct link *link, int way, const char *data, size_t len) {
+static void forward_bytes(struct proxy *proxy, struct link *link, int way, const char *data,
+                          size_t len) {
     struct flow *flow = &link->flow[way];
     int64_t due_ns = due_of(proxy, flow, len);
     size_t sent = 0;
     if (flow->rates) faults_acted(proxy, flow->rates, len);
     if (!flow->first && !due_ns && !flow->rate) sent = send_some(proxy, link, way, data, len);
     if (sent < len && !flow->sink && !link->dead)
-        hold(proxy, link, way, data + sent, len - sent, due_ns);
+        hold_bytes(proxy, link, way, data + sent, len - sent, due_ns);
 }
 
 /* --- receiving --- */
 
-static void swallow(struct proxy *proxy, struct link *link, int way, size_t len) {
+static void swallow_bytes(struct proxy *proxy, struct link *link, int way, size_t len) {
     link->lossy = true;
     atomic_fetch_add(&cells_of(proxy, link, way)->swallowed_bytes, len);
     faults_acted(proxy, link->flow[way].swallows, len);
@@ -273,11 +274,11 @@ void link_discard(struct proxy *proxy, struct link *link, int way) {
         len += chunk->len - chunk->sent;
     drop_chunks(flow);
     heap_remove(&proxy->heap, &flow->timer);
-    if (len) swallow(proxy, link, way, len);
+    if (len) swallow_bytes(proxy, link, way, len);
 }
 
 /* Reads once and applies the faults. */
-static void take(struct proxy *proxy, struct link *link, int way) {
+static void read_once(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     struct side *from = source_of(link, way);
     struct way_cells *cells = cells_of(proxy, link, way);
@@ -290,7 +291,7 @@ static void take(struct proxy *proxy, struct link *link, int way) {
     if (got <= 0) {
         flow->over = true;
         if (got < 0) link->broken = true;
-        if (flow->swallows) swallow(proxy, link, way, 0);
+        if (flow->swallows) swallow_bytes(proxy, link, way, 0);
         return;
     }
     size_t len = (size_t)got;
@@ -298,11 +299,11 @@ static void take(struct proxy *proxy, struct link *link, int way) {
     atomic_fetch_add(&cells->read_bytes, len);
     atomic_fetch_add(&cells->chunks, 1);
     if (flow->swallows) {
-        swallow(proxy, link, way, len);
+        swallow_bytes(proxy, link, way, len);
         return;
     }
     if (way == 1 && link->matched) len = faults_sift(proxy, link, proxy->buffer, len);
-    if (len && !flow->sink) forward(proxy, link, way, proxy->buffer, len);
+    if (len && !flow->sink) forward_bytes(proxy, link, way, proxy->buffer, len);
 }
 
 /* The source has closed and everything that it sent was forwarded: forwards the end too. */
@@ -345,8 +346,8 @@ static void pump_way(struct proxy *proxy, struct link *link, int way) {
             proxy->agains = link;
             return;
         }
-        take(proxy, link, way);
-        if (link->dead) return;
+        read_once(proxy, link, way);
+        if (link->dead || proxy->struck) return;
     }
 }
 

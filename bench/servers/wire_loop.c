@@ -19,7 +19,7 @@
 #define ACCEPTS_MAX 64 /* at a time */
 
 /* Carries out the program's request, then acknowledges it. */
-static void obey(struct proxy *proxy) {
+static void obey_order(struct proxy *proxy) {
     const struct order *order = &proxy->shared->order;
     uint64_t number;
     ssize_t got = recv(proxy->control_fd, &number, sizeof number, 0);
@@ -65,7 +65,7 @@ static void on_side(struct proxy *proxy, struct side *side, uint32_t events) {
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) side->hung_up = true;
     if (side->hung_up || (events & EPOLLIN)) side->readable = true;
     if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) side->writable = true;
-    link_pump(proxy, side->link);
+    faults_pump(proxy, side->link);
 }
 
 static void on_time(struct proxy *proxy) {
@@ -76,7 +76,7 @@ static void on_time(struct proxy *proxy) {
     int64_t now_ns = lb_now();
     while ((timer = heap_first(&proxy->heap)) && timer->due_ns <= now_ns) {
         heap_remove(&proxy->heap, timer);
-        link_pump(proxy, ((struct flow *)timer)->link);
+        faults_pump(proxy, ((struct flow *)timer)->link);
     }
 }
 
@@ -96,7 +96,7 @@ static void pump_again(struct proxy *proxy) {
     while (link) {
         struct link *next = link->next_again;
         link->again = false;
-        link_pump(proxy, link);
+        faults_pump(proxy, link);
         link = next;
     }
 }
@@ -141,7 +141,7 @@ void wire_main(struct wire_shared *shared, int control_fd, const struct listener
         if (count < 0 && errno != EINTR) _exit(1);
         for (int i = 0; i < count; i++) {
             enum watched *watched = events[i].data.ptr;
-            if (*watched == WATCH_CONTROL) obey(&proxy);
+            if (*watched == WATCH_CONTROL) obey_order(&proxy);
             if (*watched == WATCH_TIMER) on_time(&proxy);
             if (*watched == WATCH_LISTENER) accept_some(&proxy, (struct listener *)watched);
             if (*watched == WATCH_SIDE) on_side(&proxy, (struct side *)watched, events[i].events);
