@@ -50,12 +50,12 @@ struct run_holder {
 /* A stage: a member for each row of stage.def, of the type that its kind says. It is what the sum of
  * a stage fills in (bench/run/stage_sum.c) and what a reader of run.json gets. */
 struct run_stage {
-#define STAGE_EXAMPLE
+#define STAGE_MEMBERS
 #define FIELD(kind, member, ...) FIELD_MEMBER_##kind member;
 #define OBJECT(...)
 #define LATENCY(...)
 #include "results/format/stage.def"
-#undef STAGE_EXAMPLE
+#undef STAGE_MEMBERS
     struct run_latency latency[METRICS];
     bool has_overlap; /* of a stage that was read: the three below are filled */
     double overlap_key;
