@@ -58,6 +58,45 @@ static void help_names_its_exit_codes(void **state) {
     cli_free(&cli);
 }
 
+/* Searches take their whole time and mostly sleep: they are started together, and each test waits
+ * for its own. */
+enum search { BY_RATE, BY_CLIENTS, TWO_IN, FEW_SAMPLES, NO_ROOM, SEARCHES };
+static struct cli searches[SEARCHES];
+
+/* /dev/full: every write fails. */
+static void to_nowhere(void *arg) {
+    (void)arg;
+    int fd = open("/dev/full", O_WRONLY);
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
+}
+
+static int start_searches(void **state) {
+    struct cli_how full = {.prepare = to_nowhere};
+    if (cli_setup(state) != 0) return -1;
+    cli_start(&searches[BY_RATE], NULL,
+              ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
+                   "sim.service=5ms", "--time", "30s", "--out", cli_path("rate"), "--json"));
+    cli_start(&searches[BY_CLIENTS], NULL,
+              ARGS("capacity", "sim", "--clients", "--slo", "acquire.p90<=100ms", "--hold", "30ms",
+                   "--time", "30s", "--most", "64", "--set", "load.think=1ms", "--out",
+                   cli_path("clients")));
+    cli_start(&searches[TWO_IN], NULL,
+              ARGS("capacity", "unsafe-none", "--time", "20s", "--most", "200", "--hold", "10ms",
+                   "--out", cli_path("two")));
+    cli_start(&searches[FEW_SAMPLES], NULL,
+              ARGS("capacity", "sim", "--clients", "--slo", "acquire.p99<=50s", "--hold", "200ms",
+                   "--time", "20s", "--out", cli_path("few")));
+    cli_start(&searches[NO_ROOM], &full,
+              ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
+                   "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
+    return 0;
+}
+
+static struct cli search_done(enum search which) {
+    cli_wait(&searches[which]);
+    return searches[which];
+}
+
 /* Each probe is a stage of the run beside it. */
 static void assert_probes_are_stages(const struct capacity *capacity, const struct run *run) {
     for (int l = 0; l < capacity->lock_count; l++) {
@@ -83,9 +122,7 @@ static void a_search_by_rate_stays_below_what_can_be_done(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("rate");
-    struct cli cli =
-        cli_run(NULL, ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms",
-                           "--set", "sim.service=5ms", "--time", "30s", "--out", out, "--json"));
+    struct cli cli = search_done(BY_RATE);
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
         fail_msg("%d: %s", cli.code, cli.err);
     struct capacity *capacity = capacity_read(out, &err);
@@ -123,9 +160,7 @@ static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("clients");
-    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo",
-                                        "acquire.p90<=100ms", "--hold", "30ms", "--time", "30s",
-                                        "--most", "64", "--set", "load.think=1ms", "--out", out));
+    struct cli cli = search_done(BY_CLIENTS);
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
         fail_msg("%d: %s", cli.code, cli.err);
     struct capacity *capacity = capacity_read(out, &err);
@@ -154,8 +189,7 @@ static void what_lets_two_in_is_named(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("two");
-    struct cli cli = cli_run(NULL, ARGS("capacity", "unsafe-none", "--time", "20s", "--most", "200",
-                                        "--hold", "10ms", "--out", out));
+    struct cli cli = search_done(TWO_IN);
     assert_code(&cli, LB_EXIT_VIOLATED);
     assert_has(cli.out, "EXCLUSION VIOLATED");
     struct capacity *capacity = capacity_read(out, &err);
@@ -171,8 +205,7 @@ static void too_few_samples_are_no_broken_promise(void **state) {
     (void)state;
     struct lb_err err = {0};
     char *out = cli_path("few");
-    struct cli cli = cli_run(NULL, ARGS("capacity", "sim", "--clients", "--slo", "acquire.p99<=50s",
-                                        "--hold", "200ms", "--time", "20s", "--out", out));
+    struct cli cli = search_done(FEW_SAMPLES);
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
@@ -182,19 +215,9 @@ static void too_few_samples_are_no_broken_promise(void **state) {
     cli_free(&cli);
 }
 
-/* /dev/full: every write fails. */
-static void to_nowhere(void *arg) {
-    (void)arg;
-    int fd = open("/dev/full", O_WRONLY);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
-}
-
 static void an_answer_that_cannot_be_printed_is_no_success(void **state) {
     (void)state;
-    struct cli_how how = {.prepare = to_nowhere};
-    struct cli cli =
-        cli_run(&how, ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
-                           "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
+    struct cli cli = search_done(NO_ROOM);
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "could not print the answer");
     cli_free(&cli);
@@ -269,27 +292,32 @@ static bool stage_warned(const struct run_stage *stage, const char *words) {
 static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
     (void)state;
     char *calm = cli_path("calm"), *drift = cli_path("drift");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1",
-                                        "--set", "sim.service=5ms", "--set", "run.duration=24s",
-                                        "--set", "run.steady=20%", "--out", calm));
-    assert_code(&cli, 0);
+    struct cli steady, drifting;
+    cli_start(&steady, NULL,
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
+                   "sim.service=5ms", "--set", "run.duration=24s", "--set", "run.steady=20%",
+                   "--out", calm));
+    cli_start(&drifting, NULL,
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
+                   "sim.service=2ms", "--set", "sim.drift=2ms", "--set", "run.duration=10s",
+                   "--set", "run.steady=0.2%", "--out", drift));
+    cli_wait(&steady);
+    assert_code(&steady, 0);
     struct run *run = run_of(calm);
     assert_true(run->stages[0].steady_asked && run->stages[0].steady_reached);
     assert_true(run->stages[0].steady_after_s >= 8 && run->stages[0].duration_s < 23);
     assert_string_equal(run->stages[0].status, "complete");
     assert_false(stage_warned(&run->stages[0], "never steady"));
     run_free(run);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
-                             "sim.service=2ms", "--set", "sim.drift=2ms", "--set",
-                             "run.duration=10s", "--set", "run.steady=0.2%", "--out", drift));
-    assert_code(&cli, 0);
+    cli_wait(&drifting);
+    assert_code(&drifting, 0);
     run = run_of(drift);
     assert_true(run->stages[0].steady_asked && !run->stages[0].steady_reached);
     assert_true(stage_warned(&run->stages[0], "never steady"));
     assert_true(run->stages[0].duration_s >= 9.9);
     run_free(run);
-    cli_free(&cli);
+    cli_free(&steady);
+    cli_free(&drifting);
 }
 
 /* 20 ms of hold carry 50 a second; 200 are asked for. */
@@ -322,5 +350,5 @@ int main(void) {
         cmocka_unit_test(a_steady_stage_ends_early_and_a_drifting_one_says_so),
         cmocka_unit_test(a_rate_that_the_key_does_not_carry_is_flagged),
     };
-    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+    return cmocka_run_group_tests(tests, start_searches, cli_teardown);
 }

@@ -3,7 +3,8 @@
  * test_browser_check.mjs.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
- * fails. */
+ * fails.
+ * Needs: a browser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
