@@ -278,7 +278,7 @@ struct search_answer search_answer(const struct search *search) {
     if (answer.high / answer.low - 1 > TOO_WIDE &&
         !(search->ask.whole && answer.high - answer.low < 3))
         return no_answer(
-            "the probes differ too much: give it more time (--time), or an idler machine");
+            "the probes differ too much: give it more time (--time), or use a less busy machine");
     if (which == POINTS_TOLD && any_limited(search))
         answer.why =
             "too few probes were free of a busy machine to leave the others out: it may carry less";

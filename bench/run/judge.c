@@ -98,7 +98,9 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
     }
     if (found->stuck > 0) {
         judge->stuck = true;
-        snprintf(line, size, "STUCK: %s left %llu keys that are free and that nobody gets any more",
+        snprintf(line, size,
+                 "STUCK: %s left %llu keys that are free but that no client gets any "
+                 "more",
                  lock->name, (unsigned long long)found->stuck);
         return true;
     }

@@ -355,7 +355,7 @@ static void conclude(struct run_state *run, struct run_end *end) {
     if (run->judge.stuck) {
         end->exit_code = LB_EXIT_MACHINE;
         snprintf(end->why, sizeof end->why,
-                 "a lock got stuck: keys that are free, but that nobody gets any more");
+                 "a lock got stuck: keys that are free but that no client gets any more");
     }
     if (run->judge.expired) {
         end->exit_code = LB_EXIT_VIOLATED;

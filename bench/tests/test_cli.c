@@ -72,7 +72,7 @@ static void a_violation_is_exit_code_3_and_the_first_line(void **state) {
         assert_has(cli.err, "VIOLATED");
         char *line = strndup(cli.out, strcspn(cli.out, "\n"));
         assert_has(line, locks[i][0]);
-        assert_has(line, "let two clients in at once");
+        assert_has(line, "admitted two clients at once");
         json_t *run = cli_result(out);
         assert_string_equal(cli_text_at(run, "verdict"), "violated");
         assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");

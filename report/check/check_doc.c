@@ -134,18 +134,18 @@ static void add_run(const struct check_view *view, struct doc *doc) {
 static void add_caveats(struct doc *doc) {
     static const char *const items[][2] = {
         {"Safe is not proved.",
-         "None seen in n grants bounds the rate at 3/n with 95 % confidence, "
-         "for this fault, this load and these seeds."},
+         "No error in n grants means a rate of at most 3/n with 95 % confidence, for this fault, "
+         "this load and these seeds."},
         {"Expired is not the server's fault.",
-         "A holder that outlives its lease is what leases are for. What saves the data is a fencing "
-         "token that the resource itself checks, or a lock that lasts as long as a connection."},
+         "A lease permits that a holder outlives it. The data is protected only by a fencing "
+         "token that the resource itself checks, or by a lock that lasts as long as a connection."},
         {"The faults are injected on one machine.",
-         "Killing a process is not losing power: what a server had written and not flushed survives "
-         "here."},
+         "Killing a process is not a power failure: data that a server has written but not "
+         "flushed survives here."},
         {"Wires lead through a proxy.",
          "Its delay is in every figure; compare only with the fault none."},
         {"Recovery has theory beside it",
-         "for the lease, session and timeouts that were set here; with others the theory differs."},
+         "for the lease, session and timeouts of this check; other ones have another theory."},
     };
     doc_section(doc, "caveats", "What the verdicts do not mean");
     doc_set_only(doc, DOC_HTML);

@@ -13,12 +13,12 @@
 static const struct {
     const char *sign, *title;
 } verdicts[CHECK_VERDICTS] = {
-    [CHECK_SAFE] = {".", "one holder at a time in every grant, and it went on"},
+    [CHECK_SAFE] = {".", "one holder at a time in every grant, and grants continued"},
     [CHECK_EXPIRED] =
         {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
-    [CHECK_STUCK] = {"S", "the key stayed out of reach for longer than the theory allows"},
+    [CHECK_STUCK] = {"S", "no client got the key for longer than the theory allows"},
     [CHECK_VIOLATED] = {"V", "two holders inside their leases, or the lock's state was lost"},
-    [CHECK_INCONCLUSIVE] = {"?", "no fault acted, or nothing was granted before or after it"},
+    [CHECK_INCONCLUSIVE] = {"?", "no fault took effect, or nothing was granted before or after it"},
     [CHECK_FAILED] = {"x", "the run failed"},
 };
 
@@ -256,7 +256,7 @@ static int say_controls(const struct check_view *view, struct words *words) {
                      all == 1 ? "" : "s", caught, caught == 1 ? "was" : "were",
                      view->missed_count + view->unshown_count > 0
                          ? ""
-                         : "; the others showed nothing under faults that are not made for them");
+                         : "; the others showed nothing in scenarios that are not made for them");
 }
 
 static int say_silent(const struct check_view *view, struct words *words) {
@@ -275,14 +275,15 @@ static int say_silent(const struct check_view *view, struct words *words) {
     }
     if (rc == 0 && half > 0) {
         rc = words_say(words, TONE_WARN,
-                       "%d cell%s on a part of %s runs: the others failed or were inconclusive",
+                       "%d cell%s on a part of %s runs: the others failed or were "
+                       "inconclusive",
                        half, half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
     }
     if (rc == 0 && check->partial) {
         rc = words_say(words, TONE_WARN, "Not finished: %s",
                        check->partial_reason
                            ? check->partial_reason
-                           : "the check was cut off, and what is here is what was done");
+                           : "the check was interrupted; this is the part that was done");
     }
     return rc;
 }

@@ -43,7 +43,7 @@ void run_answers(const struct report *report, const struct answers *answers, str
         doc, TONE_PLAIN,
         "The best of the locks that excluded, for each kind of durability. Kinds are not ranked "
         "against each other: a lock in a server's memory is fast because it promises less when "
-        "that server dies. Closer than 5 %% is no difference that one run can show.");
+        "that server dies. One run can't show a difference below 5 %%.");
     doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
     if (any && (answers->alone || answers->contended)) {
         doc_heading(doc, "Best of each durability");
@@ -71,7 +71,7 @@ static const struct doc_column promise_columns[] = {
     {.title = "lock"},
     {.title = "verdict"},
     {.title = "grants", .figure = DOC_COUNT},
-    {.title = "n", .help = "grants to clients that had somebody to exclude", .figure = DOC_COUNT},
+    {.title = "n", .help = "grants to clients that competed with another one", .figure = DOC_COUNT},
     {.title = "lost updates", .help = "the shared counter's shortfall", .figure = DOC_COUNT},
     {.title = "second holders",
      .help = "seen inside together with another holder",
@@ -131,8 +131,8 @@ static void add_promise(struct doc *doc, const struct report *report,
 static void add_promises(const struct report *report, struct doc *doc) {
     doc_section(doc, "promises", "What each lock promises, and was seen to do");
     doc_table(doc, "figures sortable",
-              "Every lock, what it was seen to do and what it promises. n: grants to clients that "
-              "had somebody to exclude.");
+              "Every lock, what it did in this run, and what it promises. n: grants to clients "
+              "that competed with another one.");
     doc_columns(doc, promise_columns);
     for (int i = 0; i < report->lock_count; i++) add_promise(doc, report, &report->locks[i]);
     doc_end(doc);
@@ -144,26 +144,27 @@ static void add_promises(const struct report *report, struct doc *doc) {
 static void add_caveats(struct doc *doc) {
     static const char *const items[][2] = {
         {"Clean is not proved safe.",
-         "No overlap in n grants bounds the rate of overlaps (3/n at 95 %) under this load, on healthy "
-         "servers. Pauses beyond the lease, lost networks and failovers are other tests."},
+         "No overlap in n grants means a rate of overlaps of at most 3/n (95 %) under this load, "
+         "on healthy servers. Pauses longer than the lease, lost networks and failovers are "
+         "other tests."},
         {"One run is one sample.",
-         "Differences of a few per cent between single runs mean nothing. Repeat runs, with restarted "
-         "servers, before you believe a small one."},
+         "Differences of a few per cent between single runs mean nothing. Repeat runs, with "
+         "restarted servers, before you believe a small difference."},
         {"Durability is not an extra.",
-         "A lock in memory beside one that waits for the disk is faster because it promises less. "
-         "Compare within a kind first."},
+         "A lock in memory is faster than one that waits for the disk because it promises less. "
+         "Compare within one durability first."},
         {"The server was on this machine",
          "if lockbench started it. A network adds a round trip to each request: multiply the commands "
          "a grant by yours."},
         {"A closed loop hides waiting.",
-         "Its clients ask again only when they were served. For what a user waits at a given rate, use "
-         "an open loop and read due to held."},
+         "Its clients ask again only after they were served. To learn how long a user waits at a "
+         "given rate, use an open loop and read the time from due to held."},
         {"Polling trades handoff for load.",
-         "A longer back-off lowers commands a grant and raises handoff; both are options of the lock, "
-         "not its nature."},
+         "A longer back-off lowers the commands for each grant and raises handoff; both depend "
+         "on options of the lock."},
         {"A median needs its executor.",
-         "With many clients at one throughput the mean wait is fixed; how threads are shared moves the "
-         "median. Threads and fibers stand beside the numbers."},
+         "With many clients at one throughput the mean wait is fixed; the sharing of threads "
+         "moves the median. The report names threads and fibers with the numbers."},
     };
     doc_section(doc, "caveats", "What the numbers do not mean");
     doc_set_only(doc, DOC_HTML);
@@ -196,9 +197,8 @@ int run_doc_begin(const struct report *report, struct doc *doc, struct lb_err *e
 void run_doc_end(const struct report *report, struct doc *doc) {
     doc_section(doc, "tool", "The tool's own noise");
     doc_set_only(doc, DOC_HTML);
-    doc_say(
-        doc, TONE_PLAIN,
-        "What of the numbers is the load generator's own: read them together with the tails above.");
+    doc_say(doc, TONE_PLAIN,
+            "The load generator's own delays: read them together with the tails above.");
     run_folded(report, IN_TOOL, "Stalls and threads", doc);
     doc_end(doc);
     run_machines(report, doc);

@@ -121,8 +121,8 @@ void run_machines(const struct report *report, struct doc *doc) {
     if (count == 0) {
         doc_say(
             doc, TONE_PLAIN,
-            "The runs say nothing of their machine: they were not written by lockbench, or were "
-            "cut down. Any run of lockbench does.");
+            "The runs do not describe their machine: they were not written by lockbench, or were "
+            "shortened. Every run of lockbench describes it.");
     } else {
         doc_table(doc, NULL, "Machine, build and servers");
         add_columns(doc, report);

@@ -38,8 +38,8 @@ static void add_columns(struct doc *doc, const struct report_group *group,
     doc_column(doc, &(struct doc_column){
                         .title = "durability", .help = "what its state survives", .only = BESIDE});
     doc_column(doc, &(struct doc_column){.title = "guarantee",
-                                         .help = "where the truth lives, and so what can make two "
-                                                 "clients disagree",
+                                         .help = "where the truth lives, which decides what can "
+                                                 "make two clients disagree",
                                          .only = BESIDE});
     doc_column(doc, &(struct doc_column){.title = "topology", .help = "what ran", .only = BESIDE});
     if (compares)
@@ -74,8 +74,7 @@ static void add_name(struct doc *doc, const struct report_row *row,
     if (row->limited)
         doc_chip(
             doc, DOC_MARK, TONE_WARN, "~", "limited",
-            "generator-limited: its times are partly the load generator's or the machine's own "
-            "lateness");
+            "generator-limited: its times include delays of the load generator or of the machine");
 }
 
 static void add_row(struct doc *doc, const struct report *report, const struct report_group *group,
@@ -167,7 +166,8 @@ static void add_notes(struct doc *doc, const struct report *report,
     }
     if (limited) {
         doc_note(doc, TONE_WARN,
-                 "(~) generator-limited: partly the load generator's or machine's own lateness");
+                 "(~) generator-limited: the times include delays of the load generator or the "
+                 "machine");
         doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     }
 }

@@ -23,9 +23,9 @@ static const struct {
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
     [LOCK_EXPIRED] =
         {"expired",
-         "let a client in after another one's lease had ended, while that one still held on",
+         "admitted a client after another one's lease had ended, while that one still held on",
          TONE_WARN},
-    [LOCK_STUCK] = {"STUCK", "left keys that are free and that nobody gets any more", TONE_BAD},
+    [LOCK_STUCK] = {"STUCK", "left keys that are free but that no client gets any more", TONE_BAD},
     [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checker is not to be trusted",
                      TONE_BAD},
     [LOCK_TOKENS] = {"TOKENS", "excluded, but its fencing tokens did not grow", TONE_BAD},
@@ -94,13 +94,13 @@ static int say_partial(struct words *words, const struct report *report) {
             snprintf(stages, sizeof stages, "; %d of %d stages %s incomplete", incomplete,
                      run->stage_count, incomplete == 1 ? "is" : "are");
         }
-        if (words_say(
-                words, TONE_WARN,
-                "PARTIAL: %s%s is incomplete%s%s%s. What is here was measured; the rest is missing.",
-                report->run_count > 1 ? "run " : "this run",
-                report->run_count > 1 ? report_run_letter(r, letter) : "",
-                run->partial_reason ? ": " : "", run->partial_reason ? run->partial_reason : "",
-                stages)) {
+        if (words_say(words, TONE_WARN,
+                      "PARTIAL: %s%s is incomplete%s%s%s. These figures were measured; the rest is "
+                      "missing.",
+                      report->run_count > 1 ? "run " : "this run",
+                      report->run_count > 1 ? report_run_letter(r, letter) : "",
+                      run->partial_reason ? ": " : "",
+                      run->partial_reason ? run->partial_reason : "", stages)) {
             return -1;
         }
     }
@@ -174,7 +174,7 @@ static int say_chosen(struct words *words, const struct report *report) {
     if (!chosen_violated(report)) return 0;
     char *names = names_of(report, LOCK_CAUGHT);
     int rc = names ? words_say(words, TONE_BAD,
-                               "VIOLATED: %s let two clients in at once, as a lock broken on "
+                               "VIOLATED: %s admitted two clients at once, as a lock broken on "
                                "purpose does.",
                                names)
                    : -1;
@@ -186,16 +186,17 @@ static int say_headline(struct words *words, const struct report *report) {
     words->headline = words->count;
     if (say_chosen(words, report)) return -1;
     if (say_names(words, report, LOCK_VIOLATED, "NOT EXCLUSIVE: ",
-                  " let two clients in at once. Do not use it as a lock here.") ||
+                  " admitted two clients at once. Do not use it as a lock here.") ||
         say_names(words, report, LOCK_TOKENS, "TOKENS DID NOT GROW: ",
-                  " let nobody in beside another, but what fencing stands on is wrong.") ||
+                  " admitted one client at a time, but its fencing tokens are wrong.") ||
         say_names(
             words, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
             ", broken on purpose, went unnoticed, so the checker may have missed others too.") ||
         say_names(words, report, LOCK_STUCK,
-                  "STUCK: ", " left keys that are free and that nobody gets any more.") ||
+                  "STUCK: ", " left keys that are free but that no client gets any more.") ||
         say_names(words, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
-                  " let clients in while an earlier holder still worked past its lease's end.")) {
+                  " admitted clients while an earlier holder still worked after the end of its "
+                  "lease.")) {
         return -1;
     }
     if (count_state(report, LOCK_CLEAN) > 0) return say_clean(words, report);
@@ -210,7 +211,7 @@ static void write_overlap(FILE *out, const struct run_stage *stage) {
     const struct run_holder *holder = &stage->holder, *intruder = &stage->intruder;
     char time[NUMBER_TEXT_MAX];
     if (isnan(holder->client) || isnan(intruder->client)) return;
-    fprintf(out, " First seen%s%s: client %.0f was let in while client %.0f held",
+    fprintf(out, " First seen%s%s: client %.0f was admitted while client %.0f held",
             stage->id ? " in " : "", stage->id ? stage->id : "", intruder->client, holder->client);
     if (!isnan(stage->overlap_key)) fprintf(out, " key %.0f", stage->overlap_key);
     double after = intruder->acquired_ns - holder->acquired_ns;
@@ -288,16 +289,15 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
         write_broken(out, lock);
         break;
     case LOCK_STUCK:
-        fprintf(out, "%s left %s key%s that are free and that nobody gets any more.", lock->label,
-                number_count_text(lock->stuck, twice), plural(lock->stuck));
+        fprintf(out, "%s left %s key%s that are free but that no client gets any more.",
+                lock->label, number_count_text(lock->stuck, twice), plural(lock->stuck));
         break;
     case LOCK_EXPIRED:
         number_count_text(fmax(lock->expired_holders, lock->history_expired), twice);
         fprintf(
             out,
-            "%s let %s client%s in whose predecessor still worked past its lease's end, in %s grants. "
-            "The lock kept "
-            "its word; without fencing the work was not exclusive.",
+            "%s admitted %s client%s whose predecessor still worked after the end of its lease, "
+            "in %s grants. The lock kept its promise; without fencing the work was not exclusive.",
             lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
         break;
     case LOCK_ALONE:
@@ -308,11 +308,13 @@ static int say_lock(struct words *words, const struct report_lock *lock, bool te
             lock->label);
         break;
     case LOCK_HIDDEN:
-        fprintf(out, "%s is broken on purpose, but not so that this workload shows it: %s does.",
+        fprintf(out,
+                "%s is broken on purpose, in a way that this workload does not show: %s "
+                "does.",
                 lock->label, lock->stage->exposed_by);
         break;
     case LOCK_UNCHECKED:
-        fprintf(out, "%s granted nothing, so nothing is known of it.", lock->label);
+        fprintf(out, "%s granted nothing, so nothing is known about it.", lock->label);
         break;
     default:
         break;
@@ -347,11 +349,9 @@ static int say_limited(struct words *words, const struct report *report) {
     if (limited == 0) return 0;
     return words_say(
         words, TONE_WARN,
-        "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy machine "
-        "was late itself. "
-        "Their times "
-        "are partly its own, most of all p99 and beyond: run them again on an idler machine before "
-        "you decide.",
+        "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
+        "machine was late. Their times include that delay, most of all p99 and beyond: run them "
+        "again on a less busy machine before you decide.",
         limited, stages);
 }
 
@@ -368,10 +368,9 @@ static int say_steady(struct words *words, const struct report *report) {
     if (never == 0) return 0;
     return words_say(
         words, TONE_WARN,
-        "NEVER STEADY: %d of the %d stages that were to wait for a steady state still changed at "
-        "their end, or ended before that could be told. Their figures are of a lock under way: a longer "
-        "run.warmup or run.duration tells "
-        "more.",
+        "NEVER STEADY: %d of the %d stages that were to wait for a steady state were still "
+        "changing at their end, or ended before that was known. Use a longer run.warmup or "
+        "run.duration.",
         never, asked);
 }
 
@@ -510,7 +509,7 @@ char *words_claims(const struct run_stage *stage, char *text, size_t size) {
 static const struct {
     const char *text, *title;
 } durabilities[DURABILITIES] = {
-    [DURABILITY_NONE] = {"this machine", "Within one machine: no server, nothing to lose it to"},
+    [DURABILITY_NONE] = {"this machine", "Within one machine: there is no server"},
     [DURABILITY_MEMORY] = {"in memory", "A server's memory: gone when that process ends"},
     [DURABILITY_LOG] = {"log, not flushed",
                         "A log that is not flushed: may be lost with the machine"},

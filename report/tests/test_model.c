@@ -142,7 +142,7 @@ static void test_headlines(void **state) {
     expect_words(STAGE("a", 2, "clean", 9, ""), "", "a excluded, no overlap in 9 grants",
                  TONE_GOOD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "violated", 9, ""), "",
-                 "NOT EXCLUSIVE: b let two clients in", TONE_BAD);
+                 "NOT EXCLUSIVE: b admitted two clients", TONE_BAD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "clean", 9, CONTROL), "",
                  "DO NOT TRUST THIS RUN: u", TONE_BAD);
     expect_words(STAGE("a", 2, "expired", 9, ""), "", "LEASES RAN OUT: a", TONE_WARN);

@@ -183,7 +183,7 @@ static void test_an_empty_stage(void **state) {
     }
     char *table = render(report, REPORT_TABLE, false);
     assert_non_null(strstr(table, "a!"));
-    assert_non_null(strstr(table, "granted nothing, so nothing is known of it"));
+    assert_non_null(strstr(table, "granted nothing, so nothing is known about it"));
     free(table);
     report_free(report);
 }
