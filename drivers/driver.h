@@ -390,6 +390,10 @@ void lb_session_renewed(struct lb_session *session, int64_t until_ns);
 /* The topologies that a lock can run on, the default first; NULL = embedded. */
 const char *const *lb_topologies(const struct lb_lock *lock);
 
+/* Returns what the lock's driver states: the entry of the lock's own table, or else of its
+ * backend's table. Never NULL. */
+const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario);
+
 const char *lb_outcome_name(enum lb_outcome outcome);
 const char *lb_primitive_name(enum lb_primitive primitive);
 /* "node", "majority", ...: as in run.json, check.json and capacity.json. */

@@ -54,3 +54,9 @@ const char *lb_unavailable(const struct lb_backend *backend) {
 const struct lb_option *lb_backend_options(const struct lb_backend *backend) {
     return backend->connector ? backend->connector->options : NULL;
 }
+
+const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario) {
+    static const struct lb_expectation unstated;
+    const struct lb_expectation *table = lock->expected ? lock->expected : lock->backend->expected;
+    return table ? &table[scenario] : &unstated;
+}

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "drivers/driver.h"
-
 static const struct {
     const char *name, *summary;
 } scenarios[LB_SCENARIOS] = {
@@ -46,12 +44,6 @@ static const struct {
     [LB_SCENARIO_LOST_REPLY] = {"lost-reply", "the answer to an acquire is lost"},
     [LB_SCENARIO_LOST_PUBLISH] = {"lost-publish", "the message that wakes a waiter is lost"},
 };
-
-const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario) {
-    static const struct lb_expectation unstated;
-    const struct lb_expectation *table = lock->expected ? lock->expected : lock->backend->expected;
-    return table ? &table[scenario] : &unstated;
-}
 
 const char *lb_scenario_name(enum lb_scenario scenario) {
     return scenarios[scenario].name;

@@ -69,12 +69,6 @@ struct lb_expectation {
     const char *why; /* one phrase: which part of the protocol permits it; static storage */
 };
 
-struct lb_lock;
-
-/* Returns what the lock's driver states: the entry of the lock's own table, or else of its
- * backend's table. Never NULL. */
-const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario);
-
 /* "pause", "server-restart", ...: also the name of the workload file in workloads/check/. */
 const char *lb_scenario_name(enum lb_scenario scenario);
 /* One line for help and reports. */

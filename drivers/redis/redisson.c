@@ -124,21 +124,23 @@ static void before_of(const char *text, const char *prefix, char *out, size_t si
     snprintf(out, size, "%.*s", (int)len, text);
 }
 
-int redisson_residue(struct lb_session *session, const char *prefix, const char *const *keys,
-                     const char *const *channels, struct lb_residue *ret_residue,
+int redisson_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
                      struct lb_err *err) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
     struct lb_residue residue = {0};
     char before[64];
-    for (; *keys; keys++) {
-        before_of(*keys, prefix, before, sizeof before);
+    for (const char *const *key = recipe->keys; *key; key++) {
+        before_of(*key, prefix, before, sizeof before);
         /* "{" alone is then the name itself, which is counted already. */
-        if (**keys && !before[0]) continue;
+        if (**key && !before[0]) continue;
         if (redis_count_keys(session, before, prefix, &residue, err) != 0) return -1;
     }
-    for (; *channels; channels++) {
-        before_of(*channels, prefix, before, sizeof before);
+    for (const char *const *channel = recipe->channels; *channel; channel++) {
+        before_of(*channel, prefix, before, sizeof before);
         if (redis_count_channels(session, before, prefix, &residue, err) != 0) return -1;
     }
     *ret_residue = residue;
     return 0;
 }
+
+const struct lb_option redisson_options[] = {REDISSON_OPTIONS, {0}};

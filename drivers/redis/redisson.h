@@ -102,13 +102,10 @@ enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *n
                                 int keys, const struct redis_word *words, int count,
                                 bool *ret_held);
 
-/* A lock's own unlock: once, by the holder that grant->data tells. */
+/* Unlocks once, by the holder that grant->data names. *ret_held as redisson_unlock. */
 typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session,
                                            const struct lb_request *request, struct lb_grant *grant,
                                            bool *ret_held);
-/* After an attempt in doubt: unlocks until it is not held. */
-enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant, redisson_unlock_fn *unlock);
 
 /* --- the wait --- */
 
@@ -131,13 +128,26 @@ struct redisson_try {
  * subscription failed with. */
 enum lb_outcome redisson_await(struct redisson_try *one);
 
-/* --- what is left --- */
+/* --- recipes --- */
 
-/* Counts the keys and channels whose names are these texts, each up to a NULL, and then one that
- * begins with prefix. A brace at a text's end is the one that a name gets that has none: no such if
- * prefix has one. */
-int redisson_residue(struct lb_session *session, const char *prefix, const char *const *keys,
-                     const char *const *channels, struct lb_residue *ret_residue,
-                     struct lb_err *err);
+/* lb_lock.recipe of all these locks: what is a lock's own of the functions below. */
+struct redisson_recipe {
+    redisson_try_fn *ask;       /* rlock_algorithm: tries once to take it */
+    redisson_unlock_fn *unlock; /* NULL = it has a release and a settle of its own */
+    /* How the names of its keys and channels on the server begin before the lock's name, each list
+     * up to a NULL. A brace at the end of a text is the one that Redisson puts around a name that
+     * has none. */
+    const char *const *keys, *const *channels;
+};
+
+lb_release_fn redisson_release; /* unlocks once */
+lb_settle_fn redisson_settle;   /* after an attempt in doubt: unlocks until it is not held */
+lb_residue_fn redisson_residue; /* counts the keys and channels of the recipe */
+
+/* The options that all have, unless they have more. */
+extern const struct lb_option redisson_options[];
+#define REDISSON_MEMBERS                                                                           \
+    .options = redisson_options, .options_bytes = sizeof(struct redisson_options),                 \
+    .session_bytes = sizeof(struct redisson_session), .residue = redisson_residue
 
 #endif

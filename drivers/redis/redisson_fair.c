@@ -138,26 +138,12 @@ static enum lb_outcome fair_acquire(struct lb_session *session, const struct lb_
     return left == LB_OK ? outcome : left == LB_BROKEN ? LB_UNKNOWN : left;
 }
 
-static enum lb_outcome fair_release(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    bool held = false;
-    return unlock_once(session, request, grant, &held);
-}
-
 static enum lb_outcome fair_settle(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
     const struct fair_grant *mine = grant->data;
     enum lb_outcome outcome = LB_OK;
     if (mine->rlock.holder[0]) outcome = leave(session, request, mine);
-    return outcome == LB_OK ? redisson_settle(session, request, grant, unlock_once) : outcome;
-}
-
-static int fair_residue(struct lb_session *session, const char *prefix,
-                        struct lb_residue *ret_residue, struct lb_err *err) {
-    static const char *const keys[] = {"", "redisson_lock_queue:{", "redisson_lock_timeout:{",
-                                       "redisson_unlock_latch:{", NULL};
-    static const char *const channels[] = {"redisson_lock__channel:{", NULL};
-    return redisson_residue(session, prefix, keys, channels, ret_residue, err);
+    return outcome == LB_OK ? redisson_settle(session, request, grant) : outcome;
 }
 
 static const struct lb_option fair_options[] = {
@@ -167,16 +153,23 @@ static const struct lb_option fair_options[] = {
      "how long a waiter without a deadline is believed alive (fairLockWaitTimeout)"},
     {0}};
 
+static const struct redisson_recipe recipe = {
+    .unlock = unlock_once,
+    .keys = (const char *const[]){"", "redisson_lock_queue:{", "redisson_lock_timeout:{",
+                                  "redisson_unlock_latch:{", NULL},
+    .channels = rlock_channels,
+};
+
 static const struct lb_algorithm algorithm = {
     .options = fair_options,
     .options_bytes = sizeof(struct redisson_options),
     .session_bytes = sizeof(struct redisson_session),
     .grant_bytes = sizeof(struct fair_grant),
     .acquire = fair_acquire,
-    .release = fair_release,
+    .release = redisson_release,
     .renew = rlock_renew,
     .settle = fair_settle,
-    .residue = fair_residue,
+    .residue = redisson_residue,
 };
 
 const struct lb_lock lock_redis_fair = {
@@ -202,4 +195,5 @@ const struct lb_lock lock_redis_fair = {
          .crash = LB_CRASH_LEASE},
     .expected = redis_fair_expected,
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

@@ -41,32 +41,8 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     return LB_OK;
 }
 
-static enum lb_outcome fenced_acquire(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    struct rlock_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX];
-    redisson_holder(session, request, "", mine->holder);
-    rlock_channel(request, channel);
-    return redisson_await(&(struct redisson_try){.session = session,
-                                                 .request = request,
-                                                 .grant = grant,
-                                                 .ask = fenced_ask,
-                                                 .channel = channel});
-}
-
-static const struct lb_option fenced_options[] = {REDISSON_OPTIONS, {0}};
-
-static const struct lb_algorithm algorithm = {
-    .options = fenced_options,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
-    .grant_bytes = sizeof(struct rlock_grant),
-    .acquire = fenced_acquire,
-    .release = rlock_release,
-    .renew = rlock_renew,
-    .settle = rlock_settle,
-    .residue = rlock_residue,
-};
+static const struct redisson_recipe recipe = {
+    .ask = fenced_ask, .unlock = rlock_unlock_once, .keys = rlock_keys, .channels = rlock_channels};
 
 const struct lb_lock lock_redis_fenced = {
     .name = "redis-fenced",
@@ -91,5 +67,6 @@ const struct lb_lock lock_redis_fenced = {
          .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
     .store = &redis_store,
-    .algorithm = &algorithm,
+    .algorithm = &rlock_algorithm,
+    .recipe = &recipe,
 };

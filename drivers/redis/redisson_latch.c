@@ -92,17 +92,17 @@ static int latch_disarm(struct lb_session *session, const struct lb_request *req
 
 static int latch_residue(struct lb_session *session, const char *prefix,
                          struct lb_residue *ret_residue, struct lb_err *err) {
-    static const char *const keys[] = {"", NULL}, *const none[] = {NULL};
-    if (redisson_residue(session, prefix, keys, none, ret_residue, err) != 0) return -1;
+    if (redisson_residue(session, prefix, ret_residue, err) != 0) return -1;
     /* Its brace is there always. */
     return redis_count_channels(session, "redisson_countdownlatch__channel__{", prefix, ret_residue,
                                 err);
 }
 
-static const struct lb_option latch_options[] = {REDISSON_OPTIONS, {0}};
+static const struct redisson_recipe recipe = {.keys = (const char *const[]){"", NULL},
+                                              .channels = (const char *const[]){NULL}};
 
 static const struct lb_algorithm algorithm = {
-    .options = latch_options,
+    .options = redisson_options,
     .options_bytes = sizeof(struct redisson_options),
     .session_bytes = sizeof(struct redisson_session),
     .arm = latch_arm,
@@ -134,4 +134,5 @@ const struct lb_lock lock_redis_latch = {
          .crash = LB_CRASH_NEVER},
     .expected = redis_latch_expected,
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

@@ -247,22 +247,16 @@ static enum lb_outcome multi_settle(struct lb_session *session, const struct lb_
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-static const struct lb_option multi_options[] = {REDISSON_OPTIONS, {0}};
-
 static const char *const multi_topologies[] = {
     "redis-independents", "redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL};
 
+static const struct redisson_recipe recipe = {.keys = rlock_keys, .channels = rlock_channels};
+
 static const struct lb_algorithm algorithm = {
-    .options = multi_options,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
-    .grant_bytes = sizeof(struct rlock_grant),
-    .prepare = multi_prepare,
-    .acquire = multi_acquire,
-    .release = multi_release,
-    .renew = multi_renew,
+    REDISSON_MEMBERS,         .grant_bytes = sizeof(struct rlock_grant),
+    .prepare = multi_prepare, .acquire = multi_acquire,
+    .release = multi_release, .renew = multi_renew,
     .settle = multi_settle,
-    .residue = rlock_residue,
 };
 
 const struct lb_lock lock_redis_multi = {
@@ -287,4 +281,5 @@ const struct lb_lock lock_redis_multi = {
          .crash = LB_CRASH_LEASE},
     .expected = redis_multi_expected,
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

@@ -190,19 +190,13 @@ static int permit_disarm(struct lb_session *session, const struct lb_request *re
     return sc_set(session, &script_permit_clear, 2, words, 2, err);
 }
 
-static int permit_residue(struct lb_session *session, const char *prefix,
-                          struct lb_residue *ret_residue, struct lb_err *err) {
-    static const char *const keys[] = {"", "{", NULL}; /* name, {name}:timeout */
-    static const char *const channels[] = {"redisson_sc:{", NULL};
-    return redisson_residue(session, prefix, keys, channels, ret_residue, err);
-}
-
-static const struct lb_option permit_options[] = {REDISSON_OPTIONS, {0}};
+static const struct redisson_recipe recipe = {
+    .keys = (const char *const[]){"", "{", NULL}, /* name, {name}:timeout */
+    .channels = (const char *const[]){"redisson_sc:{", NULL},
+};
 
 static const struct lb_algorithm algorithm = {
-    .options = permit_options,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
+    REDISSON_MEMBERS,
     .grant_bytes = sizeof(struct permit_grant),
     .arm = sc_arm,
     .disarm = permit_disarm,
@@ -210,7 +204,6 @@ static const struct lb_algorithm algorithm = {
     .release = permit_release,
     .renew = permit_renew,
     .settle = permit_settle,
-    .residue = permit_residue,
 };
 
 const struct lb_lock lock_redis_permit = {
@@ -233,4 +226,5 @@ const struct lb_lock lock_redis_permit = {
               .crash = LB_CRASH_LEASE},
     .expected = redis_permit_expected,
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

@@ -6,32 +6,8 @@
  * told has run out. */
 #include "drivers/redis/redisson_rlock.h"
 
-static enum lb_outcome reentrant_acquire(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    struct rlock_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX];
-    redisson_holder(session, request, "", mine->holder);
-    rlock_channel(request, channel);
-    return redisson_await(&(struct redisson_try){.session = session,
-                                                 .request = request,
-                                                 .grant = grant,
-                                                 .ask = rlock_ask,
-                                                 .channel = channel});
-}
-
-static const struct lb_option reentrant_options[] = {REDISSON_OPTIONS, {0}};
-
-static const struct lb_algorithm algorithm = {
-    .options = reentrant_options,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
-    .grant_bytes = sizeof(struct rlock_grant),
-    .acquire = reentrant_acquire,
-    .release = rlock_release,
-    .renew = rlock_renew,
-    .settle = rlock_settle,
-    .residue = rlock_residue,
-};
+static const struct redisson_recipe recipe = {
+    .ask = rlock_ask, .unlock = rlock_unlock_once, .keys = rlock_keys, .channels = rlock_channels};
 
 const struct lb_lock lock_redis_reentrant = {
     .name = "redis-reentrant",
@@ -52,5 +28,6 @@ const struct lb_lock lock_redis_reentrant = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
-    .algorithm = &algorithm,
+    .algorithm = &rlock_algorithm,
+    .recipe = &recipe,
 };

@@ -87,16 +87,10 @@ enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
 }
 
-static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant, bool *ret_held) {
+enum lb_outcome rlock_unlock_once(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant, bool *ret_held) {
     const struct rlock_grant *mine = grant->data;
     return rlock_unlock_by(session, NULL, request, mine->holder, true, ret_held);
-}
-
-enum lb_outcome rlock_release(struct lb_session *session, const struct lb_request *request,
-                              struct lb_grant *grant) {
-    bool held = false;
-    return unlock_once(session, request, grant, &held);
 }
 
 enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
@@ -108,14 +102,25 @@ enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request 
     return outcome;
 }
 
-enum lb_outcome rlock_settle(struct lb_session *session, const struct lb_request *request,
-                             struct lb_grant *grant) {
-    return redisson_settle(session, request, grant, unlock_once);
+const char *const rlock_keys[] = {"", "redisson_unlock_latch:{", NULL};
+const char *const rlock_channels[] = {"redisson_lock__channel:{", NULL};
+
+static enum lb_outcome rlock_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    struct rlock_grant *mine = grant->data;
+    char channel[REDISSON_NAME_MAX];
+    redisson_holder(session, request, "", mine->holder);
+    rlock_channel(request, channel);
+    return redisson_await(&(struct redisson_try){.session = session,
+                                                 .request = request,
+                                                 .grant = grant,
+                                                 .ask = recipe->ask,
+                                                 .channel = channel});
 }
 
-int rlock_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                  struct lb_err *err) {
-    static const char *const keys[] = {"", "redisson_unlock_latch:{", NULL};
-    static const char *const channels[] = {"redisson_lock__channel:{", NULL};
-    return redisson_residue(session, prefix, keys, channels, ret_residue, err);
-}
+const struct lb_algorithm rlock_algorithm = {
+    REDISSON_MEMBERS,         .grant_bytes = sizeof(struct rlock_grant),
+    .acquire = rlock_acquire, .release = redisson_release,
+    .renew = rlock_renew,     .settle = redisson_settle,
+};

@@ -37,14 +37,11 @@ enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node
 /* What the time to live in an answer means for a waiter. */
 int64_t rlock_left_ns(long long pttl);
 
-/* For the tables of those whose grant is a struct rlock_grant. */
-enum lb_outcome rlock_release(struct lb_session *session, const struct lb_request *request,
-                              struct lb_grant *grant);
-enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
-                            struct lb_grant *grant);
-enum lb_outcome rlock_settle(struct lb_session *session, const struct lb_request *request,
-                             struct lb_grant *grant);
-int rlock_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                  struct lb_err *err);
+/* For locks whose grant is a struct rlock_grant: */
+redisson_unlock_fn rlock_unlock_once;
+lb_renew_fn rlock_renew;
+extern const char *const rlock_keys[], *const rlock_channels[]; /* for their recipes */
+/* RLock, and RFencedLock, which differs in the script that takes it. */
+extern const struct lb_algorithm rlock_algorithm;
 
 #endif

@@ -122,12 +122,6 @@ static enum lb_outcome rw_acquire(struct lb_session *session, const struct lb_re
                                                  .count = for_all_or_one});
 }
 
-static enum lb_outcome rw_release(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant) {
-    bool held = false;
-    return unlock_once(session, request, grant, &held);
-}
-
 static enum lb_outcome rw_renew(struct lb_session *session, const struct lb_request *request,
                                 struct lb_grant *grant) {
     const struct rw_grant *mine = grant->data;
@@ -151,31 +145,17 @@ static enum lb_outcome rw_renew(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-static enum lb_outcome rw_settle(struct lb_session *session, const struct lb_request *request,
-                                 struct lb_grant *grant) {
-    return redisson_settle(session, request, grant, unlock_once);
-}
-
-static int rw_residue(struct lb_session *session, const char *prefix,
-                      struct lb_residue *ret_residue, struct lb_err *err) {
+static const struct redisson_recipe recipe = {
+    .unlock = unlock_once,
     /* "{" for the timeout keys: {name}:<holder>:rwlock_timeout:<n>. */
-    static const char *const keys[] = {"", "{", "redisson_unlock_latch:{", NULL};
-    static const char *const channels[] = {"redisson_rwlock:{", NULL};
-    return redisson_residue(session, prefix, keys, channels, ret_residue, err);
-}
-
-static const struct lb_option rw_options[] = {REDISSON_OPTIONS, {0}};
+    .keys = (const char *const[]){"", "{", "redisson_unlock_latch:{", NULL},
+    .channels = (const char *const[]){"redisson_rwlock:{", NULL},
+};
 
 static const struct lb_algorithm algorithm = {
-    .options = rw_options,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
-    .grant_bytes = sizeof(struct rw_grant),
-    .acquire = rw_acquire,
-    .release = rw_release,
-    .renew = rw_renew,
-    .settle = rw_settle,
-    .residue = rw_residue,
+    REDISSON_MEMBERS,      .grant_bytes = sizeof(struct rw_grant),
+    .acquire = rw_acquire, .release = redisson_release,
+    .renew = rw_renew,     .settle = redisson_settle,
 };
 
 const struct lb_lock lock_redis_rwlock = {
@@ -199,4 +179,5 @@ const struct lb_lock lock_redis_rwlock = {
               .crash = LB_CRASH_LEASE},
     .expected = redis_pubsub_expected,
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

@@ -78,25 +78,18 @@ static int semaphore_disarm(struct lb_session *session, const struct lb_request 
     return sc_set(session, NULL, 0, words, 2, err);
 }
 
-static int semaphore_residue(struct lb_session *session, const char *prefix,
-                             struct lb_residue *ret_residue, struct lb_err *err) {
-    static const char *const keys[] = {"", NULL};
-    static const char *const channels[] = {"redisson_sc:{", NULL};
-    return redisson_residue(session, prefix, keys, channels, ret_residue, err);
-}
-
-static const struct lb_option semaphore_options[] = {REDISSON_OPTIONS, {0}};
+static const struct redisson_recipe recipe = {
+    .keys = (const char *const[]){"", NULL},
+    .channels = (const char *const[]){"redisson_sc:{", NULL},
+};
 
 static const struct lb_algorithm algorithm = {
-    .options = semaphore_options,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
+    REDISSON_MEMBERS,
     .grant_bytes = sizeof(struct semaphore_grant),
     .arm = sc_arm,
     .disarm = semaphore_disarm,
     .acquire = semaphore_acquire,
     .release = semaphore_release,
-    .residue = semaphore_residue,
 };
 
 const struct lb_lock lock_redis_semaphore = {
@@ -120,4 +113,5 @@ const struct lb_lock lock_redis_semaphore = {
          .crash = LB_CRASH_NEVER},
     .expected = redis_semaphore_expected,
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

@@ -46,17 +46,6 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
     return rlock_unlock_by(session, NULL, request, mine->holder, false, ret_held);
 }
 
-static enum lb_outcome spin_release(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    bool held = false;
-    return unlock_once(session, request, grant, &held);
-}
-
-static enum lb_outcome spin_settle(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    return redisson_settle(session, request, grant, unlock_once);
-}
-
 static const struct lb_option spin_options[] = {
     REDISSON_OPTION_CHECK_SYNCED,
     {"initial_delay", LB_OPT_DURATION, offsetof(struct spin_options, initial_delay_ns), "1ms", 1e3,
@@ -68,16 +57,19 @@ static const struct lb_option spin_options[] = {
     {0},
 };
 
+static const struct redisson_recipe recipe = {
+    .unlock = unlock_once, .keys = rlock_keys, .channels = rlock_channels};
+
 static const struct lb_algorithm algorithm = {
     .options = spin_options,
     .options_bytes = sizeof(struct spin_options),
     .session_bytes = sizeof(struct redisson_session),
     .grant_bytes = sizeof(struct rlock_grant),
     .acquire = spin_acquire,
-    .release = spin_release,
+    .release = redisson_release,
     .renew = rlock_renew,
-    .settle = spin_settle,
-    .residue = rlock_residue,
+    .settle = redisson_settle,
+    .residue = redisson_residue,
 };
 
 const struct lb_lock lock_redis_spin = {
@@ -100,4 +92,5 @@ const struct lb_lock lock_redis_spin = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

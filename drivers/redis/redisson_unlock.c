@@ -35,11 +35,19 @@ enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *n
     return LB_OK;
 }
 
+enum lb_outcome redisson_release(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    bool held = false;
+    return recipe->unlock(session, request, grant, &held);
+}
+
 enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant, redisson_unlock_fn *unlock) {
+                                struct lb_grant *grant) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
     enum lb_outcome outcome;
     bool held = true;
-    do outcome = unlock(session, request, grant, &held);
+    do outcome = recipe->unlock(session, request, grant, &held);
     while (outcome == LB_OK && held);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
