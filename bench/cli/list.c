@@ -187,6 +187,10 @@ static void details_lock(struct list *list, const struct lb_lock *lock, FILE *ou
     const char *install, *reason = available_lock(&list->available, lock, &install);
     fprintf(out, "lock %s: %s\n", lock->name, lock->summary);
     fact("backend", lock->backend->name, out);
+    if (lb_unavailable(lock->backend)) { /* no more is known of it here */
+        details_here(reason, install, out);
+        return;
+    }
     fact("primitive", lb_primitive_name(lock->primitive), out);
     details_here(reason, install, out);
     fact("can", list_caps(lock->caps, words, sizeof words), out);

@@ -105,19 +105,6 @@ int redis_cluster_parse(struct redis_state *state, const char *text, const char 
     return 0;
 }
 
-int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err) {
-    const struct redis_word words[] = {{"CLUSTER", 7}, {"NODES", 5}};
-    const struct redis_reply *reply = NULL;
-    if (redis_ask(session, from, words, 2, &reply, err) != 0) return -1;
-    if (reply->value.type != REDIS_STRING)
-        return err_set(err, LB_EXIT_MACHINE,
-                       "redis: CLUSTER NODES: an answer of an unexpected type");
-    if (reply->value.len + 1 >= sizeof from->conn->text) /* cut: a range may have lost digits */
-        return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: longer than %zu bytes",
-                       sizeof from->conn->text);
-    return redis_cluster_parse(redis_state_of(session), reply->value.text, from->host, err);
-}
-
 struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct redis_node *asked,
                                          const char *error, unsigned *ret_slot) {
     char address[200];

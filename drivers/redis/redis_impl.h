@@ -121,14 +121,20 @@ int64_t redis_answer_deadline(const struct lb_session *session);
 int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
               int count, const struct redis_reply **ret_reply, struct lb_err *err);
 
+/* Reads CLUSTER NODES, asked of this node, into the session's nodes and slots. 0, or -1 with
+ * err. */
+int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err);
+
+/* --- describe.c --- */
+
+lb_describe_fn redis_describe;
+
 /* --- cluster.c --- */
 
 /* The slot of a key: CRC16 of what stands between the first { and the next }, or of all of it. */
 unsigned redis_slot(const char *key, size_t len);
-/* Reads CLUSTER NODES, asked of this node, into the session's nodes and slots. 0, or -1 with
- * err. */
-int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err);
-/* The same from its text. 0, or -1 with err: malformed, or too many nodes. */
+/* Reads the text of CLUSTER NODES into the session's nodes and slots. 0, or -1 with err: malformed,
+ * or too many nodes. */
 int redis_cluster_parse(struct redis_state *state, const char *text, const char *asked_host,
                         struct lb_err *err);
 /* The node that a MOVED or ASK error names; asked: who said so. NULL if malformed. *ret_slot its

@@ -1,0 +1,163 @@
+/* connector: what a session is on each kind of topology: the nodes that it connects to, what a URL
+ * says, and the backend's functions. See redis.h. */
+#include "drivers/redis/redis_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REDIS_PORT 6379
+#define SENTINEL_PORT 26379
+#define HUNG_NS (1 * LB_S_NS) /* for one of several independent servers to let a session in */
+
+static const struct {
+    const char *scheme;
+    int port;
+} modes[] = {
+    [REDIS_SINGLE] = {"redis", REDIS_PORT},
+    [REDIS_REPLICAS] = {"redis+replicas", REDIS_PORT},
+    [REDIS_SENTINEL] = {"redis+sentinel", SENTINEL_PORT},
+    [REDIS_CLUSTER] = {"redis+cluster", REDIS_PORT},
+    [REDIS_INDEPENDENTS] = {"redis+independents", REDIS_PORT},
+};
+
+static int redis_open(struct lb_server *server, struct lb_err *err) {
+    struct redis_server *state = server->state;
+    size_t len = strcspn(server->urls[0], ":");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strlen(modes[i].scheme) == len && strncmp(server->urls[0], modes[i].scheme, len) == 0)
+            state->mode = (enum redis_mode)i;
+    }
+    if (url_parse(&state->url, server->urls[0], modes[state->mode].port, err) != 0) return -1;
+    const char *database = state->url.path;
+    if (state->mode == REDIS_SENTINEL) { /* /mymaster, or /mymaster/3 */
+        size_t name = strcspn(database, "/");
+        if (name == 0 || name >= sizeof state->master)
+            return err_set(err, LB_EXIT_USAGE,
+                           "a redis+sentinel:// URL ends with the primary's name: /mymaster");
+        memcpy(state->master, database, name);
+        database += database[name] ? name + 1 : name;
+    }
+    if (snprintf(state->database, sizeof state->database, "%s", database) >=
+        (int)sizeof state->database)
+        return err_set(err, LB_EXIT_USAGE, "redis: no database '%s'", database);
+    if (state->mode == REDIS_CLUSTER && state->database[0])
+        return err_set(err, LB_EXIT_USAGE,
+                       "redis: a cluster has one database, so its URL names none");
+    return 0;
+}
+
+static int connect_cluster(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    const struct url *url = &redis_server_of(session)->url;
+    state->cluster = malloc(sizeof *state->cluster);
+    if (!state->cluster) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
+    /* Any node that answers knows all others. */
+    for (int i = 0; i < url->host_count; i++) {
+        struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
+        struct lb_err why = {0};
+        if (redis_node_connect(session, node, deadline_ns, &why) == 0 &&
+            redis_cluster_learn(session, node, &why) == 0) {
+            return 0;
+        }
+        redis_node_drop(session, node); /* it may be back when a key needs it */
+        err_set(err, why.code, "%s", why.text);
+        if (why.code == LB_EXIT_USAGE) return -1;
+    }
+    return -1;
+}
+
+static int connect_independents(struct lb_session *session, int64_t deadline_ns,
+                                struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    const struct url *url = &redis_server_of(session)->url;
+    int up = 0;
+    struct lb_err why = {0};
+    for (int i = 0; i < url->host_count; i++) {
+        struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
+        node->primary = true;
+        why.code = 0;
+        int64_t share_ns = (deadline_ns - lb_now()) / (url->host_count - i);
+        if (share_ns > HUNG_NS) share_ns = HUNG_NS;
+        if (redis_node_connect(session, node, lb_now() + share_ns, &why) == 0)
+            up++;
+        else if (why.code == LB_EXIT_USAGE)
+            return err_set(err, why.code, "%s", why.text);
+        else
+            err_set(err, why.code, "%s", why.text);
+    }
+    if (up == 0) return -1;
+    *err = (struct lb_err){0};
+    return 0;
+}
+
+static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    const struct redis_server *server = redis_server_of(session);
+    int failed;
+    session->traffic_fd = -1;
+    state->mode = server->mode;
+    if (state->mode == REDIS_CLUSTER) {
+        failed = connect_cluster(session, deadline_ns, err);
+    } else if (state->mode == REDIS_INDEPENDENTS) {
+        failed = connect_independents(session, deadline_ns, err);
+    } else if (state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS) {
+        failed = redis_primary_connect(session, deadline_ns, err);
+    } else {
+        struct redis_node *node = redis_node_add(state, server->url.host[0], server->url.port[0]);
+        node->primary = true;
+        failed = redis_node_connect(session, node, deadline_ns, err);
+    }
+    if (!failed && session->lock->algorithm->prepare)
+        failed = session->lock->algorithm->prepare(session, deadline_ns, err);
+    return failed;
+}
+
+static void redis_disconnect(struct lb_session *session) {
+    struct redis_state *state = redis_state_of(session);
+    if (state->end) state->end(session);
+    state->end = NULL;
+    for (int i = 0; i < state->node_count; i++) redis_node_drop(session, &state->node[i]);
+    state->node_count = 0;
+    session->traffic_fd = -1;
+    free(state->cluster);
+    state->cluster = NULL;
+}
+
+static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_ns) {
+    const struct redis_word words[] = {{"PING", 4}};
+    const struct redis_command command = {.words = words, .count = 1};
+    const struct redis_reply *reply = NULL;
+    if (redis_state_of(session)->mode == REDIS_INDEPENDENTS) {
+        /* As a lock over all of them has it: the slowest counts. */
+        struct redis_answer answers[REDIS_NODES_MAX];
+        int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
+        for (int i = 0; i < count; i++) {
+            if (answers[i].outcome != LB_OK) return LB_UNKNOWN;
+        }
+        return LB_OK;
+    }
+    /* command_timeout bounds every round trip */
+    enum lb_outcome outcome = redis_pipe(session, NULL, &command, 1, &reply);
+    if (outcome != LB_OK) return outcome;
+    return reply->value.type == REDIS_ERROR ? redis_refuse(session, reply) : LB_OK;
+}
+
+static const struct lb_option redis_options[] = {
+    {"command_timeout", LB_OPT_DURATION, offsetof(struct redis_options, command_timeout_ns), "5s",
+     1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    {0},
+};
+
+const struct lb_connector redis_connector = {
+    .options = redis_options,
+    .options_bytes = sizeof(struct redis_options),
+    .server_bytes = sizeof(struct redis_server),
+    .session_bytes = sizeof(struct redis_state),
+    .open = redis_open,
+    .connect = redis_connect,
+    .disconnect = redis_disconnect,
+    .describe = redis_describe,
+    .ping = redis_ping,
+};

@@ -1,0 +1,127 @@
+/* describe: what the servers say of themselves, and whether their topology is whole. See
+ * redis_impl.h. */
+#include "drivers/redis/redis_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/wait.h"
+
+#define WHOLE_NS (3 * LB_S_NS) /* for servers that were just started to become a cluster */
+
+/* The rest of an INFO's line that begins with name; NULL if there is none. */
+static const char *info_line(const char *info, const char *name) {
+    const char *at = strstr(info, name);
+    return at ? at + strlen(name) : NULL;
+}
+
+static void info_fact(struct lb_facts *facts, const char *info, const char *line_name,
+                      const char *fact_name) {
+    const char *at = info_line(info, line_name);
+    if (at) lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
+}
+
+enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node,
+                               int *ret_count) {
+    const struct redis_word words[] = {{"INFO", 4}, {"replication", 11}};
+    const struct redis_command command = {.words = words, .count = 2};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
+    if (outcome != LB_OK) return outcome;
+    const char *count = reply->value.type == REDIS_STRING
+                            ? info_line(reply->value.text, "connected_slaves:")
+                            : NULL;
+    if (!count) return redis_refuse(session, reply);
+    *ret_count = atoi(count);
+    return LB_OK;
+}
+
+static int describe_replicas(struct lb_session *session, struct lb_facts *facts,
+                             struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    int connected = 0, wanted = redis_server_of(session)->url.host_count - 1;
+    if (redis_replicas(session, &state->node[0], &connected) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    if (connected < wanted)
+        return err_set(err, LB_EXIT_MACHINE,
+                       "redis: %d of %d replicas are connected to their primary", connected,
+                       wanted);
+    lb_fact(facts, "replicas", "%d", connected);
+    return 0;
+}
+
+/* Every node must find the cluster whole: one that does not yet refuses commands. */
+static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
+                            struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    if (redis_cluster_learn(session, &state->node[0], err) != 0) return -1;
+    for (int i = 0; i < state->node_count; i++) {
+        const struct redis_reply *reply = NULL;
+        const struct redis_word words[] = {{"CLUSTER", 7}, {"INFO", 4}};
+        if (redis_ask(session, &state->node[i], words, 2, &reply, err) != 0) return -1;
+        if (!strstr(reply->value.text, "cluster_state:ok"))
+            return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: the cluster is not whole",
+                           state->node[i].host, state->node[i].port);
+        info_fact(facts, reply->value.text, "cluster_size:", "primaries");
+        info_fact(facts, reply->value.text, "cluster_known_nodes:", "nodes");
+    }
+    return 0;
+}
+
+static int describe_topology(struct lb_session *session, struct lb_facts *facts,
+                             struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    static const char *const names[] = {
+        [REDIS_SINGLE] = "single",
+        [REDIS_REPLICAS] = "primary and replicas",
+        [REDIS_SENTINEL] = "sentinel",
+        [REDIS_CLUSTER] = "cluster",
+        [REDIS_INDEPENDENTS] = "independents",
+    };
+    lb_fact(facts, "topology", "%s", names[state->mode]);
+    switch (state->mode) {
+    case REDIS_REPLICAS:
+        return describe_replicas(session, facts, err);
+    case REDIS_SENTINEL:
+        return redis_sentinel_describe(session, facts, err);
+    case REDIS_CLUSTER:
+        return describe_cluster(session, facts, err);
+    case REDIS_INDEPENDENTS:
+        lb_fact(facts, "nodes", "%d", state->node_count);
+        lb_fact(facts, "majority", "%d", state->node_count / 2 + 1);
+        return 0;
+    case REDIS_SINGLE:
+        break;
+    }
+    return 0;
+}
+
+int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    static const char *const settings[] = {"save", "appendonly", "appendfsync", "maxmemory-policy",
+                                           "maxclients"};
+    struct redis_node *node = &redis_state_of(session)->node[0];
+    const struct redis_reply *reply = NULL;
+    int64_t until_ns = lb_now() + WHOLE_NS;
+    for (;;) {
+        struct lb_err why = {0};
+        session->err.code = 0;
+        if (describe_topology(session, facts, &why) == 0) break;
+        if (why.code == LB_EXIT_USAGE || lb_now() >= until_ns || lb_stopping())
+            return err_set(err, why.code, "%s", why.text);
+        lb_sleep_until(lb_now() + WHOLE_NS / 100);
+    }
+    if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply,
+                  err) != 0)
+        return -1;
+    info_fact(facts, reply->value.text, "redis_version:", "version");
+    info_fact(facts, reply->value.text, "redis_mode:", "mode");
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const struct redis_word words[3] = {{"CONFIG", 6}, {"GET", 3}, {settings[i], 0}};
+        struct lb_err forbidden = {0}; /* by a managed server: then the fact is missing */
+        if (redis_ask(session, node, words, 3, &reply, &forbidden) != 0) continue;
+        if (reply->value.type == REDIS_ARRAY && reply->count == 2)
+            lb_fact(facts, settings[i], "%s",
+                    reply->element[1].len ? reply->element[1].text : "(empty)");
+    }
+    return 0;
+}
