@@ -1,10 +1,10 @@
 /* pubsub: how the fibers of a session wait for messages of a channel, as the threads of one JVM do
- * in Redisson: one subscription a session and channel, shared and counted; a message lets as many
- * of its waiters go on as its kind says, and one that comes while nobody sleeps is kept for the
- * next that would.
+ * in Redisson. A session has one subscription for a channel, which its waiters share and count. A
+ * message wakes as many waiters as the lock's count function says; a message that arrives while no
+ * waiter sleeps is kept for the next one.
  *
- * No fiber of its own: of those who wait, one reads the connection and hands the work over when it
- * leaves. It neither publishes nor decides what a message means. */
+ * This module has no fiber of its own: one of the waiters reads the connection and passes the task
+ * on when it leaves. The module neither publishes nor interprets a message. */
 #ifndef DRIVERS_REDIS_PUBSUB_H
 #define DRIVERS_REDIS_PUBSUB_H
 
@@ -17,24 +17,24 @@ struct pubsub_wait;
 struct pubsub_line {
     struct redis_node *node;
     struct redis_feed *feed; /* NULL until the first wait */
-    bool gone;               /* its connection is lost: for good, in this session */
+    bool gone;               /* the connection is lost, for the rest of the session */
     struct gate opening;
-    struct pubsub_wait *first,
-        /* all that are subscribed through it, in the order in which they came */
-        *last;
-    struct lb_fiber *reader; /* the one that reads the feed, or NULL */
-    uint64_t sent, answered; /* (UN)SUBSCRIBEs, one channel each, and answers to them: in order */
+    /* all waiters that are subscribed through this line, in the order of their arrival */
+    struct pubsub_wait *first, *last;
+    struct lb_fiber *reader; /* the waiter that reads the feed, or NULL */
+    /* (UN)SUBSCRIBE commands, one channel each, and their answers, which come in order */
+    uint64_t sent, answered;
 };
 
-/* Part of a lock's session_bytes; zeroed memory is ready. */
+/* Part of a lock's session_bytes; zeroed memory needs no further setup. */
 struct pubsub {
     struct pubsub_line line[REDIS_NODES_MAX];
 };
 
-/* How many of `waiters` (at least 1) may go on by a message. */
+/* Returns how many of `waiters` (at least 1) a message wakes. */
 typedef int pubsub_count_fn(const char *message, int waiters);
 
-/* One waiter, on its own stack, from pubsub_join to pubsub_leave. */
+/* One waiter; lies on the waiter's stack from pubsub_join to pubsub_leave. */
 struct pubsub_wait {
     struct pubsub_wait *next;
     struct pubsub_line *line;
@@ -42,27 +42,27 @@ struct pubsub_wait {
     const char *channel; /* borrowed */
     pubsub_count_fn *count;
     struct lb_fiber *fiber;
-    uint64_t number; /* of the SUBSCRIBE that it relies on */
-    int permits;     /* to go on, unused */
+    uint64_t number; /* of the SUBSCRIBE that the waiter relies on */
+    int permits;     /* messages that wake this waiter and that it has not used yet */
     bool asleep, lost;
-    enum lb_outcome refused; /* why the SUBSCRIBE was; LB_OK = it was not */
+    enum lb_outcome refused; /* why the SUBSCRIBE was refused; LB_OK = it was not refused */
 };
 
-/* Subscribes to the channel, unless the session is, and waits for the confirmation. LB_OK;
- * LB_TIMEOUT: not by deadline_ns, or cut off; LB_BROKEN, LB_REFUSED with session->err. Only after
- * LB_OK must it leave. */
+/* Subscribes to the channel unless the session is already subscribed, and waits for the
+ * confirmation. LB_OK; LB_TIMEOUT: no confirmation by deadline_ns, or the cut-off came; LB_BROKEN,
+ * LB_REFUSED with session->err. The caller must call pubsub_leave only after LB_OK. */
 enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub,
                             struct redis_node *node, const char *channel, pubsub_count_fn *count,
                             int64_t deadline_ns, struct pubsub_wait *wait);
 
-/* Waits for a message that lets it go on. LB_OK; LB_TIMEOUT: none by then, or cut off; LB_BROKEN:
- * the connection is gone, and messages may have gone with it. */
+/* Waits for a message that wakes this waiter. LB_OK; LB_TIMEOUT: no message by deadline_ns, or the
+ * cut-off came; LB_BROKEN: the connection is lost, and messages may be lost with it. */
 enum lb_outcome pubsub_wait(struct pubsub_wait *wait, int64_t deadline_ns);
 
-/* Unsubscribes if it is the channel's last; does not wait. */
+/* Unsubscribes if this is the channel's last waiter. Does not wait for the answer. */
 void pubsub_leave(struct pubsub_wait *wait);
 
-/* Closes all connections; when the session ends and nobody waits any more. */
+/* Closes all connections. To be called when the session ends and has no waiter any more. */
 void pubsub_end(struct pubsub *pubsub);
 
 #endif

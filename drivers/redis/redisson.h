@@ -1,12 +1,12 @@
-/* redisson: what Redisson's locks have in common, as its 4.7 has it on the wire: who a holder is,
- * how keys and channels are named, how a script is run, and the wait: try, subscribe, try again,
- * wait for a message for as long as the lock may still be held, try again. The scripts are in
- * drivers/redis/lua, one file each.
+/* redisson: what the locks of Redisson 4.7 have in common on the wire: how a holder is named, how
+ * keys and channels are named, how a script is run, and how a client waits: it tries, subscribes,
+ * tries again, then waits for a message, at most until the lock's lease ends, and tries again. The
+ * scripts are in drivers/redis/lua, one file each.
  *
- * A session is one Redisson instance (one JVM): a random UUID; its clients are that JVM's threads.
- * The real client spreads its commands over a pool of connections and sends one again whose answer
- * is late; this one has one connection for commands and one for subscriptions, and sends nothing
- * twice. */
+ * A session stands for one Redisson instance (one JVM) and has a random UUID; its clients stand for
+ * the threads of that JVM. The real client spreads its commands over a pool of connections and
+ * sends a command again when the answer is late. This one has one connection for commands and one
+ * for subscriptions, and sends nothing twice. */
 #ifndef DRIVERS_REDIS_REDISSON_H
 #define DRIVERS_REDIS_REDISSON_H
 
@@ -15,7 +15,7 @@
 #define REDISSON_NAME_MAX (LB_KEY_MAX + 160)
 #define REDISSON_HOLDER_MAX 64 /* "<uuid>:<thread>:write" */
 
-/* For .about: Debian has no Redisson to try it against. */
+/* The text for .about.compatible: Debian has no package of Redisson to test against. */
 #define REDISSON_COMPATIBLE(object)                                                                \
     "Redisson 4.7's " object                                                                       \
     " (not packaged for Debian: the server's state is compared field by field)"
@@ -30,7 +30,7 @@ struct redisson_session {
     } replicas[REDIS_NODES_MAX]; /* known so far */
 };
 
-/* The options of those that wait by messages. */
+/* The options of the locks whose waiters wait for messages. */
 struct redisson_options {
     int64_t subscription_timeout_ns;
     int64_t check_synced;
@@ -49,60 +49,66 @@ struct redisson_options {
 /* Redisson's slavesSyncTimeout. */
 #define REDISSON_SYNC_MS "1000"
 
-/* Who asks: "<uuid>:<thread>" and then `more`. The thread's number is the client's plus one. */
+/* Writes the name of the client that asks: "<uuid>:<thread>", followed by `more`. The thread's
+ * number is the client's number plus one. */
 void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
                      char out[REDISSON_HOLDER_MAX]);
 
-/* before{name}after, or with a name that has a brace, before name after. */
+/* Writes the name of a key or channel: before{name}after; without the braces if the lock's name
+ * contains one. */
 void redisson_name(const struct lb_request *request, const char *before, const char *after,
                    char out[REDISSON_NAME_MAX]);
 
-/* A number as text. */
+/* A number as text, for an argument of a script. */
 struct redisson_number {
     char text[24];
 };
 struct redisson_number redisson_number(long long value);
-/* The client's clock, which some of these locks order and expire by: milliseconds since 1970. */
+/* The client's wall clock in milliseconds since 1970: some of these locks order their waiters and
+ * end their leases by it. */
 long long redisson_now_ms(void);
-/* PUBLISH, in a cluster SPUBLISH. */
+/* The command that publishes a message: PUBLISH, or SPUBLISH in a cluster. */
 const char *redisson_publish(const struct lb_session *session);
 
-/* How long an unlock's latch stays if it is not deleted: (3 s timeout + 1 to 2 s delay) * 4
+/* How long the latch of an unlock exists if it is not deleted: (3 s timeout + 1 to 2 s delay) * 4
  * attempts. */
 #define REDISSON_LATCH_MS "18000"
 
-/* Runs a script on the node, or (NULL) on the one that serves its first key. LB_OK with *ret_reply,
- * which is not an error. */
+/* Runs a script on the node; NULL = on the node that serves the script's first key. Returns LB_OK
+ * with *ret_reply, which is not an error reply, or the outcome of redis_pipe or redis_refuse. */
 enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node,
                              const struct redis_script *script, int keys,
                              const struct redis_word *words, int count,
                              const struct redis_reply **ret_reply);
 
-/* One script for an acquire: the same, with WAIT behind it where the node has replicas and
- * check_synced asks for it. *ret_synced: false if not one of them has acknowledged it; the caller
- * then gives back what it took. */
+/* Does the same for the script of an acquire, and sends WAIT after it if the node has replicas and
+ * the option check_synced is on. *ret_synced is false if no replica has acknowledged the script's
+ * writes; the caller must then release what it took. */
 enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_node *node,
                                     const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced);
+/* Fails the acquire for that reason: returns LB_BROKEN, with session->err. */
 enum lb_outcome redisson_not_synced(struct lb_session *session);
 
 /* --- unlocking --- */
 
-/* A latch of a fresh name; and its end, which nobody waits for. */
+/* Each unlock names a key of its own, the latch, in which the script stores its answer.
+ * redisson_latch writes a new name; redisson_drop_latch deletes the key without waiting for the
+ * answer. */
 void redisson_latch(struct lb_session *session, const struct lb_request *request,
                     char out[REDISSON_NAME_MAX]);
 void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch);
 
-/* Runs an unlock script whose last key is its latch, which is deleted afterwards. LB_OK: *ret_held
- * says whether the holder still holds it, having taken it more than once. LB_LOST: it was not held
- * by it. */
+/* Runs an unlock script whose last key is the latch, and deletes the latch afterwards. LB_OK:
+ * *ret_held tells whether the holder still holds the lock, since it took the lock more than once.
+ * LB_LOST: the holder did not hold the lock. */
 enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
                                 const struct lb_request *request, const struct redis_script *script,
                                 int keys, const struct redis_word *words, int count,
                                 bool *ret_held);
 
-/* Unlocks once, by the holder that grant->data names. *ret_held as redisson_unlock. */
+/* Unlocks once, as the holder that grant->data names. Returns as redisson_unlock. */
 typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session,
                                            const struct lb_request *request, struct lb_grant *grant,
                                            bool *ret_held);
@@ -110,33 +116,34 @@ typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session,
 /* --- the wait --- */
 
 struct redisson_try;
-/* Asks once. LB_OK: got it. LB_BUSY: not, and *ret_left_ns says how long to wait for a message at
- * most (LB_NEVER: for as long as it takes). Else it failed. */
+/* Tries once. LB_OK: the lock is taken. LB_BUSY: another client holds the lock, and *ret_left_ns
+ * tells how long to wait for a message at most (LB_NEVER = without limit). Else the try failed. */
 typedef enum lb_outcome redisson_try_fn(struct redisson_try *one, int64_t *ret_left_ns);
 
 struct redisson_try {
     struct lb_session *session;
     const struct lb_request *request;
     struct lb_grant *grant;
-    struct redis_node *node; /* NULL: the one of request->key */
+    struct redis_node *node; /* NULL = the node of request->key */
     redisson_try_fn *ask;
     const char *channel;
-    pubsub_count_fn *count; /* NULL: a message is for one waiter */
+    pubsub_count_fn *count; /* NULL = a message wakes one waiter */
 };
 
-/* LB_OK; LB_BUSY: request's deadline had passed at the call; LB_TIMEOUT; or what ask or the
- * subscription failed with. */
+/* Tries and waits until the lock is taken or the deadline has passed. Returns LB_OK, LB_BUSY (the
+ * deadline had already passed at the call), LB_TIMEOUT, or the outcome with which ask or the
+ * subscription failed. */
 enum lb_outcome redisson_await(struct redisson_try *one);
 
 /* --- recipes --- */
 
-/* lb_lock.recipe of all these locks: what is a lock's own of the functions below. */
+/* lb_lock.recipe of all these locks: what the functions below need to know about a lock. */
 struct redisson_recipe {
-    redisson_try_fn *ask;       /* rlock_algorithm: tries once to take it */
-    redisson_unlock_fn *unlock; /* NULL = it has a release and a settle of its own */
-    /* How the names of its keys and channels on the server begin before the lock's name, each list
-     * up to a NULL. A brace at the end of a text is the one that Redisson puts around a name that
-     * has none. */
+    redisson_try_fn *ask;       /* for rlock_algorithm: one try to take the lock */
+    redisson_unlock_fn *unlock; /* NULL = the lock has its own release and settle */
+    /* The texts that stand before the lock's name in the names of its keys and channels; each list
+     * ends with NULL. A brace at the end of a text is the one that Redisson puts around a name that
+     * contains none. */
     const char *const *keys, *const *channels;
 };
 
@@ -144,7 +151,7 @@ lb_release_fn redisson_release; /* unlocks once */
 lb_settle_fn redisson_settle;   /* after an attempt in doubt: unlocks until it is not held */
 lb_residue_fn redisson_residue; /* counts the keys and channels of the recipe */
 
-/* The options that all have, unless they have more. */
+/* The options of a lock that has no others, and the members that most algorithms share. */
 extern const struct lb_option redisson_options[];
 #define REDISSON_MEMBERS                                                                           \
     .options = redisson_options, .options_bytes = sizeof(struct redisson_options),                 \

@@ -6,20 +6,11 @@
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
-static const struct lb_option setnx_options[] = {
-    STRING_OPTIONS(struct string_options),
-    {0},
-};
-
 static const struct lb_algorithm algorithm = {
-    .options = setnx_options,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct string_grant),
+    STRING_MEMBERS,
     .acquire = string_acquire,
     .release = string_release,
     .renew = string_renew,
-    .settle = string_settle,
-    .residue = string_residue,
 };
 
 const struct lb_lock lock_redis_setnx = {

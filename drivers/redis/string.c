@@ -94,3 +94,8 @@ int string_residue(struct lb_session *session, const char *prefix, struct lb_res
     *ret_residue = residue;
     return 0;
 }
+
+const struct lb_option string_option_table[] = {
+    BACKOFF_OPTIONS(struct string_options, poll, "1ms", "64ms"),
+    {0},
+};

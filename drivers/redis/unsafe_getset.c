@@ -78,13 +78,8 @@ static enum lb_outcome del(struct lb_session *session, const struct lb_request *
     return outcome;
 }
 
-static const struct lb_option getset_options[] = {
-    STRING_OPTIONS(struct string_options),
-    {0},
-};
-
 static const struct lb_algorithm unsafe_redis_getset_algorithm = {
-    .options = getset_options,
+    .options = string_option_table,
     .options_bytes = sizeof(struct string_options),
     .grant_bytes = sizeof(struct string_grant),
     .acquire = printed_acquire,
@@ -118,7 +113,7 @@ const struct lb_lock lock_unsafe_redis_getset = {
 };
 
 static const struct lb_algorithm unsafe_redis_getset_repaired_algorithm = {
-    .options = getset_options,
+    .options = string_option_table,
     .options_bytes = sizeof(struct string_options),
     .grant_bytes = sizeof(struct string_grant),
     .acquire = repaired_acquire,

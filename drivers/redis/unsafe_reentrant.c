@@ -24,19 +24,10 @@ static enum lb_outcome uncounted_acquire(struct lb_session *session,
     return string_poll(session, request, grant, try_script);
 }
 
-static const struct lb_option uncounted_options[] = {
-    STRING_OPTIONS(struct string_options),
-    {0},
-};
-
 static const struct lb_algorithm algorithm = {
-    .options = uncounted_options,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct string_grant),
+    STRING_MEMBERS,
     .acquire = uncounted_acquire,
     .release = string_release,
-    .settle = string_settle,
-    .residue = string_residue,
 };
 
 const struct lb_lock lock_unsafe_redis_lua_reentrant = {

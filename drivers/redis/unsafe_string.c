@@ -113,11 +113,6 @@ static enum lb_outcome late_renew(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-static const struct lb_option string_option_table[] = {
-    STRING_OPTIONS(struct string_options),
-    {0},
-};
-
 static const struct lb_option get_del_options[] = {
     BACKOFF_OPTIONS(struct get_del_options, string.poll, "1ms", "64ms"),
     {"gap", LB_OPT_DURATION, offsetof(struct get_del_options, gap_ns), "2ms", 0, 10e9, NULL,
@@ -128,13 +123,9 @@ static const struct lb_option get_del_options[] = {
 #define UNSAFE_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL)
 
 static const struct lb_algorithm unsafe_redis_setnx_expire_algorithm = {
-    .options = string_option_table,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct string_grant),
+    STRING_MEMBERS,
     .acquire = two_calls_acquire,
     .release = string_release,
-    .settle = string_settle,
-    .residue = string_residue,
 };
 
 const struct lb_lock lock_unsafe_redis_setnx_expire = {
@@ -160,13 +151,9 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
 };
 
 static const struct lb_algorithm unsafe_redis_del_algorithm = {
-    .options = string_option_table,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct string_grant),
+    STRING_MEMBERS,
     .acquire = string_acquire,
     .release = del_release,
-    .settle = string_settle,
-    .residue = string_residue,
 };
 
 const struct lb_lock lock_unsafe_redis_del = {
@@ -226,13 +213,9 @@ const struct lb_lock lock_unsafe_redis_get_del = {
 };
 
 static const struct lb_algorithm unsafe_redis_ttl_short_algorithm = {
-    .options = string_option_table,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct string_grant),
+    STRING_MEMBERS,
     .acquire = string_acquire,
     .release = string_release,
-    .settle = string_settle,
-    .residue = string_residue,
 };
 
 const struct lb_lock lock_unsafe_redis_ttl_short = {
