@@ -6,6 +6,7 @@
 #define BENCH_BASE_CLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,6 +19,12 @@ static inline int64_t lb_now(void) {
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (int64_t)ts.tv_sec * LB_S_NS + ts.tv_nsec;
+}
+
+/* Suspends the calling thread, for less than a second; a signal may end it earlier. Not for fibers:
+ * they wait by drivers/wait.h. */
+static inline void lb_nap(int64_t ns) {
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
 /* Unix time in nanoseconds, for dating results only. */

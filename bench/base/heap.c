@@ -18,17 +18,17 @@ void heap_done(struct heap *heap) {
     *heap = (struct heap){0};
 }
 
-static void put(struct heap *heap, size_t place, struct timer *timer) {
+static void heap_put(struct heap *heap, size_t place, struct timer *timer) {
     heap->slot[place] = timer;
     timer->place = place;
 }
 
 static void sift_up(struct heap *heap, size_t place, struct timer *timer) {
     while (place > 1 && heap->slot[place / 2]->due_ns > timer->due_ns) {
-        put(heap, place, heap->slot[place / 2]);
+        heap_put(heap, place, heap->slot[place / 2]);
         place /= 2;
     }
-    put(heap, place, timer);
+    heap_put(heap, place, timer);
 }
 
 static void sift_down(struct heap *heap, size_t place, struct timer *timer) {
@@ -38,10 +38,10 @@ static void sift_down(struct heap *heap, size_t place, struct timer *timer) {
         if (child < heap->count && heap->slot[child + 1]->due_ns < heap->slot[child]->due_ns)
             child++;
         if (heap->slot[child]->due_ns >= timer->due_ns) break;
-        put(heap, place, heap->slot[child]);
+        heap_put(heap, place, heap->slot[child]);
         place = child;
     }
-    put(heap, place, timer);
+    heap_put(heap, place, timer);
 }
 
 void heap_add(struct heap *heap, struct timer *timer, int64_t due_ns) {

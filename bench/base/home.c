@@ -56,8 +56,8 @@ static int find_home(char folder[PATH_MAX], bool *ret_installed, struct lb_err *
         self);
 }
 
-static int join(const char *folder, const char *name, char *ret_path, size_t size,
-                struct lb_err *err) {
+static int join_path(const char *folder, const char *name, char *ret_path, size_t size,
+                     struct lb_err *err) {
     if (strlen(folder) + 1 + strlen(name) >= size) {
         return err_set(err, LB_EXIT_MACHINE, "%s/%s: the path is too long", folder, name);
     }
@@ -69,7 +69,7 @@ int home_path(const char *name, char *ret_path, size_t size, struct lb_err *err)
     char folder[PATH_MAX];
     bool installed;
     if (find_home(folder, &installed, err)) return -1;
-    return join(folder, name, ret_path, size, err);
+    return join_path(folder, name, ret_path, size, err);
 }
 
 int home_beside(const char *name, char *ret_path, size_t size, struct lb_err *err) {
@@ -100,5 +100,5 @@ int home_results(char *ret_path, size_t size, struct lb_err *err) {
     if (installed && !getcwd(folder, sizeof folder)) {
         return err_set(err, LB_EXIT_MACHINE, "the current folder: %s", strerror(errno));
     }
-    return join(folder, "results", ret_path, size, err);
+    return join_path(folder, "results", ret_path, size, err);
 }

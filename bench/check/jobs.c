@@ -111,7 +111,7 @@ bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end) {
             watch_time(jobs, slot);
         }
         if (jobs->count == 0 || lb_now() >= until_ns) return false;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        lb_nap(LOOK_NS);
     }
 }
 

@@ -23,7 +23,7 @@ struct passage {
     struct context *from, *to;
 };
 
-static void arrived(struct transfer transfer, struct context *self) {
+static void context_arrived(struct transfer transfer, struct context *self) {
     struct passage *passage = transfer.data;
     struct context *from = passage->from;
     if (from) from->at = transfer.from;
@@ -42,7 +42,7 @@ static void arrived(struct transfer transfer, struct context *self) {
 
 static void trampoline(struct transfer transfer) {
     struct context *self = ((struct passage *)transfer.data)->to;
-    arrived(transfer, self);
+    context_arrived(transfer, self);
     self->entry(self->arg);
     abort();
 }
@@ -72,7 +72,7 @@ void context_switch(struct context *from, struct context *to) {
 #ifdef LB_TSAN
     __tsan_switch_to_fiber(to->tsan, 0);
 #endif
-    arrived(jump_fcontext(at, &passage), from);
+    context_arrived(jump_fcontext(at, &passage), from);
 }
 
 _Noreturn void context_exit(struct context *from, struct context *to) {

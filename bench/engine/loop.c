@@ -43,7 +43,7 @@ struct loop *loop_new(const struct loop_config *config, struct lb_err *err) {
     return loop;
 }
 
-static void bury(struct loop *loop) {
+static void free_dead_fibers(struct loop *loop) {
     while (loop->dead) {
         struct lb_fiber *fiber = loop->dead;
         loop->dead = fiber->ready_next;
@@ -57,7 +57,7 @@ static void bury(struct loop *loop) {
 
 void loop_free(struct loop *loop) {
     if (!loop) return;
-    bury(loop);
+    free_dead_fibers(loop);
     close(loop->epoll_fd);
     close(loop->timer_fd);
     heap_done(&loop->timers);
@@ -120,8 +120,8 @@ static void fiber_main(void *arg) {
     fiber_end(fiber);
 }
 
-static struct lb_fiber *spawn(struct loop *loop, const char *name, void (*run)(void *), void *arg,
-                              bool joinable) {
+static struct lb_fiber *spawn_fiber(struct loop *loop, const char *name, void (*run)(void *),
+                                    void *arg, bool joinable) {
     struct stack stack;
     if (heap_reserve(&loop->timers, loop->live + 1) != 0 ||
         stack_map(&stack, loop->stack_bytes) != 0) {
@@ -150,11 +150,11 @@ static struct lb_fiber *spawn(struct loop *loop, const char *name, void (*run)(v
 }
 
 struct lb_fiber *loop_spawn(struct loop *loop, const char *name, void (*run)(void *), void *arg) {
-    return spawn(loop, name, run, arg, false);
+    return spawn_fiber(loop, name, run, arg, false);
 }
 
 struct lb_fiber *lb_spawn(const char *name, void (*run)(void *), void *arg) {
-    struct lb_fiber *fiber = spawn(loop_current, name, run, arg, true);
+    struct lb_fiber *fiber = spawn_fiber(loop_current, name, run, arg, true);
     if (fiber) fiber->shielded = loop_current->current->shielded;
     return fiber;
 }
@@ -195,7 +195,7 @@ void loop_shield(bool on) {
 }
 
 /* Switches back to the loop; the caller has queued the fiber so that it will run again. */
-static void leave(struct loop *loop) {
+static void leave_loop(struct loop *loop) {
     context_switch(&loop->current->context, &loop->main);
 }
 
@@ -206,7 +206,7 @@ int loop_park(int64_t deadline_ns) {
     if (lb_stopping()) {
         /* others run first: a helper that loops over waits must not starve them */
         push_ready(loop, fiber);
-        leave(loop);
+        leave_loop(loop);
         return fiber->ready;
     }
     fiber->state = FIBER_PARKED;
@@ -219,7 +219,7 @@ int loop_park(int64_t deadline_ns) {
         heap_remove(&loop->timers, &fiber->timer);
         heap_add(&loop->timers, &fiber->timer, deadline_ns);
     }
-    leave(loop);
+    leave_loop(loop);
     return fiber->ready;
 }
 
@@ -228,14 +228,14 @@ void lb_yield(void) {
     if (!loop->ready_head && ++loop->idle_yields < 64) return;
     loop->idle_yields = 0;
     push_ready(loop, loop->current);
-    leave(loop);
+    leave_loop(loop);
 }
 
 void loop_breathe(int64_t now_ns) {
     struct loop *loop = loop_current;
     if (!loop->ready_head && now_ns - loop->polled_ns < LOOP_GRACE_NS) return;
     push_ready(loop, loop->current);
-    leave(loop);
+    leave_loop(loop);
 }
 
 bool lb_sleep_until(int64_t when_ns) {
@@ -275,7 +275,7 @@ static int64_t idle_ns(const struct loop *loop) {
     return wait_ns < 0 ? 0 : wait_ns;
 }
 
-static void resume(struct loop *loop, struct lb_fiber *fiber) {
+static void resume_fiber(struct loop *loop, struct lb_fiber *fiber) {
     int64_t start_ns = loop->now_ns;
     fiber->state = FIBER_RUNNING;
     loop->current = fiber;
@@ -288,7 +288,7 @@ static void resume(struct loop *loop, struct lb_fiber *fiber) {
         loop->stats.blocked_max_ns = loop->now_ns - start_ns;
         loop->stats.blocked_name = name;
     }
-    if (loop->dead) bury(loop);
+    if (loop->dead) free_dead_fibers(loop);
 }
 
 #define LOOP_AWAY_NS (100 * LB_MS_NS)
@@ -312,7 +312,8 @@ void loop_run(struct loop *loop) {
         }
         /* Only the fibers that are ready now: one that yields waits for the next round, after
          * sockets and timers. */
-        for (size_t batch = loop->ready_count; batch > 0; batch--) resume(loop, pop_ready(loop));
+        for (size_t batch = loop->ready_count; batch > 0; batch--)
+            resume_fiber(loop, pop_ready(loop));
     }
     loop_current = NULL;
 }

@@ -30,7 +30,7 @@ static struct fd_entry *entry_of(struct loop *loop, int fd) {
 
 /* Registers fd for events, whether epoll knows it or not: a library may have closed it and opened
  * another one with the same number. */
-static int arm(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
+static int arm_fd(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
     int first = entry->known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     if (epoll_ctl(loop->epoll_fd, first, fd, &event) != 0) {
@@ -75,7 +75,7 @@ int lb_wait_fd(int fd, int events, int64_t deadline_ns) {
     if (!entry->known || entry->edge || (entry->armed & wanted) != wanted) {
         /* Replaces a registration by another kind of wait. */
         int failed =
-            arm(loop, entry, fd, entry->known && !entry->edge ? entry->armed | wanted : wanted);
+            arm_fd(loop, entry, fd, entry->known && !entry->edge ? entry->armed | wanted : wanted);
         if (failed) return failed;
         entry->edge = false;
         entry->pending = 0;
@@ -89,7 +89,7 @@ int lb_wait_edge(int fd, int events, int64_t deadline_ns) {
     if (!entry) return fd < 0 ? -EBADF : -ENOMEM;
     uint32_t wanted = epoll_bits(events) | EPOLLIN | EPOLLRDHUP | EPOLLET;
     if (!entry->known || (entry->armed & wanted) != wanted) {
-        int failed = arm(loop, entry, fd, wanted);
+        int failed = arm_fd(loop, entry, fd, wanted);
         if (failed) return failed;
         entry->edge = true;
         entry->pending = 0; /* registering again reports what is ready now */
@@ -121,7 +121,7 @@ int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns) {
         struct fd_entry *entry = entry_of(loop, polls[i].fd);
         if (!entry) return polls[i].fd < 0 ? -EBADF : -ENOMEM;
         int failed =
-            arm(loop, entry, polls[i].fd, epoll_bits(polls[i].events) | (uint32_t)EPOLLONESHOT);
+            arm_fd(loop, entry, polls[i].fd, epoll_bits(polls[i].events) | (uint32_t)EPOLLONESHOT);
         if (failed) return failed;
         entry->edge = true; /* one-shot: epoll disables it itself, also without a waiter */
         entry->pending = 0;
@@ -142,17 +142,17 @@ int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns) {
 }
 
 /* A level-triggered event without a waiter: it would be reported for ever. */
-static void disarm(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
+static void disarm_fd(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
     if (events & (EPOLLERR | EPOLLHUP)) {
         epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
         entry->known = false;
         entry->armed = 0;
     } else {
-        arm(loop, entry, fd, entry->armed & ~events);
+        arm_fd(loop, entry, fd, entry->armed & ~events);
     }
 }
 
-static void dispatch(struct loop *loop, int fd, uint32_t events) {
+static void dispatch_events(struct loop *loop, int fd, uint32_t events) {
     struct fd_entry *entry = &loop->fds[fd];
     int ready = ready_bits(events);
     struct lb_fiber *reader = (ready & (LB_READABLE | LB_HANGUP)) ? entry->reader : NULL;
@@ -171,7 +171,7 @@ static void dispatch(struct loop *loop, int fd, uint32_t events) {
     if ((events & (EPOLLIN | EPOLLRDHUP)) && !reader) unheard |= EPOLLIN | EPOLLRDHUP;
     if ((events & EPOLLOUT) && !writer) unheard |= EPOLLOUT;
     if ((events & (EPOLLERR | EPOLLHUP)) && !reader && !writer) unheard |= EPOLLERR | EPOLLHUP;
-    if (unheard) disarm(loop, entry, fd, unheard);
+    if (unheard) disarm_fd(loop, entry, fd, unheard);
 }
 
 /* Makes sure that the loop wakes at due_ns at the latest. A timeout for epoll_pwait2 would set a
@@ -197,6 +197,6 @@ void loop_poll(struct loop *loop, int64_t wait_ns) {
     for (int i = 0; i < count; i++) {
         /* Edge-triggered and never read: its only purpose is the wake-up. */
         if (events[i].data.fd != loop->timer_fd)
-            dispatch(loop, events[i].data.fd, events[i].events);
+            dispatch_events(loop, events[i].data.fd, events[i].events);
     }
 }

@@ -301,7 +301,7 @@ static int end_connections(struct faults *faults, int process, char *text, size_
     int ended = count_ended(pid, topo, ports, count);
     for (int64_t limit_ns = lb_now() + END_NS;
          ended < count && !err->code && lb_now() < limit_ns;) {
-        nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS}, NULL);
+        lb_nap(LB_MS_NS);
         ended = count_ended(pid, topo, ports, count);
     }
     return ended;

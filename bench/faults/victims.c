@@ -71,7 +71,7 @@ static bool can_be_hit(const struct faults *faults, int process) {
 static void stand(pid_t pid) {
     int64_t limit_ns = lb_now() + STAND_NS;
     while (!proc_stands(pid) && lb_now() < limit_ns) {
-        nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS / 20}, NULL);
+        lb_nap(LB_MS_NS / 20);
     }
 }
 

@@ -358,7 +358,7 @@ void workers_join(struct workers *workers, int64_t deadline_ns) {
         int status = 0;
         while (waitpid(pid, &status, WNOHANG) == 0) {
             if (lb_now() >= deadline_ns) kill(pid, SIGKILL);
-            nanosleep(&(struct timespec){.tv_nsec = LB_MS_NS}, NULL);
+            lb_nap(LB_MS_NS);
         }
         note_death(workers, i, status);
     }

@@ -87,7 +87,7 @@ static void *writer_main(void *arg) {
         int64_t now_ns = lb_now();
         take_all(writer, now_ns >= all_ns);
         if (now_ns >= all_ns) all_ns = now_ns + LINGER_NS;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        lb_nap(LOOK_NS);
     }
     return NULL;
 }

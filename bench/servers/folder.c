@@ -39,7 +39,7 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
 
 /* Empties the folder that dir_fd refers to, and closes dir_fd. Returns 0, or -1 if something is
  * left. */
-static int empty(int dir_fd) {
+static int empty_folder(int dir_fd) {
     DIR *dir = fdopendir(dir_fd);
     if (!dir) {
         close(dir_fd);
@@ -51,7 +51,7 @@ static int empty(int dir_fd) {
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         if (unlinkat(dirfd(dir), name, 0) == 0 || errno == ENOENT) continue;
         int fd = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0 || empty(fd) != 0) result = -1;
+        if (fd < 0 || empty_folder(fd) != 0) result = -1;
         if (unlinkat(dirfd(dir), name, AT_REMOVEDIR) != 0 && errno != ENOENT) result = -1;
     }
     closedir(dir);
@@ -61,6 +61,6 @@ static int empty(int dir_fd) {
 int folder_remove(const char *path) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return errno == ENOENT ? 0 : -1;
-    empty(fd);
+    empty_folder(fd);
     return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
 }

@@ -138,7 +138,7 @@ static int check_info(const struct topo_info *info, struct lb_err *err) {
 }
 
 /* Reads the KEY=VALUE lines, in place. */
-static int parse(struct topo_info *info, char *text, struct lb_err *err) {
+static int parse_info(struct topo_info *info, char *text, struct lb_err *err) {
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         if (!*line) continue;
@@ -170,7 +170,7 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
         return err_set(err, LB_EXIT_MACHINE, "topology \"%s\": %s: %s", name, path,
                        strerror(errno));
     char *text = spawn_info(path, err);
-    int result = text ? parse(&info, text, err) : -1;
+    int result = text ? parse_info(&info, text, err) : -1;
     free(text);
     if (result != 0) {
         err_prefix(err, "topology \"%s\": %s info", name, path);

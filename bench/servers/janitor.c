@@ -3,20 +3,18 @@
 #include "bench/servers/janitor.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/folder.h"
+#include "bench/servers/helper.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
 
@@ -41,7 +39,7 @@ static bool keep_over_fork;
 static struct janitor_message items[JANITOR_ITEMS_MAX];
 static int item_count;
 
-static void note(const struct janitor_message *message) {
+static void record_message(const struct janitor_message *message) {
     enum janitor_verb added =
         message->verb == DROP_GROUP || message->verb == ADD_GROUP ? ADD_GROUP : ADD_FOLDER;
     for (int i = 0; i < item_count; i++) {
@@ -53,10 +51,6 @@ static void note(const struct janitor_message *message) {
         break;
     }
     if (message->verb == added && item_count < JANITOR_ITEMS_MAX) items[item_count++] = *message;
-}
-
-static void nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
 }
 
 static bool any_runs(void) {
@@ -79,34 +73,22 @@ static void signal_groups(int signal) {
 static void clean_up(void) {
     /* First the stop signal: only then PostgreSQL frees its System V shared memory. */
     signal_groups(0);
-    for (int64_t until_ns = lb_now() + 3 * LB_S_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
+    for (int64_t until_ns = lb_now() + 3 * LB_S_NS; any_runs() && lb_now() < until_ns;)
+        lb_nap(5 * LB_MS_NS);
     signal_groups(SIGKILL);
-    for (int64_t until_ns = lb_now() + PATIENCE_NS; any_runs() && lb_now() < until_ns;) nap_ms(5);
+    for (int64_t until_ns = lb_now() + PATIENCE_NS; any_runs() && lb_now() < until_ns;)
+        lb_nap(5 * LB_MS_NS);
     for (int i = 0; i < item_count; i++) {
         if (items[i].verb == ADD_GROUP) shm_remove_of(items[i].group);
         if (items[i].verb != ADD_FOLDER) continue;
         int64_t until_ns = lb_now() + PATIENCE_NS;
-        while (folder_remove(items[i].path) != 0 && lb_now() < until_ns) nap_ms(10);
+        while (folder_remove(items[i].path) != 0 && lb_now() < until_ns) lb_nap(10 * LB_MS_NS);
     }
 }
 
 static void janitor_main(int fd, pid_t program) {
     setsid();
-    prctl(PR_SET_NAME, "lockbench-janitor");
-    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                  SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-    signal(SIGCHLD, SIG_DFL);
-    /* Closes every file of the program, because another process may wait for the end of the
-     * program's output. */
-    if (fd != 3) fd = dup2(fd, 3);
-    int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
-    syscall(SYS_close_range, 4U, ~0U, 0U);
-    /* otherwise the janitor's working folder could not be unmounted; a failure does no other
-     * harm */
-    if (chdir("/") != 0) {
-    }
+    helper_begin("lockbench-janitor", &(int){fd}, 1);
     struct janitor_message message;
     /* A server that was stopped before it executed its program still has the socket; then only its
      * new parent shows that this program has ended. */
@@ -117,7 +99,7 @@ static void janitor_main(int fd, pid_t program) {
         if (len < 0 && errno == EINTR) continue;
         if (len < 0 && errno == EAGAIN && getppid() == program) continue;
         if (len != sizeof message) break;
-        note(&message);
+        record_message(&message);
     }
     clean_up();
     _exit(0);
@@ -164,7 +146,7 @@ void janitor_fork_end(void) {
     keep_over_fork = false;
 }
 
-static void tell(enum janitor_verb verb, pid_t group, int stop_signal, const char *path) {
+static void send_message(enum janitor_verb verb, pid_t group, int stop_signal, const char *path) {
     struct janitor_message message = {.verb = verb, .group = group, .stop_signal = stop_signal};
     for (size_t i = 0; path && path[i] && i < sizeof message.path - 1; i++)
         message.path[i] = path[i];
@@ -174,19 +156,19 @@ static void tell(enum janitor_verb verb, pid_t group, int stop_signal, const cha
 }
 
 void janitor_add_group(pid_t group, int stop_signal) {
-    tell(ADD_GROUP, group, stop_signal, NULL);
+    send_message(ADD_GROUP, group, stop_signal, NULL);
 }
 
 void janitor_drop_group(pid_t group) {
-    tell(DROP_GROUP, group, 0, NULL);
+    send_message(DROP_GROUP, group, 0, NULL);
 }
 
 void janitor_add_folder(const char *path) {
-    tell(ADD_FOLDER, 0, 0, path);
+    send_message(ADD_FOLDER, 0, 0, path);
 }
 
 void janitor_drop_folder(const char *path) {
-    tell(DROP_FOLDER, 0, 0, path);
+    send_message(DROP_FOLDER, 0, 0, path);
 }
 
 void janitor_finish(void) {

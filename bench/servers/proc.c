@@ -151,7 +151,7 @@ bool proc_stands(pid_t pid) {
 
 /* Finds the inodes and users of the sockets that listen on a port, over IPv4 or IPv6, at most
  * max. */
-static int listeners(int port, uint64_t *inodes, unsigned *users, int max) {
+static int find_listeners(int port, uint64_t *inodes, unsigned *users, int max) {
     static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
     int found = 0;
     for (int t = 0; t < 2; t++) {
@@ -202,7 +202,7 @@ static int has_socket(pid_t pid, uint64_t inode) {
 bool proc_listens(pid_t root, int port) {
     uint64_t inodes[16];
     unsigned users[16];
-    int sockets = listeners(port, inodes, users, 16);
+    int sockets = find_listeners(port, inodes, users, 16);
     if (sockets == 0) return false;
     char path[64];
     struct stat of_root;

@@ -30,6 +30,5 @@ static int remove_free(pid_t maker) {
 }
 
 void shm_remove_of(pid_t maker) {
-    for (int tries = 0; tries < 100 && remove_free(maker) > 0; tries++)
-        nanosleep(&(struct timespec){.tv_nsec = 10 * LB_MS_NS}, NULL);
+    for (int tries = 0; tries < 100 && remove_free(maker) > 0; tries++) lb_nap(10 * LB_MS_NS);
 }

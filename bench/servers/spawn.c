@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
@@ -185,7 +184,7 @@ out:
     return result;
 }
 
-static void say(const char *what) {
+static void write_error(const char *what) {
     const char *why = strerror(errno);
     (void)!write(2, what, strlen(what));
     (void)!write(2, ": ", 2);
@@ -204,7 +203,7 @@ static void leave_terminal(void) {
 
 /* The child: takes the account and the environment that the script expects, in a process group of
  * its own that the janitor knows. Exits if it can't. */
-static void settle(const struct spawn *spawn, pid_t parent) {
+static void enter_child(const struct spawn *spawn, pid_t parent) {
     /* Ctrl-C at the terminal must reach lockbench alone, so the group is separate. But there is no
      * separate session: where Linux schedules by sessions (autogroups), busy clients in one session
      * kept a server in another one off its processor for up to 12 s at a time (6.18, two
@@ -215,7 +214,7 @@ static void settle(const struct spawn *spawn, pid_t parent) {
     const struct account *account = spawn->account;
     if (account->change && (setgroups((size_t)account->group_count, account->groups) != 0 ||
                             setgid(account->gid) != 0 || setuid(account->uid) != 0)) {
-        say("change of account");
+        write_error("change of account");
         _exit(127);
     }
     /* After the change of account, which clears this setting. The parent may already have ended. */
@@ -230,7 +229,7 @@ static void settle(const struct spawn *spawn, pid_t parent) {
     }
     umask(077);
     if (chdir(spawn->dir) != 0) {
-        say(spawn->dir);
+        write_error(spawn->dir);
         _exit(127);
     }
     syscall(SYS_close_range, 3U, ~0U, 0U); /* some libraries open sockets without close-on-exec */
@@ -245,7 +244,8 @@ struct start {
 
 /* Copies the script and opens its log (flags: O_APPEND or O_TRUNC). Returns 0, or -1 with err; the
  * files must be closed in either case. */
-static int prepare(const struct spawn *spawn, struct start *start, int flags, struct lb_err *err) {
+static int prepare_start(const struct spawn *spawn, struct start *start, int flags,
+                         struct lb_err *err) {
     char log_path[600], library[600];
     start->null = start->log = -1;
     snprintf(start->copy, sizeof start->copy, "%s/run", spawn->dir);
@@ -264,7 +264,7 @@ static int prepare(const struct spawn *spawn, struct start *start, int flags, st
     return 0;
 }
 
-static void prepare_end(const struct start *start) {
+static void close_start(const struct start *start) {
     if (start->null >= 0) close(start->null);
     if (start->log >= 0) close(start->log);
 }
@@ -278,10 +278,10 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
     pid_t pid = fork();
     if (pid == 0) {
         child_common(start->null, out < 0 ? start->log : out, start->log);
-        settle(spawn, parent);
+        enter_child(spawn, parent);
         const char *const argv[] = {"sh", start->copy, words[0], words[1], words[2], NULL};
         execve("/bin/sh", (char *const *)argv, (char *const *)start->env.vars);
-        say("/bin/sh");
+        write_error("/bin/sh");
         _exit(127);
     }
     janitor_fork_end();
@@ -296,14 +296,10 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
     struct start start = {0};
     pid_t pid = -1;
-    if (prepare(spawn, &start, O_APPEND, err) == 0)
+    if (prepare_start(spawn, &start, O_APPEND, err) == 0)
         pid = fork_script(spawn, &start, -1, (const char *const[]){"run", NULL, NULL}, err);
-    prepare_end(&start);
+    close_start(&start);
     return pid;
-}
-
-static void nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
 }
 
 char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
@@ -314,7 +310,7 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
     char *text = malloc(TEXT_MAX);
     if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0)
         err_set(err, LB_EXIT_MACHINE, "%s", strerror(errno));
-    else if (prepare(spawn, &start, O_TRUNC, err) == 0)
+    else if (prepare_start(spawn, &start, O_TRUNC, err) == 0)
         pid = fork_script(spawn, &start, pipe_fds[1], (const char *const[]){"act", name, arg}, err);
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
     if (pid > 0) {
@@ -326,13 +322,13 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
         while (!failed && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
                !ended.si_pid) {
             if (lb_now() >= until_ns) failed = err_set(err, LB_EXIT_MACHINE, "did not end");
-            nap_ms(1);
+            lb_nap(LB_MS_NS);
         }
         kill(-pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
         for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;)
-            nap_ms(1);
+            lb_nap(LB_MS_NS);
         janitor_drop_group(pid);
         if (!failed && status != 0) {
             char how[64], words[320];
@@ -343,7 +339,7 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
         }
     }
     if (pipe_fds[0] >= 0) close(pipe_fds[0]);
-    prepare_end(&start);
+    close_start(&start);
     if (!failed) return text;
     free(text);
     return NULL;

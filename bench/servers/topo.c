@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
@@ -24,10 +23,6 @@
 #define STARTS_MAX 5          /* starts on new ports while ports are taken */
 #define STOP_NS (5 * LB_S_NS) /* for the stop signal, before SIGKILL */
 #define KILL_NS (2 * LB_S_NS) /* for SIGKILL to act */
-
-static void nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
-}
 
 /* --- starting --- */
 
@@ -123,7 +118,8 @@ static bool any_runs(struct topo *topo) {
 
 static void wait_for_end(struct topo *topo, int64_t limit_ns) {
     int64_t until_ns = lb_now() + limit_ns;
-    for (int ms = 1; any_runs(topo) && lb_now() < until_ns; ms = ms < 10 ? ms + 1 : 10) nap_ms(ms);
+    for (int ms = 1; any_runs(topo) && lb_now() < until_ns; ms = ms < 10 ? ms + 1 : 10)
+        lb_nap(ms * LB_MS_NS);
 }
 
 static void signal_groups(const struct topo *topo, int signal) {
@@ -142,7 +138,7 @@ static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
         const struct node *node = &topo->nodes[n];
         while (node->last > 0 && node->pid == 0 && proc_group_runs(node->last) &&
                lb_now() < until_ns)
-            nap_ms(1);
+            lb_nap(LB_MS_NS);
     }
 }
 
@@ -160,7 +156,7 @@ static void stop_all(struct topo *topo) {
         for (int tries = 0;
              topo->nodes[n].dir[0] && tries < 100 && folder_remove(topo->nodes[n].dir) != 0;
              tries++)
-            nap_ms(10);
+            lb_nap(10 * LB_MS_NS);
     }
 }
 
@@ -248,7 +244,7 @@ int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *e
             return err_set(err, LB_EXIT_INTERRUPTED, "interrupted while %s was starting",
                            topo->info.name);
         if (lb_now() >= wait->deadline_ns) return too_late(topo, &answer, err);
-        nap_ms(5);
+        lb_nap(5 * LB_MS_NS);
     }
 }
 

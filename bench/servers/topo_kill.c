@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
@@ -18,16 +17,12 @@
 
 #define END_NS (5 * LB_S_NS) /* for SIGKILL to act: freeing a JVM's memory takes time */
 
-static void nap_us(int us) {
-    nanosleep(&(struct timespec){.tv_nsec = us * LB_US_NS}, NULL);
-}
-
 /* Signals the tree, not the group, because PostgreSQL's backends lead groups of their own. */
 static void signal_tree(const struct proc *tree, int count, int signal) {
     for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
     int64_t limit_ns = lb_now() + LB_S_NS;
     for (int i = 0; i < count && signal == SIGSTOP; i++) {
-        while (!proc_stands(tree[i].pid) && lb_now() < limit_ns) nap_us(100);
+        while (!proc_stands(tree[i].pid) && lb_now() < limit_ns) lb_nap(100 * LB_US_NS);
     }
 }
 
@@ -80,7 +75,7 @@ int topo_kill(struct topo *topo, int n, struct lb_err *err) {
     for (int64_t limit_ns = lb_now() + END_NS; runs && lb_now() < limit_ns;) {
         runs = topo_node_runs(node);
         runs = rest_runs(tree, count) || runs;
-        if (runs) nap_us(200);
+        if (runs) lb_nap(200 * LB_US_NS);
     }
     free(tree);
     if (runs)

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,11 +11,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/servers/helper.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/wire_impl.h"
@@ -38,45 +37,16 @@ struct wire {
 
 /* --- the child --- */
 
-static int by_number(const void *left, const void *right) {
-    return *(const int *)left - *(const int *)right;
-}
-
-/* Closes all files but these, because another process may wait for the end of a file that the
- * program has open. */
-static void close_others(int *keep, int count) {
-    int from = 0;
-    qsort(keep, (size_t)count, sizeof *keep, by_number);
-    for (int i = 0; i < count; i++) {
-        if (keep[i] > from) syscall(SYS_close_range, (unsigned)from, (unsigned)keep[i] - 1, 0U);
-        from = keep[i] + 1;
-    }
-    syscall(SYS_close_range, (unsigned)from, ~0U, 0U);
-}
-
 static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t parent) {
-    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                  SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
-    int keep[3 + 1 + WIRE_ENDS_MAX], kept = 0;
+    int keep[1 + WIRE_ENDS_MAX], kept = 0;
     setpgid(0, 0); /* Ctrl-C at the terminal must reach the program alone */
     janitor_add_group(getpid(), SIGKILL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    prctl(PR_SET_NAME, "lockbench-wire");
     prctl(PR_SET_TIMERSLACK, 1UL);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-    signal(SIGCHLD, SIG_DFL);
-    int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i < 3; i++) {
-        if (null >= 0) dup2(null, i);
-        keep[kept++] = i;
-    }
     keep[kept++] = control_fd;
     for (int i = 0; i < wire->ends; i++) keep[kept++] = wire->listeners[i].fd;
-    close_others(keep, kept);
-    /* otherwise this folder could not be unmounted; a failure does no other harm */
-    if (chdir("/") != 0) {
-    }
+    helper_begin("lockbench-wire", keep, kept);
     wire_main(wire->shared, control_fd, wire->listeners, wire->ends);
 }
 
@@ -196,7 +166,7 @@ pid_t wire_pid(const struct wire *wire) {
 /* --- orders --- */
 
 /* Lets the proxy carry out the request in the mapping. */
-static int carry_out(struct wire *wire, struct lb_err *err) {
+static int send_order(struct wire *wire, struct lb_err *err) {
     uint64_t number = ++wire->orders, answer = 0;
     while (send(wire->control_fd, &number, sizeof number, MSG_NOSIGNAL) < 0) {
         if (errno != EINTR) return err_set(err, LB_EXIT_MACHINE, "the wire's process has ended");
@@ -219,11 +189,11 @@ int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE, "the wire has no end %d", end);
     wire->shared->order = (struct order){.verb = ORDER_AIM, .end = end, .server_port = server_port};
     wire->listeners[end].server_port = server_port;
-    return carry_out(wire, err);
+    return send_order(wire, err);
 }
 
 /* Why a fault makes no sense; NULL if it makes sense. */
-static const char *nonsense(const struct wire_fault *fault) {
+static const char *fault_mistake(const struct wire_fault *fault) {
     if (!fault->ends) return "it is for no end";
     if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX)
         return "it is for too many processes";
@@ -245,7 +215,7 @@ static int free_number(const struct wire *wire) {
 }
 
 int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *err) {
-    const char *why = nonsense(fault);
+    const char *why = fault_mistake(fault);
     int number = free_number(wire);
     if (why) return err_set(err, LB_EXIT_USAGE, "a fault of the wire: %s", why);
     if (number < 0)
@@ -268,7 +238,7 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
     atomic_store(&sign->first_ns, 0);
     atomic_store(&sign->last_ns, 0);
     atomic_store(&sign->fault, number);
-    if (carry_out(wire, err) != 0) return -1;
+    if (send_order(wire, err) != 0) return -1;
     wire->next_fault = number + 1;
     wire->on[slot] = fault->kind != WIRE_RESET && fault->kind != WIRE_CUT;
     return number;
@@ -279,7 +249,7 @@ int wire_lift(struct wire *wire, int fault, struct lb_err *err) {
     if (fault < 0 || !wire->on[slot] || atomic_load(&wire->shared->signs[slot].fault) != fault)
         return 0;
     wire->shared->order = (struct order){.verb = ORDER_LIFT, .slot = slot};
-    if (carry_out(wire, err) != 0) return -1;
+    if (send_order(wire, err) != 0) return -1;
     wire->on[slot] = false;
     return 0;
 }
