@@ -30,7 +30,8 @@ static void use(struct lb_session *session, const struct lb_request *request,
     if (!grant->owner[0]) memset(mine->values.owner, '-', SQL_OWNER_CHARS); /* nobody's */
 }
 
-/* Deletes what dead owners left, if that is ours to do and due. *ret_swept: something went. */
+/* Deletes the rows of dead owners, if this lock sweeps and a sweep is due. *ret_swept: rows were
+ * deleted. */
 static enum lb_outcome sweep(struct lb_session *session, bool *ret_swept) {
     const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
@@ -74,8 +75,8 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
     }
 }
 
-/* Runs a statement that does something only to what is ours. It takes no lock but the row's, yet a
- * database may choose it as a deadlock's victim: then it is run again. */
+/* Runs a statement that affects only our own row. It takes no lock but the row's, yet a database
+ * may choose it as the victim of a deadlock: then it is run again. */
 static enum lb_outcome if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, enum sql_role role) {
     use(session, request, grant->data);
@@ -102,7 +103,7 @@ static enum lb_outcome lease_renew(struct lb_session *session, const struct lb_r
     return outcome;
 }
 
-/* What was sent may have arrived: free what it may have taken. */
+/* The request may have arrived: free what it may have taken. */
 enum lb_outcome sql_lease_settle(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     enum lb_outcome outcome = sql_lease_release(session, request, grant);

@@ -112,8 +112,8 @@ int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *
     if (first.code) return err_set(err, first.code, "%s", first.text);
     if (prepare_often_used(session, deadline_ns, &first) == 0) return 0;
     if (!port->query) return err_set(err, first.code, "%s", first.text);
-    /* Most likely the tables are missing. Other sessions may be making them now: then our statements
-     * fail, and the tables are there. */
+    /* Most likely the tables are missing. Other sessions may be creating them now: then our
+     * statements fail, and the tables exist. */
     session->err.code = 0;
     bool up = run_texts(session, recipe->schema, deadline_ns, &schema);
     if (up && prepare_often_used(session, deadline_ns, &again) == 0) return 0;

@@ -1,8 +1,8 @@
 /* sql_lock: the lock algorithms that SQL databases share, over statements that each database words
  * itself.
  *
- * A recipe (lb_lock.recipe) is one lock in one database's words: a statement for each role of its
- * algorithm. A port runs statements; postgres, mariadb and sqlite have one each. The algorithms
+ * A recipe (lb_lock.recipe) is one lock in the words of one database: a statement for each role of
+ * its algorithm. A port runs statements; postgres, mariadb and sqlite have one each. The algorithms
  * know neither SQL nor a client library:
  *   sql_transaction.c  held until a transaction ends: a locked row, an advisory lock
  *   sql_lease.c        a row with an owner and an end, by the database's clock
@@ -13,14 +13,15 @@
 #include "drivers/backoff.h"
 #include "drivers/driver.h"
 
-/* What a statement is for. An algorithm needs some of them; a recipe leaves the others out. */
+/* The purpose of a statement. An algorithm needs some of them; a recipe leaves the others out. */
 enum sql_role {
     /* sql_transaction. A lock without SQL_LOCK polls. */
     SQL_BEGIN,
-    /* waits for ever. A row = it is ours, its number is the token; no row = none to lock */
+    /* waits for ever. A row = the lock is ours and its number is the token; no row = there is none
+     * to lock */
     SQL_LOCK,
-    SQL_LOCK_UNTIL, /* waits as long as wait_us or wait_ms says; then the outcome is LB_TIMEOUT */
-    SQL_LOCK_NOW,   /* does not wait: LB_TIMEOUT, LB_BUSY or no row = somebody holds it */
+    SQL_LOCK_UNTIL, /* waits for wait_us or wait_ms; after that the outcome is LB_TIMEOUT */
+    SQL_LOCK_NOW,   /* does not wait: LB_TIMEOUT, LB_BUSY or no row = another client holds it */
     SQL_COMMIT,
     SQL_ROLLBACK,
     /* sql_lease. A row returned or changed = done; its number is the token. None, or LB_BUSY = not
@@ -37,7 +38,7 @@ enum sql_role {
     SQL_SWEEP = SQL_SELDOM, /* deletes all rows whose lease has ended */
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
-    /* how much is left under keys that begin with the given one: a number */
+    /* the number of rows under keys that begin with the given one */
     SQL_LEFT,
     /* sql_store */
     SQL_INSTALL, /* makes the key's guarded row with token v, or raises its token to v; a row returned or
@@ -51,8 +52,8 @@ enum sql_role {
 #define SQL_OWNER_CHARS 32 /* 16 random bytes in hex */
 #define SQL_NUMBERS 2
 
-/* What a statement can be given. It stays where it is for the session's life: a port may bind it
- * once. */
+/* The values that a statement can take. Their address does not change during the session: a port
+ * may bind it once. */
 struct sql_values {
     char key[LB_KEY_MAX + 1];
     unsigned long key_len;
@@ -67,23 +68,25 @@ struct sql_values {
 
 struct sql_statement {
     const char *text;
-    const char
-        *args; /* what it takes, in its order. Texts: k key, o owner. Numbers: n the key's number,
-                         l lease_us, w wait_us, m wait_ms, v version, x value */
+    /* the values that it takes, in order. Texts: k key, o owner. Numbers: n the key's number, l
+     * lease_us, w wait_us, m wait_ms, v version, x value */
+    const char *args;
 };
 
 struct sql_recipe {
     const struct sql_port *port;
-    const char *const *schema;  /* what makes the tables, NULL-terminated; NULL = it has none */
-    const char *const *session; /* what each new session says first; or NULL */
-    const char *leaves;         /* one of what SQL_LEFT counts: "a row of lockbench_row" */
+    /* statements that create the tables, NULL-terminated; NULL = there are none */
+    const char *const *schema;
+    const char *const *session; /* statements that each new session runs first; or NULL */
+    const char *leaves; /* one of the things that SQL_LEFT counts: "a row of lockbench_row" */
     struct sql_statement statement[SQL_ROLES];
 };
 
 struct sql_answer {
-    /* returned (a port may stop counting at 1); of a statement that returns none: changed */
+    /* rows returned (a port may stop counting at 1); for a statement that returns none: rows
+     * changed */
     uint64_t rows;
-    /* of the first row; or what the database says of an insert; or 0 */
+    /* from the first row; or what the database reports for an insert; or 0 */
     int64_t number[SQL_NUMBERS];
 };
 
@@ -98,13 +101,13 @@ struct sql_port {
     int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                    struct lb_err *err);
     /* As pg_run: LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead; LB_TIMEOUT:
-     * waited as long as it should, or would have to; LB_BUSY: the victim of a deadlock, or the row
-     * is there already. */
+     * it waited as long as allowed, or would have to wait; LB_BUSY: the victim of a deadlock, or
+     * the row exists already. */
     enum lb_outcome (*run)(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                            struct sql_answer *ret_answer);
-    /* Until when an answer may take to a statement that waits on the server until wait_until_ns. */
+    /* The deadline for the answer to a statement that waits on the server until wait_until_ns. */
     int64_t (*answer_after)(const struct lb_session *session, int64_t wait_until_ns);
-    /* True if the server itself ended the session: what its connection held is free. */
+    /* True if the server itself ended the session: everything that its connection held is free. */
     bool (*ended)(const struct lb_session *session);
     lb_residue_fn *residue; /* NULL = sql_count_left */
 };
@@ -125,42 +128,43 @@ struct sql_grant {
     int64_t value;
 };
 
-/* Every recipe's lock has these options, as far as its table shows them. */
+/* The options of every recipe's lock, as far as its table shows them. */
 struct sql_options {
     struct backoff_options poll;
     int64_t sweep, sweep_every_ns;
 };
 enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
-/* polling; where the server queues, a deadlock's victim */
+/* polling; where the server queues: retries after a deadlock */
 extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 
-/* What locks do under faults: held by a connection, held by a transaction that drew its token from
- * a sequence, a row with an end, a row with a version. LB_SCENARIOS each; see sql_expected.c. */
+/* What locks may show in each scenario, LB_SCENARIOS entries each: held by a connection, held by a
+ * transaction that drew its token from a sequence, a row with an end, a row with a version; see
+ * sql_expected.c. */
 extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
     sql_optimistic_expected[];
 
-/* Runs the recipe's statement, prepared first if it must be. LB_BROKEN also where there is no
- * session. */
+/* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also where there is
+ * no session. */
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                         struct sql_answer *ret_answer);
 
-/* Until when an answer may take that waits for no lock, asked now. */
+/* The deadline for the answer to a request that is made now and waits for no lock. */
 int64_t sql_soon(const struct lb_session *session);
 
-/* Whether this session's lock has such a statement. */
+/* Whether the lock of this session has such a statement. */
 bool sql_has(const struct lb_session *session, enum sql_role role);
 
 /* Copies the key's names and the lease into the values. */
 void sql_use(struct lb_session *session, const struct lb_request *request);
 
-/* The number that a letter of sql_statement.args stands for; where it lies. */
+/* The address of the number that a letter of sql_statement.args stands for. */
 int64_t *sql_number(struct sql_values *values, char letter);
 
 const char *sql_role_name(enum sql_role role); /* "lb_take", as ports name prepared statements */
 
-/* Counts until there is nothing or a second has passed: a server notices the end of a connection a
- * moment later. For residue functions. */
+/* Counts until nothing is left or a second has passed, because a server notices the end of a
+ * connection a moment later. For residue functions. */
 typedef int sql_count_fn(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                          struct lb_err *err);
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
@@ -176,7 +180,7 @@ extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
 /* A row with a version. */
 extern const struct lb_algorithm sql_optimistic_algorithm;
 
-/* What the algorithms consist of, for locks that differ in something. */
+/* The parts of the algorithms, for locks that differ in some of them. */
 lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
 lb_residue_fn sql_residue;     /* the port's */

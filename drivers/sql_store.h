@@ -1,5 +1,5 @@
-/* sql_store: the functions of a guarded store that SQL databases share; the rest is the
- * recipe's. */
+/* sql_store: the functions of a guarded store that SQL databases share; the statements are in the
+ * recipe. */
 #ifndef DRIVERS_SQL_STORE_H
 #define DRIVERS_SQL_STORE_H
 

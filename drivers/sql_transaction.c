@@ -1,9 +1,10 @@
-/* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, an
- * advisory lock of a transaction. The server keeps the queue, or there is none and we poll (a
- * recipe without SQL_LOCK). A connection that ends rolls back and so frees it.
+/* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, or
+ * an advisory lock of a transaction. The server keeps the queue, or there is none and we poll (a
+ * recipe without SQL_LOCK). The end of a connection rolls back and so frees the lock. A session has
+ * one transaction, so it holds one lock at a time.
  *
- * A session has one transaction, so it holds one lock at a time. The end of a wait that took too
- * long, and everything else that the server refuses, is rolled back before we say so. */
+ * After a wait that took too long, and after every other error of the server, the transaction is
+ * rolled back before the outcome is returned. */
 #include <string.h>
 
 #include "drivers/sql_lock.h"
@@ -56,7 +57,7 @@ static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, i
     return undone == LB_OK ? outcome : undone;
 }
 
-/* How the next try shall wait. */
+/* How the next try must wait. */
 static enum sql_role choose(struct lb_session *session, int64_t deadline_ns,
                             int64_t *ret_answer_by_ns) {
     struct sql_session *mine = session->lock_state;
@@ -113,7 +114,8 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         if (outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
         if (once) return LB_BUSY;
         if (outcome == LB_TIMEOUT && role == SQL_LOCK_UNTIL) return LB_TIMEOUT;
-        /* A poll, a deadlock's victim, or the server's own limit on what should wait for ever. */
+        /* A poll, the victim of a deadlock, or the server's own limit for a wait that should last
+         * for ever. */
         if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
     }
 }

@@ -1,13 +1,13 @@
 /* store_cas: a guarded store by optimistic writes: read with the version, decide here, write if the
- * version is still the same, else once more. What is decided and what is written can so not come
- * apart. See store.h. */
+ * version is still the same, otherwise try again. So the decision and the write always agree. See
+ * store.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "drivers/store.h"
 
-#define TRIES_MAX 100 /* others write between: more than there are ever holders at once */
+#define TRIES_MAX 100 /* other clients write in between: more than there are ever holders at once */
 
 static enum lb_outcome change(struct lb_session *session, const struct lb_request *request,
                               uint64_t token, const uint64_t *value, uint64_t *ret_value) {

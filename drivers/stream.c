@@ -89,7 +89,7 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
     return LB_OK;
 }
 
-/* Reads what there is into the buffer's free end. LB_BUSY: nothing. */
+/* Reads available bytes into the free end of the buffer. LB_BUSY: there are none. */
 static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
     ssize_t got =
         recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
@@ -103,9 +103,9 @@ static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
     return LB_BUSY;
 }
 
-/* Reads what there is, after waiting for it. The first read of an answer comes after a wait; a
- * later one comes first, for what came along with the bytes that were read gives no new edge: more
- * bytes than the buffer took, or the end of the connection. */
+/* Reads available bytes, after waiting for them. The first read of an answer comes after a wait. A
+ * later one comes before a wait, because bytes that arrived together with the ones already read
+ * (more than the buffer could take, or the end of the connection) cause no new edge. */
 static enum lb_outcome fill(struct stream *stream, struct lb_session *session,
                             int64_t deadline_ns) {
     if (stream->start > 0) {

@@ -8,7 +8,7 @@ extern const struct lb_backend backend_etcd;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector etcd_connector __attribute__((weak));
 
-/* What its locks do under faults, LB_SCENARIOS of them; see expected.c. */
+/* What its locks may show in each scenario, LB_SCENARIOS entries; see expected.c. */
 extern const struct lb_expectation etcd_expected[];
 
 #endif

@@ -70,7 +70,7 @@ static int on_message(void *arg, const uint8_t *message, size_t len) {
     return 0;
 }
 
-/* What gRPC's status means for whether the request was done. */
+/* The outcome that follows from gRPC's status: whether the request was carried out. */
 static enum lb_outcome outcome_of(int status) {
     switch (status) {
     case ETCD_OK:

@@ -98,9 +98,9 @@ static struct key trace_key(const struct lb_request *request, const struct chubb
                   mine->shared ? mine->lease : 0);
 }
 
-/* IF nobody is in our way THEN hold, ELSE tell who is. queued: we are the first of the queue, and
- * leave it; else nobody may be in it. LB_OK: mine->generation is set if it is ours, else
- * etcd_answer has the range. */
+/* IF no other key is in the way THEN hold, ELSE return those keys. queued: we are the first of the
+ * queue, and leave it; otherwise the queue must be empty. LB_OK: mine->generation is set if it is
+ * ours, otherwise etcd_answer has the range. */
 static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
                             struct chubby_grant *mine, bool queued) {
     struct etcd_session *e = etcd_session_of(session);
@@ -234,7 +234,7 @@ static enum lb_outcome chubby_release(struct lb_session *session, const struct l
     txn.n_success = mine->trace ? 2 : 1;
     txn.success = success;
     enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
-    /* Not asked in time: by our clock somebody else may hold it by now. */
+    /* The request was not made in time: by our clock another client may hold it by now. */
     if (outcome == LB_BROKEN && lb_now() >= lb_after(e->alive_until_ns, e->grace_ns))
         return LB_LOST;
     if (outcome != LB_OK) return outcome;
@@ -256,8 +256,8 @@ static enum lb_outcome chubby_settle(struct lb_session *session, const struct lb
     return outcome == LB_OK ? etcd_lease_drop(etcd_session_of(session), mine->lease) : outcome;
 }
 
-/* While the trace stands nobody else can have the lock: so long a session in jeopardy may be hoped
- * for. */
+/* While the trace exists no other client can have the lock: for that long a session in jeopardy may
+ * recover. */
 static int chubby_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct chubby_options *options = session->options;
     struct etcd_session *e = etcd_session_of(session);

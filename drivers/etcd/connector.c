@@ -15,9 +15,9 @@
 #define ETCD_PORT 2379
 #define ANSWER_BYTES 8192 /* of one message; ours are keys of at most LB_KEY_MAX and empty values */
 
-/* A host's address in figures, so that no connection waits for a look-up: the first that takes a
- * connection, or the first of all if none does ("localhost" may mean an address where nobody
- * listens). */
+/* The numeric address of a host, so that no connection waits for a look-up: the first address that
+ * accepts a connection, or the first of all if none does ("localhost" may mean an address where no
+ * server listens). */
 static int resolve(const char *host, int port, char *out, size_t size, struct lb_err *err) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
     char service[12];

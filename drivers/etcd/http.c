@@ -49,8 +49,8 @@ void http_close(struct http_shared *shared) {
     curl_global_cleanup();
 }
 
-/* After curl was called on another fiber than the pump's: has the pump to wait for something else
- * now? */
+/* To be called after curl ran on another fiber than the pump's: does the pump have to wait for
+ * something else now? */
 static void tell_pump(struct http *http) {
     if (http->parked && (http->stop || http->changed || http->timer_ns < http->looked_ns))
         lb_wake(http->pump);
@@ -120,7 +120,8 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg) {
     return cut_feed(&transfer->cutter, (const uint8_t *)data, len) == 0 ? len : 0;
 }
 
-/* The value of a header line of len bytes if it is called name, and its length; else NULL. */
+/* Returns the value of a header line of len bytes, and its length, if the header has this name;
+ * otherwise NULL. */
 static const char *value_of(const char *line, size_t len, const char *name, size_t *ret_len) {
     size_t name_len = strlen(name);
     if (len <= name_len || strncasecmp(line, name, name_len) != 0 || line[name_len] != ':')

@@ -16,7 +16,7 @@
 
 #define HTTP_ENDPOINTS 8
 
-/* What all sessions of a cluster share: read-only once open. */
+/* Shared by all sessions of a cluster; read-only once open. */
 struct http_shared {
     char base[HTTP_ENDPOINTS][256]; /* "http://host:port" of each member */
     int count;
@@ -44,7 +44,7 @@ struct transfer {
 
 struct http {
     const struct http_shared *shared;
-    const char *base;         /* the member that this session talks to: one of shared's */
+    const char *base;         /* the member that this session talks to, one of those in shared */
     struct lb_session *owner; /* traffic_fd, more_bytes */
     CURLM *multi;
     struct lb_fiber *pump;

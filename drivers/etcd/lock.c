@@ -92,15 +92,16 @@ static enum lb_outcome wait_deleted(struct lb_session *session, const struct etc
     for (;;) {
         enum lb_outcome outcome = etcd_place_find(session, place, &ignored);
         if (outcome == LB_LOST) return LB_OK;
-        /* Granted at the last moment, and nobody deletes it: its lease goes, with a new session. */
+        /* Granted at the last moment, and no request deletes it: its lease is revoked, with a new
+         * session. */
         if (outcome != LB_OK || lb_now() >= until_ns || lb_stopping())
             return lb_fail(session, LB_UNKNOWN, "etcd: a cancelled Lock left its key");
         lb_sleep_until(lb_now() + LOOK_NS);
     }
 }
 
-/* The deadline has passed and Lock has not been answered: is it our turn, or somebody else's?
- * LB_OK: it is ours after all; LB_TIMEOUT: it is not, and our key is gone. */
+/* The deadline has passed and Lock was not answered: is it our turn, or another client's? LB_OK:
+ * the lock is ours after all; LB_TIMEOUT: it is not, and our key is deleted. */
 static enum lb_outcome give_up(struct lb_session *session, const struct lb_request *request,
                                struct etcd_place *place) {
     struct etcd_session *e = etcd_session_of(session);
@@ -161,7 +162,7 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
         unlock.key = (ProtobufCBinaryData){place->key_len, (uint8_t *)place->key};
         outcome = etcd_call(&e->call, &etcd_unlock, &unlock.base, &session->err);
     }
-    /* Not asked in time: by our clock somebody else may hold it by now. */
+    /* The request was not made in time: by our clock another client may hold it by now. */
     if (outcome == LB_BROKEN && lb_now() >= e->alive_until_ns) outcome = LB_LOST;
     if (outcome == LB_OK || outcome == LB_LOST) {
         place->revision = 0;

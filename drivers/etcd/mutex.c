@@ -45,7 +45,7 @@ static enum lb_outcome mutex_release(struct lb_session *session, const struct lb
                                      struct lb_grant *grant) {
     (void)request;
     enum lb_outcome outcome = etcd_place_leave(session, grant->data);
-    /* Not asked in time: by our clock somebody else may hold it by now. */
+    /* The request was not made in time: by our clock another client may hold it by now. */
     if (outcome == LB_BROKEN && lb_now() >= etcd_session_of(session)->alive_until_ns)
         return LB_LOST;
     return outcome;

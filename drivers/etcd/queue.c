@@ -139,8 +139,9 @@ enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* The watch is on: is the key still the one that we saw? LB_OK: it is. LB_LOST: not. Who deleted it
- * may have queued again meanwhile, under the same name and behind us: its create revision tells. */
+/* The watch is active: is the key still the one that we saw? LB_OK: yes. LB_LOST: no. The client
+ * that deleted it may have queued again, under the same name and behind us: the create revision
+ * shows it. */
 static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len,
                                    int64_t created, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
@@ -210,8 +211,8 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
             etcd_call(&e->call, &etcd_delete_range, &request.base, &session->err);
         const Etcdserverpb__DeleteRangeResponse *answer = etcd_answer(&e->call);
         if (outcome == LB_OK && (answer->deleted > 0 || (sent && lb_now() < e->alive_until_ns))) {
-            /* Nobody deletes another's key while its lease lasts: after a lost answer it was we who
-             * did. */
+            /* No client deletes the key of another one whose lease lasts: after a lost answer it
+             * was our own request that deleted it. */
             session->err.code = 0;
             return LB_OK;
         }

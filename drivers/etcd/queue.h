@@ -9,7 +9,7 @@
 #include "drivers/etcd/keys.h"
 #include "drivers/etcd/session.h"
 
-/* What a client keeps of its place; a lock's grant->data. */
+/* What a client knows about its place in the queue; a lock's grant->data. */
 struct etcd_place {
     int64_t lease;    /* that the key hangs on; 0 = nothing was sent */
     int64_t revision; /* the key's create revision: grows with each, so a fencing token */
@@ -17,9 +17,9 @@ struct etcd_place {
     char key[ETCD_KEY_MAX];
 };
 
-/* Puts our key at the queue's end, in one transaction that also tells who is first. LB_OK, and
- * *ret_first if it is we; LB_BROKEN: surely nothing there; LB_UNKNOWN: settle with
- * etcd_place_settle; LB_REFUSED. */
+/* Puts our key at the end of the queue, in one transaction that also returns the first key. LB_OK,
+ * and *ret_first if that is ours; LB_BROKEN: certainly nothing was put there; LB_UNKNOWN: settle
+ * with etcd_place_settle; LB_REFUSED. */
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
                                 struct etcd_place *place, bool *ret_first);
 
@@ -27,8 +27,9 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
  * begin at or before its present revision every 100 ms only. */
 enum etcd_watch_from {
     ETCD_FROM_READ, /* from that revision, as etcd's clients do */
-    ETCD_FROM_NEXT, /* from the next one: taken up at once unless anybody has written meanwhile */
-    ETCD_FROM_NOW   /* from now on: taken up at once, and then the key must be read once more */
+    /* from the next revision: etcd starts the watch at once unless another write came first */
+    ETCD_FROM_NEXT,
+    ETCD_FROM_NOW /* from now on: taken up at once, and then the key must be read once more */
 };
 
 /* Waits until the key is deleted. LB_OK: it is, or may be: look again; LB_TIMEOUT; LB_REFUSED;
@@ -48,12 +49,13 @@ enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_requ
 enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_place *place,
                                 int64_t *ret_revision);
 
-/* Whether our key is there and behind an older one. LB_OK, or the server does not answer. */
+/* Whether our key exists behind an older one. LB_OK, or the outcome of a request that was not
+ * answered. */
 enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_request *request,
                                   const struct etcd_place *place, bool *ret_behind);
 
-/* Whether our key is still there, as it was made: it goes with its lease (etcd#11456). LB_OK,
- * LB_LOST, or the server does not answer. */
+/* Whether our key still exists as it was created: it ends with its lease (etcd#11456). LB_OK,
+ * LB_LOST, or the outcome of a request that was not answered. */
 enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place);
 
 /* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more;

@@ -107,15 +107,15 @@ void etcd_watch_stop(struct etcd_session *e);
  * (the session is over) or LB_REFUSED; etcd_long_wait has the rest. */
 enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method *method,
                                 const ProtobufCMessage *request);
-/* Whether the call is over by the deadline. false too at the cut-off and when the lease has
+/* Whether the call has finished by the deadline. False also at the cut-off and when the lease has
  * ended. */
 bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns);
 /* How a call that is over went, as etcd_call. */
 enum lb_outcome etcd_long_end(struct etcd_session *e);
 
-/* Takes a lease for as long as the plan says and starts keeping it; also when there was one before.
- * trace_s above 0: a second one too, of so many seconds more, that is kept as well. 0, or -1 with
- * err. */
+/* Takes a lease for as long as the workload says and starts to keep it alive; also when there was
+ * one before. trace_s above 0: also takes a second one that is longer by this many seconds, and
+ * keeps it too. Returns 0, or -1 with err. */
 int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err);
 /* Stops keeping it, and revokes it if the server can be reached: with all keys on it. Harmless
  * without one. */
@@ -124,17 +124,18 @@ enum lb_outcome etcd_lease_stop(struct etcd_session *e);
 void etcd_lease_end(struct etcd_session *e);
 /* Revokes any lease, and so deletes its keys. LB_OK: it is gone, or was. */
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
-/* The lease has ended: tells everybody who waits or holds. */
+/* The lease has ended: notifies all fibers that wait or hold. */
 void etcd_lease_lost(struct etcd_session *e);
-/* LB_OK, or LB_UNKNOWN if the lease, and its grace, have been over by our clock when the server's
- * yes was read: we may have been paused since it was said, and somebody else been let in. */
+/* LB_OK, or LB_UNKNOWN if the lease and its grace period had ended by our clock when the server's
+ * answer was read: we may have been paused since the answer was sent, and another client may have
+ * been admitted. */
 enum lb_outcome etcd_granted(struct lb_session *session);
 /* lb_lock.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 
-/* What is left on the server: keys that begin with root and prefix, and leases that lockbench made
- * but this session's own (so also those of another lockbench that runs on the same server). As
- * lb_residue_fn. */
+/* Counts what is left on the server: keys that begin with root and prefix, and leases that
+ * lockbench made, apart from this session's own (so also those of another lockbench on the same
+ * server). As lb_residue_fn. */
 int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
                  struct lb_residue *ret_residue, struct lb_err *err);
 

@@ -29,7 +29,8 @@ struct maria_session {
     int statement_count;
 };
 
-/* What a server's or the client library's error number means for the statement that got it. */
+/* The outcome that follows from an error number of the server or the client library for a
+ * statement. */
 enum lb_outcome maria_outcome(unsigned number);
 
 /* The exit code of a failed connection, by its error number. */

@@ -50,7 +50,7 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
 enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
                             MYSQL_RES **ret_result);
 
-/* Until when an answer may take that does not wait for a lock, asked now: the backend's
+/* The deadline for the answer to a request that is made now and waits for no lock: the backend's
  * answer_timeout. */
 int64_t maria_answer_by(const struct lb_session *session);
 

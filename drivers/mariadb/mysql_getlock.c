@@ -94,8 +94,8 @@ static enum lb_outcome getlock_release(struct lb_session *session, const struct 
     return answer == 1 ? LB_OK : LB_LOST; /* 0: another's, NULL: nobody's */
 }
 
-/* There is no list of user locks that every server shows. The run's names are the prefix and a
- * number: the server is asked for each, for the prefix itself, and for those who wait for whatever
+/* Not every server has a list of user locks. The names of a run are the prefix and a number: the
+ * server is asked for each of them, for the prefix itself, and for clients that wait for any
  * name. */
 static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                       struct lb_err *err) {

@@ -9,8 +9,8 @@ extern const struct lb_backend backend_postgres;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector postgres_connector __attribute__((weak));
 
-/* What some locks do under faults, LB_SCENARIOS each; see pg_expected.c. The others are in
- * sql_lock.h. */
+/* What some locks may show in each scenario, LB_SCENARIOS entries each; see pg_expected.c. The
+ * others are in sql_lock.h. */
 extern const struct lb_expectation pg_row_expected[], pg_unsafe_owner_expected[],
     pg_unsafe_version_expected[];
 

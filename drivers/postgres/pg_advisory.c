@@ -86,8 +86,8 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
     }
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
-    /* The server may have granted it while the time-out struck: a statement that failed gives back
-     * what is its transaction's, but not what is its session's. */
+    /* The server may have granted it at the moment of the time-out: a statement that fails undoes
+     * the effects of its transaction, but not those of its session. */
     if (outcome == LB_TIMEOUT && ask(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN)
         return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;

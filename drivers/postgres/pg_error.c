@@ -27,7 +27,7 @@ enum lb_outcome pg_outcome(const char *sqlstate) {
 }
 
 int pg_connect_exit(const char *sqlstate) {
-    /* who we are: user, password, pg_hba.conf */
+    /* authentication: user, password, pg_hba.conf */
     if (in_class(sqlstate, "28")) return LB_EXIT_USAGE;
     if (in_class(sqlstate, "3D")) return LB_EXIT_USAGE; /* no such database */
     if (in_class(sqlstate, "42")) return LB_EXIT_USAGE; /* no right to it, or unknown option */

@@ -32,7 +32,7 @@ struct pg_session {
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err);
 void pg_conninfo_done(struct pg_conninfo *info);
 
-/* What an SQLSTATE from the server means for the statement that got it. */
+/* The outcome that follows from the server's SQLSTATE for a statement. */
 enum lb_outcome pg_outcome(const char *sqlstate);
 
 /* The exit code of a failed connection, by its SQLSTATE ("" if the server was not reached). */

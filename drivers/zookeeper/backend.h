@@ -8,7 +8,7 @@ extern const struct lb_backend backend_zookeeper;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector zookeeper_connector __attribute__((weak));
 
-/* What its locks do under faults, LB_SCENARIOS each; see expected.c. */
+/* What its locks may show in each scenario, LB_SCENARIOS entries; see expected.c. */
 extern const struct lb_expectation zk_expected[], zk_ignores_loss_expected[];
 
 #endif

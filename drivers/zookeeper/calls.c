@@ -132,9 +132,9 @@ static void on_children(int rc, const struct String_vector *names, const void *d
     answered(slot, rc);
 }
 
-/* The library knows one watcher, the session, for each path: it calls this once, for all fibers
- * that wait for the path. One that fires after its fiber has given up finds nobody, or somebody who
- * then looks again. */
+/* The library has one watcher for each path, the session: it calls this once for all fibers that
+ * wait for the path. When it is called after its fiber gave up, it wakes no fiber, or one that then
+ * looks again. */
 static void on_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)handle;
     (void)state;

@@ -1,11 +1,11 @@
-/* zk-herd: the lock as it is first thought of: whoever creates the ephemeral node holds, the others
- * watch it and all try again when it goes. 1 + 1 round trips uncontended, fewer than any queue; but
- * each release wakes every waiter, to a creation and a watch each of which one succeeds: for
- * contrast with zk-lock.
+/* zk-herd: the first lock that comes to mind: the client that creates the ephemeral node holds; the
+ * others watch the node, and all of them try again when it disappears.
  *
- * Nobody has published this one as a recipe (the documentation warns of it), so its data is ours:
- * "<address> <uuid>", to know the node again after an answer was lost, also among the clients of
- * one session. */
+ * 1 + 1 round trips uncontended, fewer than any queue. But each release wakes every waiter to try a
+ * creation and set a watch, and only one succeeds: for contrast with zk-lock. Nobody has published
+ * this one as a recipe (the documentation warns of it), so its data is our own: "<address> <uuid>",
+ * by which a client recognises its node after a lost answer, also among the clients of one
+ * session. */
 #include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>
@@ -21,10 +21,10 @@ struct zk_herd {
     uint64_t czxid;
 };
 
-/* After a lost answer: whether the node is there and is ours: ZOK, ZNODEEXISTS (another's),
- * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that
- * took the request: it catches up first, or we would wait for our own node, or delete the next
- * holder's. */
+/* After a lost answer: whether the node exists and is ours: ZOK, ZNODEEXISTS (another client's),
+ * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that took
+ * the request, so it must catch up first: otherwise we would wait for our own node, or delete the
+ * next holder's. */
 static int look(struct zk_session *z, struct zk_herd *mine) {
     char data[ZK_DATA_MAX] = "";
     struct Stat stat;
@@ -76,8 +76,8 @@ static enum lb_outcome free_node(struct lb_session *session, struct zk_herd *min
     bool sent = false;
     for (;;) {
         int rc = zk_connected(z, LB_NEVER);
-        /* The name is everybody's: after a lost answer it may be another's by now. While our
-         * session lives and nothing was sent, it is surely ours. */
+        /* All clients use the same name: after a lost answer the node may belong to another client
+         * by now. While our session lives and nothing was sent, it is certainly ours. */
         if (rc == ZOK && sent) rc = look(z, mine);
         if (rc == ZOK) rc = zk_delete(z, mine->path);
         if (rc == ZOK || (sent && (rc == ZNONODE || rc == ZNODEEXISTS))) return LB_OK;

@@ -1,8 +1,8 @@
-/* unsafe-zk-ignores-session-loss: zk-lock in the hands of a program that does not listen to its
- * session: the disconnection and the expiry are events, and who registers no listener hears of
- * neither. It works on with a lock that the server has given to the next one, and its release
- * reports no trouble. As in the Curator issue of the two holders (CURATOR-206): acquire() and
- * release() alone do not tell. */
+/* unsafe-zk-ignores-session-loss: zk-lock in a program that does not listen to its session.
+ * Disconnection and expiry are events, and a program without a listener gets neither. It continues
+ * with a lock that the server has given to the next client, and its release reports no trouble. As
+ * in the Curator issue of the two holders (CURATOR-206): acquire() and release() alone do not
+ * tell. */
 #include "drivers/zookeeper/mutex.h"
 
 static int stop_listening(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {

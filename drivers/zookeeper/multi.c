@@ -1,7 +1,8 @@
-/* zk-multi: Curator's InterProcessMultiLock: a zk-lock on each key, taken in the order that they
- * come in, released in reverse. All or none: what it has is given back when one is not to be had.
- * Whoever takes the same keys in another order may deadlock with it, until somebody's wait ends:
- * the order is the callers' business, here as there. The token is that of the first key. */
+/* zk-multi: Curator's InterProcessMultiLock: a zk-lock on each key, taken in the given order and
+ * released in reverse. All or none: the keys that it has are released when one can't be had.
+ * Clients that take the same keys in different orders may deadlock until the wait of one of them
+ * ends: the order is the callers' responsibility, as in Curator. The token is that of the first
+ * key. */
 #include "drivers/zookeeper/mutex.h"
 
 struct zk_multi {

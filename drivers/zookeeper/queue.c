@@ -161,14 +161,15 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
             if (rc == ZK_CUT) sent = true;
         }
         if (rc == ZK_CUT) continue;
-        /* The session's end takes the node along; anything else leaves a sent creation in doubt. */
+        /* The end of the session removes the node; after any other failure a creation that was sent
+         * has an unknown outcome. */
         return zk_fail(session, sent && rc != ZK_ENDED ? ZK_CUT : rc, "create a node in",
                        place->parent);
     }
 }
 
-/* Who must go before us, into ret_path (ZK_PATH_MAX bytes): "" if nobody. ZOK, ZNONODE when our own
- * node is not there any more, or any failure of a call. */
+/* Writes the node that is before ours into ret_path (ZK_PATH_MAX bytes): "" if there is none. ZOK,
+ * ZNONODE when our own node does not exist any more, or the failure of a call. */
 static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue,
                         const struct zk_place *place, char *ret_path) {
     char name[ZK_NAME_MAX] = "";
@@ -213,7 +214,7 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
         if (rc == ZOK) {
             rc = watch(z, queue, ahead, &waiting);
-            if (rc == ZNONODE) continue; /* gone meanwhile: look again who is first */
+            if (rc == ZNONODE) continue; /* gone meanwhile: look again which node is first */
             if (rc == ZOK) rc = zk_watch_wait(z, &waiting, deadline_ns);
         } else if (rc == ZNONODE) {
             return lb_fail(session, LB_BROKEN, "zookeeper: our place %s/%s vanished", place->parent,
@@ -241,8 +242,8 @@ static enum lb_outcome leave(struct lb_session *session, const struct zk_place *
     for (;;) {
         int rc = zk_connected(z, LB_NEVER);
         if (rc == ZOK) rc = zk_delete(z, path);
-        /* Nobody deletes another's node while its session lives, so after a lost answer it was we
-         * who did. */
+        /* No client deletes the node of another one whose session lives, so after a lost answer it
+         * was our own request that deleted it. */
         if (rc == ZOK || (rc == ZNONODE && sent)) return LB_OK;
         if (rc == ZNONODE)
             return lb_fail(session, LB_LOST, "zookeeper: %s was gone before its release", path);
@@ -253,7 +254,7 @@ static enum lb_outcome leave(struct lb_session *session, const struct zk_place *
             sent = true;
             continue;
         }
-        /* Not asked in time: by our clock somebody else may hold it by now. */
+        /* The request was not made in time: by our clock another client may hold it by now. */
         if (!sent && lb_now() >= zk_session_end_ns(z)) return LB_LOST;
         return zk_fail(session, sent ? ZK_CUT : rc, "delete", path);
     }
@@ -290,7 +291,8 @@ enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *pl
 enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous) {
     struct zk_session *old = calloc(1, sizeof *old);
     if (!old) return lb_fail(session, LB_BROKEN, "out of memory");
-    struct lb_session shadow = *session; /* its socket, counts and end are not the new session's */
+    /* its socket, counts and end do not belong to the new session */
+    struct lb_session shadow = *session;
     shadow.on_lost = NULL;
     uint64_t commands = shadow.commands;
     bool gone = false;
@@ -317,8 +319,8 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
         place->session.client_id = 0;
         return LB_OK;
     }
-    /* What it sent over an earlier connection has been done or is lost, since the server takes the
-     * requests of a session from one connection at a time. */
+    /* Requests over an earlier connection were either carried out or lost, because the servers take
+     * the requests of a session from one connection at a time. */
     int rc = zk_connected(z, LB_NEVER);
     if (rc == ZOK && !place->name[0]) rc = find_again(session, queue, place);
     if (rc == ZNONODE || rc == ZK_ENDED) {

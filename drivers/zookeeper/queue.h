@@ -9,7 +9,7 @@
 
 #include "drivers/zookeeper/calls.h"
 
-/* What a client keeps of its place; in a lock's grant->data. */
+/* What a client knows about its place in the queue; in a lock's grant->data. */
 struct zk_place {
     char parent[ZK_PARENT_MAX];   /* the queue's path */
     char name[ZK_NAME_MAX];       /* the node below it; "" = none that we know of */
@@ -24,8 +24,9 @@ struct zk_place {
 
 /* A kind of queue. */
 struct zk_queue {
-    const char *base;   /* Curator: "_c_<uuid>-<base><sequence>"; NULL = the C recipe's names */
-    zk_ahead_fn *ahead; /* whose turn it is; NULL = nobody waits for a turn in it */
+    const char *base; /* Curator: "_c_<uuid>-<base><sequence>"; NULL = the C recipe's names */
+    /* the queue in which clients wait for their turn; NULL = no client waits in it */
+    zk_ahead_fn *ahead;
 };
 extern const struct zk_queue zk_queue_lock; /* Curator's InterProcessMutex */
 
@@ -41,15 +42,16 @@ enum lb_outcome zk_place_at(struct lb_session *session, struct zk_place *place, 
 enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, const char *sequence, int64_t deadline_ns);
 
-/* LB_OK, or LB_BROKEN if the session has been over by our clock when the server's yes was read: we
- * may have been paused since it was said, and somebody else been let in. */
+/* LB_OK, or LB_BROKEN if the session had ended by our clock when the server's answer was read: we
+ * may have been paused since the answer was sent, and another client may have been admitted. */
 enum lb_outcome zk_granted(struct lb_session *session);
 
 /* Joins and waits for its turn, as lb_acquire_fn: LB_BUSY or LB_TIMEOUT leave nothing there. */
 enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, int64_t deadline_ns);
 
-/* Whether it holds a node of this session, as far as is known here. Asks nobody: for re-entry. */
+/* Whether it holds a node of this session, as far as the client knows. Sends no request: for
+ * re-entry. */
 bool zk_place_held(const struct lb_session *session, const struct zk_place *place);
 
 /* Deletes the node, again over lost connections: LB_OK; LB_LOST: it was not there any more, or its

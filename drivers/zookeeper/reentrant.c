@@ -7,7 +7,8 @@ static enum lb_outcome zk_reentrant_acquire(struct lb_session *session,
                                             const struct lb_request *request,
                                             struct lb_grant *grant) {
     if (request->held == 0) return zk_mutex_acquire(session, request, grant);
-    /* Curator would count on; but what nobody holds any more is not taken again. */
+    /* Curator would continue to count; but a lock that is not held any more can't be taken
+     * again. */
     if (zk_place_held(session, grant->data)) return LB_OK;
     return lb_fail(session, LB_LOST, "zookeeper: the session of the first acquire is over");
 }

@@ -16,7 +16,7 @@
 #define PERMITS_MAX 64 /* at once */
 #define LEASE_NAME_MAX 64
 
-static const struct zk_queue leases = {.base = "lease-"}; /* nobody waits for a turn in it */
+static const struct zk_queue leases = {.base = "lease-"}; /* no client waits for its turn in it */
 
 struct zk_semaphore {
     struct zk_place lock, lease; /* lease: the one that is being taken, or given back */

@@ -61,8 +61,8 @@ bool zk_session_over(const struct zk_session *z) {
     return z->expired || z->lost || lb_now() >= z->heard_ns + z->timeout_ms * LB_MS_NS;
 }
 
-/* A holder must learn it before it writes again: after a pause this runs as soon as the closed
- * connection is seen, which the loop looks at before it wakes who has slept. */
+/* A holder must learn of this before it writes again: after a pause this runs as soon as the closed
+ * connection is seen, and the loop looks at connections before it wakes sleeping fibers. */
 static void tell_if_over(struct zk_session *z) {
     if (!z->stood || z->lost || !zk_session_over(z)) return;
     z->lost = true;
@@ -142,7 +142,7 @@ static void pump(void *arg) {
         struct lb_poll poll = {.fd = fd,
                                .events = ((interest & ZOOKEEPER_READ) ? LB_READABLE : 0) |
                                          ((interest & ZOOKEEPER_WRITE) ? LB_WRITABLE : 0)};
-        /* What is read below may have come right after this moment, and we may be paused
+        /* The data read below may have arrived right after this moment, and we may be paused
          * meanwhile. */
         int64_t before_ns = lb_now();
         int64_t until_ns =
@@ -247,7 +247,8 @@ static bool say_goodbye(struct zk_session *z) {
             confirmed = memmem(data, (size_t)got, answer, sizeof answer) != NULL;
         }
     }
-    /* Whether the server closed or not: from here on the library reads the end of the stream. */
+    /* Whether or not the server closed the connection: from here on the library reads the end of
+     * the stream. */
     shutdown(z->fd, SHUT_RDWR);
     while (recv(z->fd, data, sizeof data, MSG_DONTWAIT) > 0) {
     }

@@ -92,14 +92,14 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
 bool zk_session_close(struct zk_session *z);
 
 /* Parks the calling fiber until something about the session changes, or the watch of its idler
- * fires (NULL = it has none; else the caller has put it into the list). false at the deadline or
- * the cut-off. */
+ * fires (NULL = it has none; otherwise the caller has put it into the list). False at the deadline
+ * or the cut-off. */
 bool zk_session_idle(struct zk_session *z, struct zk_idler *idler, int64_t deadline_ns);
 
 bool zk_session_connected(const struct zk_session *z);
 
-/* To be called after each request: if the library dropped the connection in sending it, it has told
- * nobody, and the pump still waits on the closed socket. */
+/* To be called after each request: if the library dropped the connection while it sent the request,
+ * it notified no fiber, and the pump still waits on the closed socket. */
 void zk_session_sent(struct zk_session *z);
 
 /* When the server may have ended a session whose connection is down: so long after it was last
@@ -107,9 +107,9 @@ void zk_session_sent(struct zk_session *z);
  * rule too, which counts from when it noticed), and lb_session_lost has been called. */
 int64_t zk_session_end_ns(const struct zk_session *z);
 
-/* Whether it is over for us: the server said so, or has not been heard of for as long as a session
- * lasts, also because we were paused ourselves and only now look. Never for one that ignores its
- * loss. */
+/* Whether the session has ended for us: the server said so, or was not heard for as long as a
+ * session lasts, also because this process was paused and looks only now. Never for a session that
+ * ignores its loss. */
 bool zk_session_over(const struct zk_session *z);
 
 /* Puts an idler into the list, takes it out. */
