@@ -114,7 +114,7 @@ static enum probe_limit limit_of(const struct stage *stage, const struct stage_a
                                  const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;
     bool ours = stage_is_limited(stage, ask);
-    if (stage_is_robbed(stage)) return PROBE_ROBBED;
+    if (stage_lost_cpu(stage)) return PROBE_STOLEN;
     if (ours && !stage_is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over) return PROBE_NOT_LIMITED;

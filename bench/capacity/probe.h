@@ -12,7 +12,7 @@
 #include "results/format/capacity_read.h"
 
 /* What of ours was so slow that it may have decided the verdict. */
-enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_ROBBED, PROBE_BUSY, PROBE_POOL };
+enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROBE_POOL };
 
 struct probe {
     char stage[96]; /* the stage's id */

@@ -138,14 +138,14 @@ static void charge_spoilt(const struct seek *seek, struct sought *sought, int64_
  * such is better waited. */
 static void wait_for_host(const struct seek *seek, struct sought *sought) {
     int count = sought->probe_count;
-    if (count == 0 || sought->probes[count - 1].limit != PROBE_ROBBED) return;
-    bool robbed = true;
-    while (robbed && sought->spoilt_ns < spoilt_most_ns(seek) && *seek->ask.interrupts == 0) {
+    if (count == 0 || sought->probes[count - 1].limit != PROBE_STOLEN) return;
+    bool stolen = true;
+    while (stolen && sought->spoilt_ns < spoilt_most_ns(seek) && *seek->ask.interrupts == 0) {
         int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
         struct timespec quiet = {QUIET_NS / LB_S_NS, QUIET_NS % LB_S_NS};
         nanosleep(&quiet, NULL); /* a signal ends it */
         int64_t took_ns = lb_now() - begin_ns;
-        robbed = steal_shows(steal_between_ns(stolen_ns, steal_now_ns()), took_ns);
+        stolen = steal_shows(steal_between_ns(stolen_ns, steal_now_ns()), took_ns);
         charge_spoilt(seek, sought, took_ns);
     }
 }

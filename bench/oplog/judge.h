@@ -41,17 +41,6 @@ struct judgement {
  * caller; may be NULL. Returns 0, or -1 with err when out of memory. */
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
 
-/* ---- parts of oplog_judge ---- */
-
-/* Compares the tokens of grants that were requested after earlier ones had returned. */
-int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement *judgement,
-                 struct lb_err *err);
-/* Looks at the tries that found the key busy. */
-int judge_busy(const struct book *book, struct judgement *judgement, struct lb_err *err);
-/* Whether a contradiction of this gravity at this time is the one to keep: the earliest of the
- * gravest. */
-bool judge_is_first(const struct judgement *judgement, enum oplog_verdict gravity, int64_t at_ns);
-
 const char *oplog_verdict_name(enum oplog_verdict verdict);
 
 #endif

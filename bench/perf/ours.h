@@ -3,7 +3,7 @@
 #define BENCH_PERF_OURS_H
 
 #include "bench/run/place.h"
-#include "bench/run/stage.h"
+#include "bench/run/supervise.h"
 
 struct ours {
     struct plan *plan;

@@ -10,7 +10,6 @@
 
 #include "bench/base/durability.h"
 #include "bench/engine/loop.h"
-#include "bench/run/place_wire.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "drivers/url.h"
@@ -85,10 +84,11 @@ static int open_backend(struct place *place, struct lb_err *err) {
 static int answers(const struct topo *topo, void *arg, struct lb_err *err) {
     struct inquiry *inquiry = arg;
     struct place *place = inquiry->place;
+    const char *const *wired = place->wiring ? place->wiring->urls : NULL;
     place->server.url_count = topo_url_count(topo);
     for (int i = 0; i < place->server.url_count; i++)
-        place->urls[i] = place->wired_urls ? place->wired_urls[i] : topo_url(topo, i);
-    if (place_wire_check(place, err) != 0) return -1;
+        place->urls[i] = wired ? wired[i] : topo_url(topo, i);
+    if (place_wire_check(place->wiring, err) != 0) return -1;
     if (open_backend(place, err) != 0) return -1;
     inquiry->deadline_ns = lb_now() + TRY_NS;
     inquiry->err.code = 0;
@@ -117,7 +117,10 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
     wish.clock = ask->clock && info.clock;
-    if (ask->wired && place_wire_start(place, &info, &wish, err) != 0) return -1;
+    if (ask->wired) {
+        place->wiring = place_wire_start(&info, &wish, err);
+        if (!place->wiring) return -1;
+    }
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;
     watched_interrupts = ask->interrupts;
@@ -191,7 +194,7 @@ void place_close(struct place *place) {
         free(server->state);
     }
     topo_stop(place->topo);
-    place_wire_stop(place);
+    place_wire_stop(place->wiring);
     if (place->dir[0]) {
         folder_remove(place->dir);
         janitor_drop_folder(place->dir);
@@ -214,5 +217,5 @@ json_t *place_json(const struct place *place) {
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o}", "backend", place->server.backend->name,
                      "topology", place->topology, "durability", place->durability, "started_by",
                      place->started_by, "url", url[0] ? json_string(url) : json_null(), "wired",
-                     place->wire != NULL, "facts", facts);
+                     place->wiring != NULL, "facts", facts);
 }

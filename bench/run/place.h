@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <signal.h>
 
+#include "bench/run/place_wire.h"
 #include "bench/servers/topo.h"
 #include "bench/workload/plan.h"
 #include "drivers/facts.h"
@@ -39,13 +40,8 @@ struct place {
     char topology[64], durability[256];
     const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */
     struct lb_facts facts;
-    const char *started_by; /* "lockbench", "url" or "embedded" */
-    struct wire *wire;      /* NULL: not asked for */
-    /* of the wire: bit n is for clients to node n; 0 = they are not led through it */
-    uint64_t client_ends;
-    uint64_t peer_ends; /* of the wire: servers among themselves; see place_peer_ends */
-    struct place_wire *wiring;
-    const char *const *wired_urls; /* what clients get instead of the topology's; NULL = those */
+    const char *started_by;    /* "lockbench", "url" or "embedded" */
+    struct place_wire *wiring; /* NULL: not asked for */
     bool in_use; /* by threads that did not come back: place_close leaves its memory to them */
 };
 
@@ -58,9 +54,6 @@ void place_close(struct place *place);
 /* What a lock's own state survives there, a word of bench/base/durability.h: its own class if it has
  * one, else its server's. NULL = nobody states it (--url). */
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock);
-
-/* The wire's ends by which a node's peers reach it: replication from it. 0 = there are none. */
-uint64_t place_peer_ends(const struct place *place, int node);
 
 /* Its element of run.json's .servers: new reference, NULL when out of memory. No password in it. */
 json_t *place_json(const struct place *place);

@@ -1,19 +1,31 @@
-/* place_wire: the wire between a place's servers and their clients, and between the servers
+/* place_wire: the wire between a topology's servers and their clients, and between the servers
  * themselves. */
 #ifndef BENCH_RUN_PLACE_WIRE_H
 #define BENCH_RUN_PLACE_WIRE_H
 
-#include "bench/run/place.h"
+#include "bench/servers/topo.h"
 
-/* Starts the wire that the topology allows, before its servers; fills in what they are to be
- * started with, which lives as long as the place. 0, or -1 with err: it allows none
- * (LB_EXIT_USAGE), or there is none to be had. */
-int place_wire_start(struct place *place, const struct topo_info *info, struct topo_wish *wish,
-                     struct lb_err *err);
+struct place_wire {
+    struct wire *wire;
+    /* its ends: bit n leads clients to node n; 0 = clients are not led through it */
+    uint64_t client_ends;
+    uint64_t peer_ends;      /* servers among themselves */
+    const char *const *urls; /* what clients get instead of the topology's; NULL = those */
+};
 
-/* 0 while the wire leads to where the servers are; -1 with err. No wire is fine. */
-int place_wire_check(const struct place *place, struct lb_err *err);
+/* Starts the wire that the topology allows, before its servers; fills in what they are to be started
+ * with, which lives as long as the wire. NULL with err: the topology allows none (LB_EXIT_USAGE), or
+ * no wire can be started. place_wire_stop frees. */
+struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wish *wish,
+                                    struct lb_err *err);
 
-void place_wire_stop(struct place *place);
+/* 0 while the wire leads to where the servers are; -1 with err. NULL is fine. */
+int place_wire_check(const struct place_wire *wiring, struct lb_err *err);
+
+/* The ends by which a node's peers reach it. 0 = there are none; NULL is fine. */
+uint64_t place_wire_peer_ends(const struct place_wire *wiring, int node);
+
+/* NULL is fine. */
+void place_wire_stop(struct place_wire *wiring);
 
 #endif

@@ -8,6 +8,7 @@
 #include "bench/run/environment.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
+#include "bench/run/supervise.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/stages.h"
 #include "results/format/write.h"
@@ -173,14 +174,15 @@ static void tell(const struct run_state *run, const struct plan_stage *of,
 /* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
 static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
+    const struct place_wire *wiring = place->wiring;
     char hlog[700], name[96];
     struct stage_ask stage_ask = {.plan = of->plan,
                                   .lock = of->lock,
                                   .server = &place->server,
                                   .topo = place->topo,
-                                  .wire = place->wire,
-                                  .client_ends = place->client_ends,
-                                  .peer_ends = place->peer_ends,
+                                  .wire = wiring ? wiring->wire : NULL,
+                                  .client_ends = wiring ? wiring->client_ends : 0,
+                                  .peer_ends = wiring ? wiring->peer_ends : 0,
                                   .clients = of->clients,
                                   .readers = of->readers,
                                   .rate_per_s = of->rate_per_s,

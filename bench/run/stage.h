@@ -1,7 +1,5 @@
-/* stage: one lock, one number of clients, one window: run, supervised, summed up.
- *
- * The calling thread is the supervisor: it moves the phases on, harvests the recorders each second,
- * watches the server and Ctrl-C. Load runs in worker threads or processes. */
+/* stage: what is asked of a stage (one lock, one number of clients, one window), and what it
+ * measured. supervise.h runs it. */
 #ifndef BENCH_RUN_STAGE_H
 #define BENCH_RUN_STAGE_H
 
@@ -138,11 +136,6 @@ struct stage {
     bool stuck; /* worker threads did not come back: they and their memory are left alone */
 };
 
-/* Runs it. Always returns a stage, unless out of memory (NULL with err); what went wrong is in
- * it. */
-struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
-void stage_free(struct stage *stage);
-
 /* stage_describe: fills stage->result with all that is no sum: what ran, under which load, what is
  * to be read beside the figures, and the latencies. 0, or -1 with err when out of memory. */
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
@@ -162,6 +155,6 @@ bool stage_is_busy(const struct stage *stage);
 
 /* Whether the host of this virtual machine took so much of its processors' time that latencies show
  * it. */
-bool stage_is_robbed(const struct stage *stage);
+bool stage_lost_cpu(const struct stage *stage);
 
 #endif

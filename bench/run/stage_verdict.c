@@ -61,7 +61,7 @@ bool stage_is_busy(const struct stage *stage) {
     return busy_share(stage) > BUSY_SHARE;
 }
 
-bool stage_is_robbed(const struct stage *stage) {
+bool stage_lost_cpu(const struct stage *stage) {
     return steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns);
 }
 
@@ -79,7 +79,7 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
              "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
              "(load.threads) or another machine would tell more",
              stage->threads, 100 * busy_share(stage));
-    if (stage_is_robbed(stage))
+    if (stage_lost_cpu(stage))
         warn(
             warnings,
             "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "

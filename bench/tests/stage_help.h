@@ -14,7 +14,7 @@
 
 #include "bench/base/home.h"
 #include "bench/run/place.h"
-#include "bench/run/stage.h"
+#include "bench/run/supervise.h"
 #include "results/format/write.h"
 
 #define SETS(...)                                                                                  \

@@ -325,14 +325,14 @@ static void lateness_is_told_where_it_may_have_decided(void **state) {
 }
 
 /* Whatever came of it: who leaves out only what was broken keeps the lucky ones. */
-static void a_robbed_machine_is_told_to_either_side(void **state) {
+static void a_machine_with_steal_is_told_to_either_side(void **state) {
     (void)state;
     for (int within = 100; within <= 200; within += 100) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, within);
         told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
-        assert_int_equal(probe.limit, PROBE_ROBBED);
+        assert_int_equal(probe.limit, PROBE_STOLEN);
         assert_int_equal(probe.verdict, within == 200 ? CAPACITY_KEPT : CAPACITY_UNSURE);
         told->stage.stolen_ns = 90 * LB_MS_NS;
         probe = probe_read(&told->stage, &told->ask, 400);
@@ -521,7 +521,7 @@ int main(void) {
         cmocka_unit_test(what_never_started_is_over_the_limit),
         cmocka_unit_test(our_own_fault_is_never_the_locks),
         cmocka_unit_test(lateness_is_told_where_it_may_have_decided),
-        cmocka_unit_test(a_robbed_machine_is_told_to_either_side),
+        cmocka_unit_test(a_machine_with_steal_is_told_to_either_side),
         cmocka_unit_test(lateness_adds_up_in_a_queue),
         cmocka_unit_test(a_long_window_counts_to_its_end),
         cmocka_unit_test(an_interval_is_of_the_quantile_or_none),

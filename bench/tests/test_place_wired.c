@@ -66,9 +66,9 @@ static const char *ask_redis(int port, const char *command) {
 
 static uint64_t forwarded(const struct place *place, uint64_t ends) {
     uint64_t sum = 0;
-    for (int i = 0; i < wire_ends(place->wire); i++) {
+    for (int i = 0; i < wire_ends(place->wiring->wire); i++) {
         struct wire_count count;
-        wire_count(place->wire, i, WIRE_BOTH, &count);
+        wire_count(place->wiring->wire, i, WIRE_BOTH, &count);
         if (ends >> i & 1) sum += count.forwarded_bytes;
     }
     return sum;
@@ -82,15 +82,15 @@ static void clients_are_led_through(void **state) {
     const struct place *place = wired.place;
     char theirs[32], ours[32];
     snprintf(theirs, sizeof theirs, ":%d", topo_port(place->topo, 0, 0));
-    snprintf(ours, sizeof ours, ":%d", wire_port(place->wire, 0));
+    snprintf(ours, sizeof ours, ":%d", wire_port(place->wiring->wire, 0));
     assert_non_null(strstr(place->urls[0], ours));
     assert_null(strstr(place->urls[0], theirs));
-    assert_int_equal(place->client_ends, 1);
-    assert_int_equal(place->peer_ends, 0);
-    assert_int_equal(place_peer_ends(place, 0), 0);
+    assert_int_equal(place->wiring->client_ends, 1);
+    assert_int_equal(place->wiring->peer_ends, 0);
+    assert_int_equal(place_wire_peer_ends(place->wiring, 0), 0);
     /* The first words with the server took this way. */
-    assert_true(forwarded(place, place->client_ends) > 0);
-    assert_string_equal(ask_redis(wire_port(place->wire, 0), "PING\r\n"), "+PONG");
+    assert_true(forwarded(place, place->wiring->client_ends) > 0);
+    assert_string_equal(ask_redis(wire_port(place->wiring->wire, 0), "PING\r\n"), "+PONG");
     json_t *json = place_json(place);
     assert_true(json_is_true(json_object_get(json, "wired")));
     json_decref(json);
@@ -108,28 +108,28 @@ static void replication_is_led_through(void **state) {
     struct place *place = wired.place;
     int primary = topo_port(place->topo, 0, 0);
     int replicas[] = {topo_port(place->topo, 1, 0), topo_port(place->topo, 2, 0)};
-    assert_int_equal(place->client_ends, 7);
-    assert_int_equal(place->peer_ends, 7 << 3);
-    assert_int_equal(place_peer_ends(place, 1), 1 << 4);
+    assert_int_equal(place->wiring->client_ends, 7);
+    assert_int_equal(place->wiring->peer_ends, 7 << 3);
+    assert_int_equal(place_wire_peer_ends(place->wiring, 1), 1 << 4);
     HELP_UNTIL(strcmp(ask_redis(primary, "WAIT 2 100\r\n"), ":2") == 0);
     assert_string_equal(ask_redis(primary, "SET k before\r\n"), "+OK");
     for (int i = 0; i < 2; i++)
         HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":6") == 0);
 
-    struct wire_fault cut = {.kind = WIRE_SWALLOW, .ends = place->peer_ends};
-    int fault = wire_set(place->wire, &cut, &err);
+    struct wire_fault cut = {.kind = WIRE_SWALLOW, .ends = place->wiring->peer_ends};
+    int fault = wire_set(place->wiring->wire, &cut, &err);
     assert_true(fault >= 0);
-    uint64_t before = forwarded(place, place->peer_ends);
+    uint64_t before = forwarded(place, place->wiring->peer_ends);
     assert_string_equal(ask_redis(primary, "SET k after-it\r\n"), "+OK");
     struct wire_sign sign;
-    HELP_UNTIL((wire_sign(place->wire, fault, &sign), sign.bytes > 0));
+    HELP_UNTIL((wire_sign(place->wiring->wire, fault, &sign), sign.bytes > 0));
     assert_true(sign.matched >= 2);
     /* Clients are not cut off. */
-    assert_string_equal(ask_redis(wire_port(place->wire, 0), "STRLEN k\r\n"), ":8");
+    assert_string_equal(ask_redis(wire_port(place->wiring->wire, 0), "STRLEN k\r\n"), ":8");
     for (int i = 0; i < 2; i++) assert_string_equal(ask_redis(replicas[i], "STRLEN k\r\n"), ":6");
-    assert_int_equal(forwarded(place, place->peer_ends), before);
+    assert_int_equal(forwarded(place, place->wiring->peer_ends), before);
 
-    assert_int_equal(wire_lift(place->wire, fault, &err), 0);
+    assert_int_equal(wire_lift(place->wiring->wire, fault, &err), 0);
     for (int i = 0; i < 2; i++)
         HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":8") == 0);
     wired_down(&wired);
@@ -142,10 +142,10 @@ static void under_sentinel_replication_alone_is(void **state) {
     if (!wired_up(&wired, "redis-setnx", "redis-sentinel")) skip();
     must_open(&wired);
     const struct place *place = wired.place;
-    assert_int_equal(place->client_ends, 0);
+    assert_int_equal(place->wiring->client_ends, 0);
     assert_string_equal(place->urls[0], topo_url(place->topo, 0));
     HELP_UNTIL(strcmp(ask_redis(topo_port(place->topo, 0, 0), "WAIT 2 100\r\n"), ":2") == 0);
-    assert_true(forwarded(place, place_peer_ends(place, 0)) > 0);
+    assert_true(forwarded(place, place_wire_peer_ends(place->wiring, 0)) > 0);
     wired_down(&wired);
 }
 

@@ -1,6 +1,7 @@
-/* stage: the supervisor. See stage.h; the sums are in stage_sum.c, the rest of the result in stage_describe.c and stage_verdict.c. */
+/* supervise: see supervise.h. The sums are in stage_sum.c, the rest of the result in stage_describe.c
+ * and stage_verdict.c. */
 #define _GNU_SOURCE
-#include "bench/run/stage.h"
+#include "bench/run/supervise.h"
 
 #include <errno.h>
 #include <math.h>
@@ -301,8 +302,8 @@ static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
     if (steady_look(sup->stage, sup->ask->plan, elapsed_ns) || sup->stage->hopeless) end_early(sup);
 }
 
-/* Warm-up, window and drain. */
-static void supervise_load(struct supervisor *sup) {
+/* Sets the window's times and lets the load begin. Returns when the window begins. */
+static int64_t begin_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct plan *plan = sup->ask->plan;
     shared->go_ns = lb_now() + HEAD_START_NS;
@@ -314,7 +315,6 @@ static void supervise_load(struct supervisor *sup) {
     /* spoiled before there was an end to move */
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
-
     struct fault_reach reach = {.topo = sup->ask->topo,
                                 .wire = sup->ask->wire,
                                 .client_ends = sup->ask->client_ends,
@@ -322,13 +322,16 @@ static void supervise_load(struct supervisor *sup) {
     faults_begin(&sup->faults, &reach, &sup->stage->faults, shared, sup->workers, begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns))
         pass_time(sup, begin_ns);
+    return begin_ns;
+}
+
+/* From the window's begin to its end, which may come nearer meanwhile. */
+static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->topo;
-    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, stolen_begin_ns = steal_now_ns();
+    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, batched_ns = begin_ns;
     sup->harvested_ns = begin_ns;
-    int64_t batched_ns = begin_ns;
     for (;;) {
-        int64_t now_ns = lb_now();
-        end_ns = atomic_load(&shared->window_end_ns);
+        int64_t now_ns = lb_now(), end_ns = atomic_load(&sup->shared->window_end_ns);
         if (now_ns >= end_ns) break;
         int64_t tick_ns = sup->harvested_ns + LB_S_NS, half_ns = tick_ns - LB_S_NS / 2;
         if (sup->ask->promise.limit_ns && now_ns >= half_ns && batched_ns < half_ns) {
@@ -348,50 +351,71 @@ static void supervise_load(struct supervisor *sup) {
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
+}
 
+/* Until all clients have drained, or are given up. */
+static void supervise_drain(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
     for (;;) {
         int64_t limit_ns = lb_after(atomic_load(&shared->cutoff_ns), STUCK_NS);
-        if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) break;
+        if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) return;
         go_on_with_faults(sup, lb_now());
         stuck_look(&sup->stuck, lb_now());
         struct lb_err err = {0};
-        if (workers_check(sup->workers, &err) != 0) break;
+        if (workers_check(sup->workers, &err) != 0) return;
         if (lb_now() >= limit_ns) {
             spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
                   "a client did not come back from its driver after the drain limit");
             sup->stage->stuck = true;
-            break;
+            return;
         }
     }
-    int64_t drained_ns = lb_now();
-    /* Not before: a processor that stands still counts what it lost when it goes on. */
-    sup->stage->stolen_ns = steal_between_ns(stolen_begin_ns, steal_now_ns());
-    /* Clients may be through before a server that was started again at the window's end. */
+}
+
+/* Waits for servers that were started again: clients may be through before these are. */
+static void end_faults(struct supervisor *sup) {
     while (faults_returning(&sup->faults) && sup->stage->status == STAGE_COMPLETE) {
         go_on_with_faults(sup, lb_now());
         sleep_to(lb_now() + LOOK_NS);
         watch(sup);
     }
     faults_done(&sup->faults);
+}
+
+/* Clients that lost a server that is not ours to watch. */
+static void look_for_adrift(struct supervisor *sup) {
+    const struct shared *shared = sup->shared;
     int adrift = atomic_load(&shared->adrift);
-    if (adrift > 0 && !sup->stage->faults.servers_lost) { /* a server that is not ours to watch */
-        char text[600];
-        const struct lb_err *err = first_err(shared);
-        snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s",
-                 adrift, shared->clients, err ? ": " : "", err ? err->text : "");
-        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
-    }
-    sup->cut = drained_ns >= atomic_load(&shared->cutoff_ns);
-    sup->stage->window_begin_ns = begin_ns;
-    end_ns = atomic_load(&shared->window_end_ns);
-    sup->stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
-    sup->stage->warmup_ns = plan->warmup_ns;
-    sup->stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
-    if (sup->stage->window_ns > 0) harvest(sup, sup->harvested_ns, drained_ns, true);
+    if (adrift == 0 || sup->stage->faults.servers_lost) return;
+    char text[600];
+    const struct lb_err *err = first_err(shared);
+    snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s",
+             adrift, shared->clients, err ? ": " : "", err ? err->text : "");
+    spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
+}
+
+/* Warm-up, window and drain. */
+static void supervise_load(struct supervisor *sup) {
+    struct stage *stage = sup->stage;
+    int64_t begin_ns = begin_load(sup), stolen_begin_ns = steal_now_ns();
+    supervise_window(sup, begin_ns);
+    supervise_drain(sup);
+    int64_t drained_ns = lb_now();
+    /* Not before: a processor that stands still counts what it lost when it goes on. */
+    stage->stolen_ns = steal_between_ns(stolen_begin_ns, steal_now_ns());
+    end_faults(sup);
+    look_for_adrift(sup);
+    sup->cut = drained_ns >= atomic_load(&sup->shared->cutoff_ns);
+    int64_t end_ns = atomic_load(&sup->shared->window_end_ns);
+    stage->window_begin_ns = begin_ns;
+    stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+    stage->warmup_ns = sup->ask->plan->warmup_ns;
+    stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
+    if (stage->window_ns > 0) harvest(sup, sup->harvested_ns, drained_ns, true);
 }
 
 /* Second ping, farewells. */
-static void part(struct supervisor *sup) {
+static void close_sessions(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int64_t deadline_ns = lb_now() + CLOSE_NS;
     /* The cut-off moves on, so that pings and farewells may wait for their answers. */
@@ -410,7 +434,7 @@ static void part(struct supervisor *sup) {
 }
 
 /* After the last session: the server is left as it was found, and asked whether it is. */
-static void put_away(struct supervisor *sup) {
+static void tidy_server(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
     if (sup->stage->status != STAGE_COMPLETE || sup->stage->faults.servers_lost) return;
     bool sure = !sup->cut && atomic_load(&shared->lost) == 0;
@@ -420,13 +444,13 @@ static void put_away(struct supervisor *sup) {
 
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
-    if (!sup->stage->stuck) part(sup);
+    if (!sup->stage->stuck) close_sessions(sup);
     /* threads can't be ended from outside ... */
     if (sup->stage->stuck && shared->processes == 1) return;
     workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
     sup->workers = NULL;
     sup->stage->stuck = false;
-    put_away(sup);
+    tidy_server(sup);
     for (int i = 0; i < shared->threads; i++) {
         for (int side = 0; side < 2; side++) {
             struct hist *const *left = recorder_side(&shared->worker[i].recorder, side);
@@ -436,7 +460,7 @@ static void close_down(struct supervisor *sup) {
     }
 }
 
-static int prepare(struct supervisor *sup, struct lb_err *err) {
+static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -480,7 +504,7 @@ static int prepare(struct supervisor *sup, struct lb_err *err) {
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     struct supervisor sup = {.ask = ask, .seen_interrupts = 0};
     struct stage *stage = NULL;
-    if (prepare(&sup, err) != 0) goto out;
+    if (prepare_stage(&sup, err) != 0) goto out;
     sup.workers = workers_start(sup.shared, &sup.stage->err);
     if (sup.workers) {
         stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
