@@ -26,16 +26,13 @@ struct report *report_load(const char *const *paths, int count, struct lb_err *e
 static int write_text(const struct report *report, enum doc_format format, bool color, FILE *out,
                       struct lb_err *err) {
     struct doc doc = {0};
-    int rc = 0;
     if (format == DOC_CSV) {
         run_csv(report, &doc);
     } else {
-        rc = run_doc_begin(report, &doc, err);
+        run_doc_begin(report, &doc);
         run_doc_end(report, &doc);
     }
-    if (rc == 0) rc = doc_write(&doc, format, color, out, err);
-    doc_free(&doc);
-    return rc;
+    return doc_write_and_free(&doc, format, color, out, err);
 }
 
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,

@@ -14,12 +14,9 @@ int report_check_write(const struct check *check, enum report_format format, boo
                        struct lb_err *err) {
     int rc = -1;
     struct doc doc = {0};
-    struct words *words = NULL;
     struct check_view *view = check_view_make(check, err);
     if (!view) return -1;
-    words = check_words_make(view, err);
-    if (!words) goto out;
-    check_doc(view, words, &doc);
+    check_doc(view, &doc);
     switch (format) {
     case REPORT_TABLE:
         rc = doc_write(&doc, DOC_TERMINAL, color, out, err);
@@ -31,7 +28,7 @@ int report_check_write(const struct check *check, enum report_format format, boo
         rc = check_write_csv(view, out, err);
         break;
     case REPORT_JSON:
-        rc = check_write_json(view, words, out, err);
+        rc = check_write_json(view, out, err);
         break;
     case REPORT_HTML:
         rc = check_write_page(view, &doc, out, err);
@@ -42,8 +39,6 @@ int report_check_write(const struct check *check, enum report_format format, boo
     }
     if (rc == 0 && ferror(out))
         rc = err_set(err, LB_EXIT_MACHINE, "cannot write the report: is the disk full?");
-out:
-    words_free(words);
     doc_free(&doc);
     check_view_free(view);
     return rc;

@@ -17,9 +17,9 @@ static const char *environment_text(const struct check *check, const char *key,
     return doc_or(text, otherwise);
 }
 
-static void add_verdict(const struct words *words, struct doc *doc) {
+static void add_verdict(const struct check_view *view, struct doc *doc) {
     doc_section(doc, "verdict", "lockbench check: does each lock keep what its driver states?");
-    words_add(words, doc);
+    check_verdict(view, doc);
     doc_end(doc);
 }
 
@@ -159,8 +159,8 @@ static void add_caveats(struct doc *doc) {
     doc_end(doc);
 }
 
-void check_doc(const struct check_view *view, const struct words *words, struct doc *doc) {
-    add_verdict(words, doc);
+void check_doc(const struct check_view *view, struct doc *doc) {
+    add_verdict(view, doc);
     check_doc_matrix(view, doc);
     check_doc_findings(view, doc);
     check_doc_sums(view, doc);

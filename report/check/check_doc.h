@@ -15,7 +15,7 @@
 char *check_cell_anchor(const struct check_view *view, const struct check_cell *cell, char *text);
 
 /* The whole document. */
-void check_doc(const struct check_view *view, const struct words *words, struct doc *doc);
+void check_doc(const struct check_view *view, struct doc *doc);
 
 /* The matrix of locks and faults, and the legend of its signs; not for Markdown. */
 void check_doc_matrix(const struct check_view *view, struct doc *doc);

@@ -39,27 +39,27 @@ static json_t *copy_of(const struct check *check, const char *member) {
     return value ? json_incref(value) : json_null();
 }
 
-static int fill(const struct check_view *view, const struct words *words, json_t *root) {
+static int fill(const struct check_view *view, const struct doc *verdict, json_t *root) {
     static const char *const members[] = {"tool",           "command", "started_at", "ended_at",
                                           "tour",           "partial", "seeds",      "environment",
                                           "partial_reason", "faults",  "skipped",    "locks"};
-    json_t *lines = json_array(), *cells = json_array();
+    json_t *cells = json_array();
     int rc = escape_json_put(root, "schema", json_string("lockbench.check-report/1"));
-    rc |= escape_json_put(root, "verdict", lines);
+    rc |= escape_json_put(root, "verdict", doc_sentences(verdict));
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         rc |= escape_json_put(root, members[i], copy_of(view->check, members[i]));
     rc |= escape_json_put(root, "cells", cells);
-    for (int i = 0; i < words->count && rc == 0; i++)
-        rc |= json_array_append_new(lines, escape_json(words->lines[i].text));
     for (int i = 0; i < view->check->cell_count && rc == 0; i++)
         rc |= json_array_append_new(cells, cell_of(&view->check->cells[i]));
     return rc;
 }
 
-int check_write_json(const struct check_view *view, const struct words *words, FILE *out,
-                     struct lb_err *err) {
+int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err) {
     json_t *root = json_object();
-    int rc = fill(view, words, root);
+    struct doc verdict = {0};
+    check_verdict(view, &verdict);
+    int rc = fill(view, &verdict, root);
+    doc_free(&verdict);
     if (rc == 0) rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     json_decref(root);
     if (rc && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");

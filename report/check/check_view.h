@@ -84,12 +84,11 @@ char *check_cell_sentence(const struct check_view *view,
 char *check_recovery_sentence(const struct check_cell *cell); /* "" when there is nothing to say */
 char *check_store_sentence(const struct check_cell *cell);    /* "" when nothing was attempted */
 
-/* The head of every output: what is missing, whether locks kept their claims, controls. */
-struct words *check_words_make(const struct check_view *view, struct lb_err *err);
+/* The sentences above everything else: what is worse than stated, controls, what is missing. */
+void check_verdict(const struct check_view *view, struct doc *doc);
 
 int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err);
-int check_write_json(const struct check_view *view, const struct words *words, FILE *out,
-                     struct lb_err *err);
+int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err);
 /* The document in a page of its own, with its head and scripts. */
 int check_write_page(const struct check_view *view, const struct doc *doc, FILE *out,
                      struct lb_err *err);

@@ -150,24 +150,17 @@ char *check_store_sentence(const struct check_cell *cell) {
     return rc < 0 ? NULL : text;
 }
 
-/* "redis-wait under primary-lost, zk-lock under pause and 4 more". Malloced. */
-static char *names_of(const struct check_view *view, const struct check_cell *const *cells,
-                      int count) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
+/* "redis-wait under primary-lost, zk-lock under pause and 4 more", after what was said last. */
+static void add_names(struct doc *doc, const struct check_view *view,
+                      const struct check_cell *const *cells, int count) {
     for (int i = 0; i < count && i < NAMES_SHOWN; i++) {
-        fprintf(out, "%s%s under %s",
-                i == 0           ? ""
-                : i + 1 == count ? " and "
-                                 : ", ",
-                check_lock_of(view, cells[i])->name, check_fault_of(view, cells[i])->name);
+        doc_span(doc, DOC_PLAIN, "%s%s under %s",
+                 i == 0           ? ""
+                 : i + 1 == count ? " and "
+                                  : ", ",
+                 check_lock_of(view, cells[i])->name, check_fault_of(view, cells[i])->name);
     }
-    if (count > NAMES_SHOWN) fprintf(out, " and %d more", count - NAMES_SHOWN);
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+    if (count > NAMES_SHOWN) doc_span(doc, DOC_PLAIN, " and %d more", count - NAMES_SHOWN);
 }
 
 struct judged {
@@ -194,106 +187,89 @@ static struct judged judged_of(const struct check_view *view) {
     return judged;
 }
 
-static int say_findings(const struct check_view *view, struct words *words) {
+static void say_findings(const struct check_view *view, struct doc *doc) {
     struct judged judged = judged_of(view);
-    int rc = 0, count = view->finding_count;
-    words->headline = words->count;
+    int count = view->finding_count;
     if (count > 0) {
-        char *names = names_of(view, view->finding, count);
-        rc = names ? words_say(words, TONE_BAD,
-                               "%d of %d cells show%s worse than the driver states: %s", count,
-                               judged.cells, count == 1 ? "s" : "", names)
-                   : -1;
-        free(names);
+        doc_say(doc, TONE_BAD, "%d of %d cells show%s worse than the driver states: ", count,
+                judged.cells, count == 1 ? "s" : "");
+        add_names(doc, view, view->finding, count);
     } else if (judged.cells == 0) {
-        rc =
-            words_say(words, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
+        doc_say(doc, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
-        rc = words_say(words, TONE_GOOD,
-                       "No lock did worse than its driver states: %d cells, %d lock%s, %d fault%s",
-                       judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
-                       judged.faults == 1 ? "" : "s");
+        doc_say(doc, TONE_GOOD,
+                "No lock did worse than its driver states: %d cells, %d lock%s, %d fault%s",
+                judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
+                judged.faults == 1 ? "" : "s");
     }
-    return rc;
+    doc_set_headline(doc);
 }
 
 /* What held and what broke, whatever was expected: the resource of a user does not care for what was
  * expected. */
-static int say_counts_of_all(const struct check_view *view, struct words *words) {
+static void say_counts_of_all(const struct check_view *view, struct doc *doc) {
     const struct check_counts *real = &view->real;
     const int *seen = real->verdict, silent = seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED];
-    if (real->cells == 0) return 0;
-    return words_say(
-        words, TONE_PLAIN,
-        "%d cell%s of real locks: %d safe, %d expired (a fencing token needed), %d "
-        "stuck, %d violated, %d without a verdict; %d as expected, %d worse, %d better",
-        real->cells, real->cells == 1 ? "" : "s", seen[CHECK_SAFE], seen[CHECK_EXPIRED],
-        seen[CHECK_STUCK], seen[CHECK_VIOLATED], silent, real->as_expected, real->worse,
-        real->better);
+    if (real->cells == 0) return;
+    doc_say(doc, TONE_PLAIN,
+            "%d cell%s of real locks: %d safe, %d expired (a fencing token needed), %d "
+            "stuck, %d violated, %d without a verdict; %d as expected, %d worse, %d better",
+            real->cells, real->cells == 1 ? "" : "s", seen[CHECK_SAFE], seen[CHECK_EXPIRED],
+            seen[CHECK_STUCK], seen[CHECK_VIOLATED], silent, real->as_expected, real->worse,
+            real->better);
 }
 
-static int say_controls(const struct check_view *view, struct words *words) {
-    if (view->locks[FAMILY_CONTROL] == 0) return 0;
-    for (int i = 0; i < view->missed_count; i++) {
-        if (words_say(
-                words, TONE_BAD,
-                "The control %s, broken on purpose, was not caught: this check is not to be trusted",
-                view->missed[i]->name))
-            return -1;
-    }
-    for (int i = 0; i < view->unshown_count; i++) {
-        if (words_say(
-                words, TONE_WARN,
-                "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
-                "was inconclusive",
-                view->unshown[i]->name))
-            return -1;
-    }
+static void say_controls(const struct check_view *view, struct doc *doc) {
     int all = view->locks[FAMILY_CONTROL], caught = view->caught_count;
-    if (caught == all)
-        return words_say(words, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
-    return words_say(words, TONE_PLAIN, "Of %d lock%s broken on purpose %d %s caught%s", all,
-                     all == 1 ? "" : "s", caught, caught == 1 ? "was" : "were",
-                     view->missed_count + view->unshown_count > 0
-                         ? ""
-                         : "; the others showed nothing in scenarios that are not made for them");
+    if (all == 0) return;
+    for (int i = 0; i < view->missed_count; i++)
+        doc_say(
+            doc, TONE_BAD,
+            "The control %s, broken on purpose, was not caught: this check is not to be trusted",
+            view->missed[i]->name);
+    for (int i = 0; i < view->unshown_count; i++)
+        doc_say(
+            doc, TONE_WARN,
+            "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
+            "was inconclusive",
+            view->unshown[i]->name);
+    if (caught == all) {
+        doc_say(doc, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
+        return;
+    }
+    doc_say(doc, TONE_PLAIN, "Of %d lock%s broken on purpose %d %s caught%s", all,
+            all == 1 ? "" : "s", caught, caught == 1 ? "was" : "were",
+            view->missed_count + view->unshown_count > 0
+                ? ""
+                : "; the others showed nothing in scenarios that are not made for them");
 }
 
-static int say_silent(const struct check_view *view, struct words *words) {
+static void say_silent(const struct check_view *view, struct doc *doc) {
     const struct check *check = view->check;
-    int rc = 0, half = 0;
+    int half = 0;
     for (int i = 0; i < check->cell_count; i++)
         half += !check_silent(&check->cells[i]) && check->cells[i].failed_runs > 0;
     if (view->silent_count > 0) {
-        char *names = names_of(view, view->silent, view->silent_count);
-        rc = names ? words_say(words, TONE_WARN,
-                               "%d cell%s say%s nothing (inconclusive or failed): %s",
-                               view->silent_count, view->silent_count == 1 ? "" : "s",
-                               view->silent_count == 1 ? "s" : "", names)
-                   : -1;
-        free(names);
+        doc_say(doc, TONE_WARN,
+                "%d cell%s say%s nothing (inconclusive or failed): ", view->silent_count,
+                view->silent_count == 1 ? "" : "s", view->silent_count == 1 ? "s" : "");
+        add_names(doc, view, view->silent, view->silent_count);
     }
-    if (rc == 0 && half > 0) {
-        rc = words_say(words, TONE_WARN,
-                       "%d cell%s on a part of %s runs: the others failed or were "
-                       "inconclusive",
-                       half, half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
-    }
-    if (rc == 0 && check->partial) {
-        rc = words_say(words, TONE_WARN, "Not finished: %s",
-                       check->partial_reason
-                           ? check->partial_reason
-                           : "the check was interrupted; this is the part that was done");
-    }
-    return rc;
+    if (half > 0)
+        doc_say(doc, TONE_WARN,
+                "%d cell%s on a part of %s runs: the others failed or were inconclusive", half,
+                half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
+    if (check->partial)
+        doc_say(doc, TONE_WARN, "Not finished: %s",
+                doc_or(check->partial_reason,
+                       "the check was interrupted; this is the part that was done"));
 }
 
-struct words *check_words_make(const struct check_view *view, struct lb_err *err) {
-    struct words *words = calloc(1, sizeof *words);
-    if (words && say_findings(view, words) == 0 && say_controls(view, words) == 0 &&
-        say_silent(view, words) == 0 && say_counts_of_all(view, words) == 0)
-        return words;
-    words_free(words);
-    err_set(err, LB_EXIT_MACHINE, "out of memory");
-    return NULL;
+void check_verdict(const struct check_view *view, struct doc *doc) {
+    doc_box(doc);
+    say_findings(view, doc);
+    say_controls(view, doc);
+    say_silent(view, doc);
+    say_counts_of_all(view, doc);
+    doc_end(doc);
 }

@@ -159,6 +159,8 @@ static inline const char *doc_or(const char *text, const char *otherwise) {
 /* Writes it. color: for DOC_TERMINAL. 0, or -1 with err: out of memory, or out has an error. */
 int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *out,
               struct lb_err *err);
+/* The texts of all its sentences, as JSON; NULL when out of memory. */
+json_t *doc_sentences(const struct doc *doc);
 void doc_free(struct doc *doc);
 /* Both, also where it fails. */
 int doc_write_and_free(struct doc *doc, enum doc_format format, bool color, FILE *out,

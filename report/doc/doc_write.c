@@ -121,6 +121,29 @@ int doc_write_csv(const struct doc_node *root, FILE *out) {
     return write_csv_blocks(root->first, &between, out);
 }
 
+static int add_sentences(const struct doc_node *node, json_t *array) {
+    for (; node; node = node->next) {
+        if (node->kind != NODE_SENTENCE) {
+            if (add_sentences(node->first, array) != 0) return -1;
+            continue;
+        }
+        char *text = doc_flat_text(node, DOC_CSV);
+        int rc = text ? json_array_append_new(array, escape_json(text)) : -1;
+        free(text);
+        if (rc != 0) return -1;
+    }
+    return 0;
+}
+
+json_t *doc_sentences(const struct doc *doc) {
+    json_t *array = doc->failed ? NULL : json_array();
+    if (array && doc->root && add_sentences(doc->root->first, array) != 0) {
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
 int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *out,
               struct lb_err *err) {
     int rc = 0;

@@ -184,25 +184,17 @@ static void write_foot(FILE *out) {
     fputs("</footer>\n", out);
 }
 
-static int write_sections(const struct report *report, FILE *out, struct lb_err *err) {
-    struct doc doc = {0};
-    int rc = run_doc_begin(report, &doc, err);
-    if (rc == 0) {
-        add_charts(&doc, report);
-        run_doc_end(report, &doc);
-        rc = doc_write(&doc, DOC_HTML, false, out, err);
-    }
-    doc_free(&doc);
-    return rc;
-}
-
 int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     struct answers answers;
+    struct doc doc = {0};
     answer_make(report, &answers);
     html_begin(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
                report->runs[0]->started_at);
     write_banner(out, report);
-    if (write_sections(report, out, err) != 0) return -1;
+    run_doc_begin(report, &doc);
+    add_charts(&doc, report);
+    run_doc_end(report, &doc);
+    if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;
     write_foot(out);
     if (*asset_bundle) {
         fputs("<script type=\"application/json\" id=\"data\">", out);

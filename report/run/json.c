@@ -60,22 +60,11 @@ static json_t *lock_of(const struct report_lock *lock) {
     return NULL;
 }
 
-static json_t *words_of(const struct words *words) {
-    json_t *array = json_array();
-    for (int i = 0; i < words->count; i++) {
-        if (json_array_append_new(array, escape_json(words->lines[i].text))) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
-}
-
-static int fill(const struct report *report, const struct words *words, json_t *root) {
+static int fill(const struct report *report, const struct doc *verdict, json_t *root) {
     json_t *runs = json_array(), *locks = json_array(), *rows = json_array();
     int rc = escape_json_put(root, "schema", json_string("lockbench.report/1"));
     rc |= escape_json_put(root, "partial", json_boolean(report->partial));
-    rc |= escape_json_put(root, "verdict", words_of(words));
+    rc |= escape_json_put(root, "verdict", doc_sentences(verdict));
     rc |= escape_json_put(root, "runs", runs);
     rc |= escape_json_put(root, "locks", locks);
     rc |= escape_json_put(root, "rows", rows);
@@ -92,19 +81,14 @@ static int fill(const struct report *report, const struct words *words, json_t *
 }
 
 int run_json(const struct report *report, FILE *out, struct lb_err *err) {
-    int rc = -1;
     json_t *root = json_object();
-    struct words *words = words_make(report, err);
-    if (!words) goto out;
-    if (fill(report, words, root) ||
-        (json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) && !ferror(out))) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto out;
-    }
-    fputc('\n', out);
-    rc = 0;
-out:
-    words_free(words);
+    struct doc verdict = {0};
+    run_verdict(report, &verdict);
+    int rc = fill(report, &verdict, root);
+    if (rc == 0) rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    doc_free(&verdict);
     json_decref(root);
-    return rc;
+    if (rc != 0 && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    fputc('\n', out);
+    return 0;
 }

@@ -178,20 +178,16 @@ static void add_caveats(struct doc *doc) {
     doc_end(doc);
 }
 
-int run_doc_begin(const struct report *report, struct doc *doc, struct lb_err *err) {
+void run_doc_begin(const struct report *report, struct doc *doc) {
     struct answers answers;
-    struct words *words = words_make(report, err);
-    if (!words) return -1;
     doc_section(doc, "verdict", "Does each lock exclude?");
-    words_add(words, doc);
+    run_verdict(report, doc);
     doc_end(doc);
-    words_free(words);
     answer_make(report, &answers);
     run_answers(report, &answers, doc);
     run_comparison(report, &answers, doc);
     add_promises(report, doc);
     run_faults(report, doc);
-    return 0;
 }
 
 void run_doc_end(const struct report *report, struct doc *doc) {

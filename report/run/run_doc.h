@@ -9,11 +9,13 @@
 #include "report/run/column.h"
 #include "report/run/words.h"
 
-/* The sections up to those of the charts. 0, or -1 with err. */
-int run_doc_begin(const struct report *report, struct doc *doc, struct lb_err *err);
+/* The sections up to those of the charts. */
+void run_doc_begin(const struct report *report, struct doc *doc);
 /* The sections after them. */
 void run_doc_end(const struct report *report, struct doc *doc);
 
+/* Does each lock exclude, in sentences; the headline answers the question. */
+void run_verdict(const struct report *report, struct doc *doc);
 /* Which lock: the best of each durability, side by side. */
 void run_answers(const struct report *report, const struct answers *answers, struct doc *doc);
 /* A table for each load. */

@@ -1,37 +1,11 @@
-/* words: the verdict of a report in sentences, the same for the terminal, Markdown and the page.
- *
- * First what is missing, unless there is worse to say, then whether every lock excluded, then
- * whether the generator was the limit and a steady state was reached, then each lock's own, at last
- * what ran and on what. It escapes nothing: names and reasons come from servers and files, so each
- * output escapes them its own way. */
+/* words: what the states, claims, durabilities and guarantees of locks are called, the same in every
+ * document. */
 #ifndef REPORT_RUN_WORDS_H
 #define REPORT_RUN_WORDS_H
 
 #include "bench/base/durability.h"
 #include "report/doc/doc.h"
 #include "report/run/model.h"
-
-struct words_line {
-    enum tone tone;
-    char *text;
-};
-
-struct words {
-    struct words_line *lines;
-    int count;
-    int headline; /* index of the line that answers "does each lock exclude?" */
-};
-
-/* NULL with err when out of memory. */
-struct words *words_make(const struct report *report, struct lb_err *err);
-void words_free(struct words *words);
-
-/* Adds them to a document, in a box. */
-void words_add(const struct words *words, struct doc *doc);
-
-/* Adds a sentence. 0, or -1 when out of memory. */
-int words_say(struct words *words, enum tone tone, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
 const char *words_state_title(enum lock_state state); /* the same as a short sentence */

@@ -1,0 +1,388 @@
+/* run_verdict: the verdict of a report in sentences: first what is missing, unless there is worse to
+ * say, then whether every lock excluded, then whether the generator was the limit and a steady state
+ * was reached, then each lock's own, at last what ran and on what. See run_doc.h. */
+#include <math.h>
+#include <string.h>
+
+#include "report/run/run_doc.h"
+
+static const char *plural(double count) {
+    return count == 1 ? "" : "s";
+}
+
+/* What is no lock for people is not counted among the clean ones. */
+static bool is_in(const struct report_lock *lock, enum lock_state state) {
+    return lock->state == state && (state != LOCK_CLEAN || report_is_real(lock->stage));
+}
+
+static int count_state(const struct report *report, enum lock_state state) {
+    int count = 0;
+    for (int i = 0; i < report->lock_count; i++) count += is_in(&report->locks[i], state);
+    return count;
+}
+
+/* "a, b and c": all locks in a state, after what was said last. */
+static void add_names(struct doc *doc, const struct report *report, enum lock_state state) {
+    int left = count_state(report, state);
+    for (int i = 0; i < report->lock_count; i++) {
+        if (!is_in(&report->locks[i], state)) continue;
+        left--;
+        doc_span(doc, DOC_PLAIN, "%s%s", report->locks[i].label,
+                 left > 1    ? ", "
+                 : left == 1 ? " and "
+                             : "");
+    }
+}
+
+static void say_partial(struct doc *doc, const struct report *report) {
+    char letter[8];
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        int incomplete = 0;
+        for (int s = 0; s < run->stage_count; s++) incomplete += report_incomplete(&run->stages[s]);
+        if (!run->partial && incomplete == 0) continue;
+        char stages[64] = "";
+        if (incomplete) {
+            snprintf(stages, sizeof stages, "; %d of %d stages %s incomplete", incomplete,
+                     run->stage_count, incomplete == 1 ? "is" : "are");
+        }
+        doc_say(
+            doc, TONE_WARN,
+            "PARTIAL: %s%s is incomplete%s%s%s. These figures were measured; the rest is missing.",
+            report->run_count > 1 ? "run " : "this run",
+            report->run_count > 1 ? report_run_letter(r, letter) : "",
+            run->partial_reason ? ": " : "", doc_or(run->partial_reason, ""), stages);
+    }
+}
+
+/* The first sentence of those that answer the question. */
+static void set_headline(struct doc *doc, bool *headed) {
+    if (!*headed) doc_set_headline(doc);
+    *headed = true;
+}
+
+static void say_clean(struct doc *doc, const struct report *report, bool *headed) {
+    const struct report_lock *least = NULL;
+    double grants = 0;
+    int clean = count_state(report, LOCK_CLEAN);
+    bool others = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) +
+                      count_state(report, LOCK_STUCK) + count_state(report, LOCK_TOKENS) >
+                  0;
+    for (int i = 0; i < report->lock_count; i++) {
+        const struct report_lock *lock = &report->locks[i];
+        if (!is_in(lock, LOCK_CLEAN)) continue;
+        grants += lock->competing;
+        if (!least || lock->competing < least->competing) least = lock;
+    }
+    if (!least) return;
+    char total[NUMBER_TEXT_MAX], few[NUMBER_TEXT_MAX], one_in[NUMBER_TEXT_MAX],
+        many[NUMBER_TEXT_MAX + 16];
+    number_count_text(grants, total);
+    number_count_text(least->competing, few);
+    number_count_text(floor(least->competing / 3), one_in);
+    snprintf(many, sizeof many, ": %d locks", clean);
+    doc_say(doc, TONE_GOOD, "%s%s, no overlap in %s grants to competing clients.",
+            clean == 1 ? least->label
+            : others   ? "The others excluded"
+                       : "Every lock that claims to exclude did",
+            clean == 1 ? " excluded" : many, total);
+    set_headline(doc, headed);
+    if (clean == 1) {
+        doc_say(doc, TONE_GOOD,
+                "With 95 %% confidence fewer than 1 grant in %s overlaps (bound 3/n).", one_in);
+    } else {
+        doc_say(
+            doc, TONE_GOOD,
+            "The least tried is %s, with %s such grants: with 95 %% confidence fewer than 1 in %s "
+            "of them overlaps (bound 3/n).",
+            least->label, few, one_in);
+    }
+}
+
+/* One sentence that names all locks in a state; nothing when there is none. */
+static void say_names(struct doc *doc, const struct report *report, enum lock_state state,
+                      const char *before, const char *after, bool *headed) {
+    if (count_state(report, state) == 0) return;
+    doc_say(doc, words_state_tone(state), "%s", before);
+    add_names(doc, report, state);
+    doc_span(doc, DOC_PLAIN, "%s", after);
+    set_headline(doc, headed);
+}
+
+/* A control that was run by its name is judged like any lock: the run's own verdict says so. */
+static bool chosen_violated(const struct report *report) {
+    bool violated = false;
+    for (int r = 0; r < report->run_count; r++) {
+        const char *verdict = report->runs[r]->verdict;
+        violated |= verdict && strcmp(verdict, "violated") == 0;
+    }
+    return violated &&
+           count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) == 0 &&
+           count_state(report, LOCK_CAUGHT) > 0;
+}
+
+static void say_headline(struct doc *doc, const struct report *report) {
+    bool headed = false;
+    if (chosen_violated(report)) {
+        doc_say(doc, TONE_BAD, "VIOLATED: ");
+        add_names(doc, report, LOCK_CAUGHT);
+        doc_span(doc, DOC_PLAIN,
+                 " admitted two clients at once, as a lock broken on purpose does.");
+        set_headline(doc, &headed);
+    }
+    say_names(doc, report, LOCK_VIOLATED,
+              "NOT EXCLUSIVE: ", " admitted two clients at once. Do not use it as a lock here.",
+              &headed);
+    say_names(doc, report, LOCK_TOKENS, "TOKENS DID NOT GROW: ",
+              " admitted one client at a time, but its fencing tokens are wrong.", &headed);
+    say_names(doc, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
+              ", broken on purpose, went unnoticed, so the checker may have missed others too.",
+              &headed);
+    say_names(doc, report, LOCK_STUCK,
+              "STUCK: ", " left keys that are free but that no client gets any more.", &headed);
+    say_names(doc, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
+              " admitted clients while an earlier holder still worked after the end of its lease.",
+              &headed);
+    say_clean(doc, report, &headed);
+    if (headed) return;
+    doc_say(doc, TONE_WARN,
+            "Exclusion was not put to the test: no lock was granted to two clients or more on the "
+            "same key.");
+    doc_set_headline(doc);
+}
+
+/* Who met whom in the first overlap that was seen. */
+static void add_overlap(struct doc *doc, const struct run_stage *stage) {
+    const struct run_holder *holder = &stage->holder, *intruder = &stage->intruder;
+    char time[NUMBER_TEXT_MAX];
+    if (isnan(holder->client) || isnan(intruder->client)) return;
+    doc_span(doc, DOC_PLAIN, " First seen%s%s: client %.0f was admitted while client %.0f held",
+             stage->id ? " in " : "", stage->id ? stage->id : "", intruder->client, holder->client);
+    if (!isnan(stage->overlap_key)) doc_span(doc, DOC_PLAIN, " key %.0f", stage->overlap_key);
+    double after = intruder->acquired_ns - holder->acquired_ns;
+    if (after >= 0) doc_span(doc, DOC_PLAIN, ", %s after its grant", number_time_text(after, time));
+    double left = holder->lease_end_ns - intruder->acquired_ns;
+    if (left >= 0 && left < 1e15)
+        doc_span(doc, DOC_PLAIN, " and %s before its lease's end", number_time_text(left, time));
+    if (left < 0)
+        doc_span(doc, DOC_PLAIN, " and %s past its lease's end", number_time_text(-left, time));
+    doc_span(doc, DOC_PLAIN, ".");
+}
+
+/* What a lock did that let two in, and a control that was caught. Overlaps are always counted,
+ * unless its own workload was to show something else. */
+static void add_broken(struct doc *doc, const struct report_lock *lock) {
+    const char *workload = lock->stage->workload, *comma = " ";
+    bool overlaps = !workload || lock->lost_updates + lock->double_holders > 0;
+    const struct {
+        double count;
+        const char *what, *after;
+        bool shown;
+    } parts[] = {
+        {lock->lost_updates, "lost update", "", overlaps},
+        {lock->double_holders, "second holder", "", overlaps},
+        {lock->early, "client", " let through before the count was down", lock->early > 0},
+        {lock->oversold, "piece", " sold that were not there", lock->oversold > 0},
+        {lock->history_violations, "violation", " in the history of operations",
+         lock->history_violations > 0},
+        {lock->expired_holders, "holder", " past the lease's end",
+         workload && lock->expired_holders > 0},
+        {lock->stuck, "key", " that nobody gets any more", workload && lock->stuck > 0},
+    };
+    char count[NUMBER_TEXT_MAX];
+    if (lock->state == LOCK_CAUGHT) {
+        doc_span(doc, DOC_PLAIN,
+                 "%s is broken on purpose and was caught%s%s, as it must be:", lock->label,
+                 workload ? " by " : "", workload ? workload : "");
+    } else {
+        doc_span(doc, DOC_PLAIN, "%s let two clients in at once:", lock->label);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].shown) continue;
+        /* "1 lost update and 2 second holders, 3 pieces sold ..." */
+        doc_span(doc, DOC_PLAIN, "%s%s %s%s%s", i == 1 ? " and " : comma,
+                 number_count_text(parts[i].count, count), parts[i].what, plural(parts[i].count),
+                 parts[i].after);
+        comma = ", ";
+    }
+    doc_span(doc, DOC_PLAIN, " in %s grants.", number_count_text(lock->grants, count));
+}
+
+static void say_residue(struct doc *doc, const struct report_lock *lock) {
+    char count[NUMBER_TEXT_MAX];
+    const struct run_stage *stage = lock->residue;
+    if (!stage) return;
+    doc_say(doc, TONE_WARN, "LEFT BEHIND: %s left %s thing%s on the server%s%s%s%s.", lock->label,
+            number_count_text(stage->residue, count), plural(stage->residue),
+            stage->id ? " after " : "", stage->id ? stage->id : "",
+            stage->residue_example && *stage->residue_example ? ", e.g. " : "",
+            stage->residue_example ? stage->residue_example : "");
+}
+
+static void say_lock(struct doc *doc, const struct report_lock *lock, bool tested) {
+    char twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX], tokens[NUMBER_TEXT_MAX];
+    bool odd = lock->state == LOCK_ALONE || lock->state == LOCK_HIDDEN ||
+               (lock->token_errors > 0 && lock->state < LOCK_EXPIRED);
+    bool silent = lock->state == LOCK_BASELINE || lock->state == LOCK_CLEAN ||
+                  lock->state == LOCK_MISSED || lock->state == LOCK_TOKENS ||
+                  (lock->state == LOCK_ALONE && !(tested && report_is_real(lock->stage)));
+    if (silent && !(lock->token_errors > 0)) return;
+    doc_say(doc, odd ? TONE_WARN : words_state_tone(lock->state), "%s", "");
+    number_count_text(lock->grants, grants);
+    switch (lock->state) {
+    case LOCK_VIOLATED:
+    case LOCK_CAUGHT:
+        add_broken(doc, lock);
+        break;
+    case LOCK_STUCK:
+        doc_span(doc, DOC_PLAIN, "%s left %s key%s that are free but that no client gets any more.",
+                 lock->label, number_count_text(lock->stuck, twice), plural(lock->stuck));
+        break;
+    case LOCK_EXPIRED:
+        number_count_text(fmax(lock->expired_holders, lock->history_expired), twice);
+        doc_span(
+            doc, DOC_PLAIN,
+            "%s admitted %s client%s whose predecessor still worked after the end of its lease, in %s "
+            "grants. The lock kept its promise; without fencing the work was not exclusive.",
+            lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
+        break;
+    case LOCK_ALONE:
+        if (silent) break;
+        doc_span(
+            doc, DOC_PLAIN,
+            "%s was never granted to competing clients here, so whether it excludes was not tested.",
+            lock->label);
+        break;
+    case LOCK_HIDDEN:
+        doc_span(doc, DOC_PLAIN,
+                 "%s is broken on purpose, in a way that this workload does not show: %s does.",
+                 lock->label, lock->stage->exposed_by);
+        break;
+    case LOCK_UNCHECKED:
+        doc_span(doc, DOC_PLAIN, "%s granted nothing, so nothing is known about it.", lock->label);
+        break;
+    default:
+        break;
+    }
+    if (lock->token_errors > 0) {
+        doc_span(doc, DOC_PLAIN, "%s%s's fencing tokens did not grow %s time%s.", silent ? "" : " ",
+                 lock->label, number_count_text(lock->token_errors, tokens),
+                 plural(lock->token_errors));
+    }
+    bool overlapped = lock->state == LOCK_VIOLATED || lock->state == LOCK_EXPIRED;
+    if (overlapped && lock->overlap) add_overlap(doc, lock->overlap);
+}
+
+/* Figures that are partly the tool's own are named before anybody reads them. */
+static void say_limited(struct doc *doc, const struct report *report) {
+    int limited = 0, stages = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        for (int s = 0; s < run->stage_count; s++) {
+            if (!report_is_real(&run->stages[s])) continue;
+            limited += report_limited(&run->stages[s]);
+            stages++;
+        }
+    }
+    if (limited == 0) return;
+    doc_say(
+        doc, TONE_WARN,
+        "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
+        "machine was late. Their times include that delay, most of all p99 and beyond: run them "
+        "again on a less busy machine before you decide.",
+        limited, stages);
+}
+
+/* A figure of what still changed is one of when it was looked at. */
+static void say_steady(struct doc *doc, const struct report *report) {
+    int never = 0, asked = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            never += stage->steady_asked && !stage->steady_reached;
+            asked += stage->steady_asked;
+        }
+    }
+    if (never == 0) return;
+    doc_say(doc, TONE_WARN,
+            "NEVER STEADY: %d of the %d stages that were to wait for a steady state were still "
+            "changing at their end, or ended before that was known. Use a longer run.warmup or "
+            "run.duration.",
+            never, asked);
+}
+
+#define SERVERS_SAID 6
+
+/* "redis 7.0.15, zookeeper 3.8.0 and 3 more". */
+static void add_servers(struct doc *doc, const struct run *run) {
+    for (int i = 0; i < run->server_count && i < SERVERS_SAID; i++) {
+        const struct run_server *server = &run->servers[i];
+        const char *version = report_server_version(server);
+        const char *name = server->topology ? server->topology : server->backend;
+        doc_span(doc, DOC_PLAIN, "%s%s%s%s", i == 0 ? " on " : ", ", name ? name : "?",
+                 version ? " " : "", version ? version : "");
+    }
+    if (run->server_count > SERVERS_SAID)
+        doc_span(doc, DOC_PLAIN, " and %d more", run->server_count - SERVERS_SAID);
+}
+
+static void add_machine(struct doc *doc, const struct run *run) {
+    const char *model = json_string_value(json_object_get(run->environment, "cpu_model"));
+    const char *kernel = json_string_value(json_object_get(run->environment, "kernel"));
+    const json_t *cpus = json_object_get(run->environment, "cpus");
+    const char *separator = "; ";
+    if (model) doc_span(doc, DOC_PLAIN, "%s%s", separator, model), separator = ", ";
+    if (json_is_integer(cpus)) {
+        doc_span(doc, DOC_PLAIN, "%s%" JSON_INTEGER_FORMAT " processor%s", separator,
+                 json_integer_value(cpus), json_integer_value(cpus) == 1 ? "" : "s");
+        separator = ", ";
+    }
+    if (kernel) doc_span(doc, DOC_PLAIN, "%s%s", separator, kernel);
+}
+
+/* What ran, and on what: a line a run. */
+static void say_ran(struct doc *doc, const struct report *report) {
+    char letter[8];
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        int locks = 0;
+        for (int i = 0; i < report->lock_count; i++) locks += report->locks[i].run == r;
+        doc_say(doc, TONE_PLAIN, "%s%s: %s, %d lock%s in %d stage%s",
+                report->run_count > 1 ? "Run " : "Ran",
+                report->run_count > 1 ? report_run_letter(r, letter) : "",
+                doc_or(run->workload, "a workload without a name"), locks, plural(locks),
+                run->stage_count, plural(run->stage_count));
+        add_servers(doc, run);
+        add_machine(doc, run);
+        doc_span(doc, DOC_PLAIN, ".");
+    }
+}
+
+/* Whether something was found that no missing stage can make good. */
+static bool any_bad(const struct report *report) {
+    for (int i = 0; i < report->lock_count; i++) {
+        if (words_state_tone(report->locks[i].state) == TONE_BAD) return true;
+    }
+    return chosen_violated(report);
+}
+
+void run_verdict(const struct report *report, struct doc *doc) {
+    bool tested = count_state(report, LOCK_CLEAN) + count_state(report, LOCK_VIOLATED) > 0;
+    bool bad = any_bad(report);
+    doc_box(doc);
+    if (!bad) say_partial(doc, report);
+    say_headline(doc, report);
+    if (bad) say_partial(doc, report);
+    say_limited(doc, report);
+    say_steady(doc, report);
+    for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
+        for (int i = 0; i < report->lock_count; i++) {
+            const struct report_lock *lock = &report->locks[i];
+            if ((int)lock->state != state) continue;
+            say_lock(doc, lock, tested);
+            say_residue(doc, lock);
+        }
+    }
+    say_ran(doc, report);
+    doc_end(doc);
+}
