@@ -36,7 +36,8 @@ static int read_flag(const struct lb_option *option, const char *text, void *val
 static int read_pick(const struct lb_option *option, const char *text, void *values,
                      struct arena *arena, struct lb_err *err) {
     (void)text, (void)arena, (void)err;
-    memcpy(option_at(option, values), &(unsigned){(unsigned)option->min}, sizeof(unsigned));
+    unsigned picked = (unsigned)option->min;
+    memcpy(option_at(option, values), &picked, sizeof picked);
     return 0;
 }
 

@@ -193,12 +193,32 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
     return 0;
 }
 
+/* Saves and prints what was found. The exit code; said: what was printed of the run's end. */
+static int conclude(const struct wish *wish, const struct plan *plan, struct seek *seek,
+                    const struct run_end *end, const char *said) {
+    struct lb_err lost = {0};
+    int code = end->exit_code, unanswered;
+    bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
+    seek_end(seek, whole ? NULL : end->why, &lost);
+    if (end->stages > 0 && end->saved[0]) print_answer(wish, end->saved, &lost);
+    if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
+    if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
+    if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
+    /* Once more behind a table; else it has just been said. */
+    if (end->exit_code && (end->stages > 0 || strcmp(end->why, said) != 0))
+        fprintf(stderr, "lockbench: %s\n", end->why);
+    unanswered = seek_unanswered(seek);
+    if (code != LB_EXIT_OK || unanswered == 0) return code;
+    fprintf(stderr, "lockbench: no answer with confidence for %d of %d locks\n", unanswered,
+            plan->lock_count);
+    return LB_EXIT_INCONCLUSIVE;
+}
+
 static int run_search(const struct wish *wish, const struct plan *plan, const char *command,
                       struct lb_err *err) {
     char results[512], topologies[512];
     struct progress progress;
     struct run_end end;
-    struct lb_err lost = {0};
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     if (file_limit_raise(plan->clients[0], err) != 0) return -1;
@@ -233,28 +253,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);
-    if (code == 0) {
-        code = end.exit_code;
-        if (seek_end(seek, code == LB_EXIT_OK || code == LB_EXIT_VIOLATED ? NULL : end.why,
-                     &lost) != 0) {
-            fprintf(stderr, "lockbench: %s\n", lost.text);
-            if (code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
-        }
-        if (end.stages > 0 && end.saved[0] && print_answer(wish, end.saved, &lost) != 0) {
-            fprintf(stderr, "lockbench: %s\n", lost.text);
-            if (code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
-        }
-        if (end.saved[0]) fprintf(stderr, "saved in %s\n", end.saved);
-        /* Once more behind a table; else it has just been said. */
-        if (end.exit_code && (end.stages > 0 || strcmp(end.why, progress.said) != 0))
-            fprintf(stderr, "lockbench: %s\n", end.why);
-        int unanswered = seek_unanswered(seek);
-        if (code == LB_EXIT_OK && unanswered > 0) {
-            fprintf(stderr, "lockbench: no answer with confidence for %d of %d locks\n", unanswered,
-                    plan->lock_count);
-            code = LB_EXIT_INCONCLUSIVE;
-        }
-    }
+    if (code == 0) code = conclude(wish, plan, seek, &end, progress.said);
     seek_free(seek);
     return code;
 }

@@ -18,7 +18,8 @@ static void store_whole(const struct lb_option *option, void *values, int64_t wh
     if (option->type->bytes == 1) {
         *(bool *)at = whole != 0;
     } else if (option->type->bytes == 4) {
-        memcpy(at, &(int32_t){(int32_t)whole}, 4);
+        int32_t narrow = (int32_t)whole;
+        memcpy(at, &narrow, 4);
     } else {
         memcpy(at, &whole, 8);
     }

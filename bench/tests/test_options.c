@@ -110,19 +110,18 @@ static void json_has_numbers_and_units(void **state) {
     arena_done(&arena);
 }
 
-/* Whether a member of so many bytes at offset lies in the struct. */
 static void check_table(const char *owner, const struct lb_option *options, size_t bytes) {
     struct arena arena = {0};
     struct lb_err err = {0};
     if (!options_new(options, bytes, &arena, &err)) fail_msg("%s: %s", owner, err.text);
     for (const struct lb_option *option = options; option && option->name; option++) {
         char allowed[256];
-        size_t size = option->type == LB_OPT_TEXT ? sizeof(char *) : 8;
-        if (option->offset + size > bytes)
+        if (option->offset + option->type->bytes > bytes)
             fail_msg("%s.%s lies outside its struct", owner, option->name);
         if (options_find(options, option->name) != option)
             fail_msg("%s.%s is there twice", owner, option->name);
-        if (!option->help || !*option->help) fail_msg("%s.%s has no help", owner, option->name);
+        if (!option->help || !*option->help || strchr(option->help, '\n'))
+            fail_msg("%s.%s has no line of help", owner, option->name);
         if (!option->def && option->type != LB_OPT_TEXT)
             fail_msg("%s.%s has no default", owner, option->name);
         if (strpbrk(option->name, ".= \t[];#"))

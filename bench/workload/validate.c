@@ -27,13 +27,11 @@ static int fewest_clients(const struct plan *plan) {
 }
 
 /* An error at the place where a value was set, or at its default. number: of the fault section. */
-__attribute__((format(printf, 6, 7))) static int
-refuse_key_in(const struct draft *draft, struct lb_err *err, const char *section_name, int number,
-              const char *key, const char *format, ...) {
+static int refuse_key(const struct draft *draft, struct lb_err *err, const char *section_name,
+                      int number, const char *key, const char *why) {
     int unused;
     const struct section *section = section_find(section_name, &unused);
-    char name[16], place[256], value[200], why[300];
-    va_list args;
+    char name[16], place[256], value[200];
     section_text(section, number, name, sizeof name);
     const struct setting *from = settings_find(&draft->settings, name, key);
     if (from) {
@@ -41,16 +39,11 @@ refuse_key_in(const struct draft *draft, struct lb_err *err, const char *section
     } else {
         snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, name, key);
     }
-    va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
-    va_end(args);
     option_text(options_find(section->keys, key), section_values(section, draft->plan, number),
                 value, sizeof value);
     return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place, value, from ? "" : " (the default)",
                    why);
 }
-#define refuse_key(draft, err, section, key, ...)                                                  \
-    refuse_key_in(draft, err, section, 0, key, __VA_ARGS__)
 
 __attribute__((format(printf, 2, 3))) static void add_warning(struct draft *draft,
                                                               const char *format, ...) {
@@ -70,81 +63,63 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
         const char *key = "kind";
         if (fault->kind == INJECT_NONE) continue;
         if (fault_check(fault, &key, &why))
-            return refuse_key_in(draft, err, "fault", i, key, "%s", why.text);
+            return refuse_key(draft, err, "fault", i, key, why.text);
         if (fault_needs_processes(fault) && (plan->processes < 2 || fewest_clients(plan) < 2)) {
-            return refuse_key_in(
-                draft, err, "fault", i, "kind",
-                "it hits clients by their worker processes: set load.processes and "
-                "load.clients to 2 or more");
+            return refuse_key(draft, err, "fault", i, "kind",
+                              "it hits clients by their worker processes: set load.processes and "
+                              "load.clients to 2 or more");
         }
     }
     return 0;
 }
 
-static int check_shape(const struct draft *draft, struct lb_err *err) {
+/* The keys whose values don't go with those of others: the first of them is the error. */
+static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     int most = most_clients(plan);
-    if (plan->threads > most) {
-        return refuse_key(draft, err, "load", "threads", "more threads than clients (%d at most)",
-                          most);
+    bool closed = plan->arrival.kind == ARRIVAL_CLOSED;
+    bool few_keys = plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once;
+    const struct {
+        bool wrong;
+        const char *section, *key;
+        int number; /* the %d of why */
+        const char *why;
+    } rules[] = {
+        {plan->threads > most, "load", "threads", most, "more threads than clients (%d at most)"},
+        {plan->processes > most, "load", "processes", most,
+         "more processes than clients (%d at most)"},
+        {plan->threads > 0 && plan->processes > plan->threads, "load", "processes", plan->threads,
+         "more processes than load.threads = %d, which counts all processes'"},
+        {plan->clients_per_session > most, "load", "clients_per_session", most,
+         "more than there are clients (%d at most)"},
+        {plan->churn && plan->clients_per_session > 1, "load", "session", 0,
+         "a session that clients share is kept: set load.clients_per_session = 1"},
+        {plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1), "check",
+         "stock", 0,
+         "the stock is one key's value in the backend: set check.store = backend and "
+         "acquire.keys_at_once = 1"},
+        {plan->permits > plan->bound, "acquire", "permits", (int)plan->bound,
+         "more than acquire.bound = %d has"},
+        {plan->keys_at_once > 1 && few_keys, "acquire", "keys_at_once", 0,
+         "load.keys has fewer to choose from"},
+        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, "acquire", "timeout", 0,
+         "acquire.mode = timed needs one: timeout = 50ms, say"},
+        {plan->rates_count > 0 && closed, "load", "rates", 0,
+         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
+        {plan->rates_count > 0 && plan->clients_count > 1, "load", "rates", plan->clients_count,
+         "one ladder at a time: load.clients has %d steps"},
+        {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, "run", "steady", 0,
+         "that takes ten seconds to tell at the least: set run.duration = 60s, say"},
+        {!closed && plan->think.mean_ns > 0, "load", "think", 0,
+         "with open arrival the schedule alone says when a client goes on; set think = 0"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char why[200];
+        if (!rules[i].wrong) continue;
+        snprintf(why, sizeof why, rules[i].why, rules[i].number);
+        return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
     }
-    if (plan->processes > most) {
-        return refuse_key(draft, err, "load", "processes",
-                          "more processes than clients (%d at most)", most);
-    }
-    if (plan->threads > 0 && plan->processes > plan->threads) {
-        return refuse_key(draft, err, "load", "processes",
-                          "more processes than load.threads = %d, which counts all processes'",
-                          plan->threads);
-    }
-    if (plan->clients_per_session > most) {
-        return refuse_key(draft, err, "load", "clients_per_session",
-                          "more than there are clients (%d at most)", most);
-    }
-    if (plan->churn && plan->clients_per_session > 1) {
-        return refuse_key(draft, err, "load", "session",
-                          "a session that clients share is kept: set load.clients_per_session = 1");
-    }
-    if (plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1)) {
-        return refuse_key(
-            draft, err, "check", "stock",
-            "the stock is one key's value in the backend: set check.store = backend and "
-            "acquire.keys_at_once = 1");
-    }
-    if (plan->permits > plan->bound) {
-        return refuse_key(draft, err, "acquire", "permits", "more than acquire.bound = %u has",
-                          plan->bound);
-    }
-    if (plan->keys_at_once > 1 &&
-        (plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once)) {
-        return refuse_key(draft, err, "acquire", "keys_at_once",
-                          "load.keys has fewer to choose from");
-    }
-    if (check_faults(draft, err)) return -1;
-    if (plan->mode == MODE_TIMED && plan->timeout_ns == 0) {
-        return refuse_key(draft, err, "acquire", "timeout",
-                          "acquire.mode = timed needs one: timeout = 50ms, say");
-    }
-    if (plan->rates_count > 0 && plan->arrival.kind == ARRIVAL_CLOSED) {
-        return refuse_key(
-            draft, err, "load", "rates",
-            "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace");
-    }
-    if (plan->rates_count > 0 && plan->clients_count > 1) {
-        return refuse_key(draft, err, "load", "rates",
-                          "one ladder at a time: load.clients has %d steps", plan->clients_count);
-    }
-    if (plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS) {
-        return refuse_key(
-            draft, err, "run", "steady",
-            "that takes ten seconds to tell at the least: set run.duration = 60s, say");
-    }
-    if (plan->arrival.kind != ARRIVAL_CLOSED && plan->think.mean_ns > 0) {
-        return refuse_key(
-            draft, err, "load", "think",
-            "with open arrival the schedule alone says when a client goes on; set think = 0");
-    }
-    return 0;
+    return check_faults(draft, err);
 }
 
 /* No lock can serve more than one holder a key at a time. */
@@ -210,7 +185,7 @@ static void warn_about_values(struct draft *draft) {
 }
 
 int draft_check(struct draft *draft, struct lb_err *err) {
-    if (check_shape(draft, err)) return -1;
+    if (check_values(draft, err)) return -1;
     warn_about_values(draft);
     return 0;
 }

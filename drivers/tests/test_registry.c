@@ -14,7 +14,6 @@
 #include "bench/base/home.h"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_page.c"
-#include "bench/option/option.h"
 #include "drivers/registry.h"
 
 #define CAPS_ALL 0x1ffffu
@@ -127,32 +126,6 @@ static void test_backends_are_whole(void **state) {
     }
 }
 
-static void check_options(const char *name, const struct lb_option *table, size_t bytes) {
-    struct arena arena = {0};
-    struct lb_err err = {0};
-    if (!options_new(table, bytes, &arena, &err)) fail_msg("%s: %s", name, err.text);
-    for (const struct lb_option *option = table; option && option->name; option++) {
-        if (!is_line(option->help)) fail_msg("%s.%s: no help", name, option->name);
-        if (options_find(table, option->name) != option)
-            fail_msg("%s.%s: twice", name, option->name);
-        if (option->offset >= bytes) fail_msg("%s.%s: lies beyond its struct", name, option->name);
-    }
-    arena_done(&arena);
-}
-
-static void test_options_have_defaults_and_help(void **state) {
-    (void)state;
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        check_options(lock->name, lock->algorithm->options, lock->algorithm->options_bytes);
-    }
-    for (int i = 0; registry_backends()[i]; i++) {
-        const struct lb_backend *backend = registry_backends()[i];
-        check_options(backend->name, backend->connector->options,
-                      backend->connector->options_bytes);
-    }
-}
-
 /* What people are told of a lock, whichever it is. */
 static void test_facts_are_there(void **state) {
     int count = 0;
@@ -234,7 +207,6 @@ int main(void) {
         cmocka_unit_test(test_locks_are_whole),
         cmocka_unit_test(test_promises_go_together),
         cmocka_unit_test(test_backends_are_whole),
-        cmocka_unit_test(test_options_have_defaults_and_help),
         cmocka_unit_test(test_facts_are_there),
         cmocka_unit_test(test_controls_name_a_workload),
         cmocka_unit_test(test_the_page_of_locks_is_current),

@@ -1,4 +1,4 @@
-/* plan: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c,
+/* plan_load: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c,
  * its stages are in stages.c. */
 #define _GNU_SOURCE
 #include "bench/workload/plan.h"
@@ -28,6 +28,19 @@ static const char *name_from_path(const char *path, struct arena *arena) {
     return arena_text(arena, *name ? name : "workload");
 }
 
+/* Of a --set that has no '.' before its '='. */
+static int refuse_without_section(const char *text, struct lb_err *err) {
+    size_t len = strcspn(text, "=");
+    char key[64] = "";
+    text_trim(text, len, key, sizeof key);
+    for (const struct section *of = sections(); text[len] && of->name; of++) {
+        if (!options_find(of->keys, key)) continue;
+        return err_set(err, LB_EXIT_USAGE, "--set %.80s: lacks the section; write --set %s.%.80s",
+                       text, of->name, text);
+    }
+    return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
+}
+
 /* "SECTION.KEY=VALUE" into its three parts. */
 static int read_set(const char *text, struct arena *arena, struct setting *ret,
                     struct lb_err *err) {
@@ -35,17 +48,7 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
     /* The last one: "fault.2" has one of its own. */
     const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
     char section[64], key[64], value[4096];
-    if (!dot) {
-        char name[64];
-        text_trim(text, strcspn(text, "="), name, sizeof name);
-        for (const struct section *of = sections(); equals && of->name; of++) {
-            if (!options_find(of->keys, name)) continue;
-            return err_set(err, LB_EXIT_USAGE,
-                           "--set %.80s: lacks the section; write --set %s.%.80s", text, of->name,
-                           text);
-        }
-        return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
-    }
+    if (!dot) return refuse_without_section(text, err);
     if (text_trim(text, (size_t)(dot - text), section, sizeof section) ||
         text_trim(dot + 1, (size_t)(equals - dot - 1), key, sizeof key) ||
         text_trim(equals + 1, strlen(equals + 1), value, sizeof value)) {
