@@ -11,12 +11,12 @@
 struct session {
     struct lb_session lb;
     struct worker *worker;
-    struct client *clients; /* its own: neighbours */
+    struct client *clients; /* its clients, which are consecutive */
     uint32_t client_count;
     uint32_t users;   /* clients that are between join and part */
-    uint32_t present; /* clients that still load: the last one out ends the counting */
+    uint32_t present; /* clients that still load: the last one to leave ends the counting */
     bool connected;
-    bool broken;      /* to be closed by the last one out */
+    bool broken;      /* the last one to leave closes it */
     bool moving;      /* being opened or closed by one of the clients */
     bool tried;       /* the first opening is over */
     bool failed;      /* ... and it failed */
@@ -40,11 +40,11 @@ void session_done(struct session *session);
 int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err);
 void session_close(struct session *session);
 
-/* The slow way in: a broken session is closed and opened anew, what an unknown attempt left is
- * settled. False if that can't be now. */
+/* The slow path of joining: closes a broken session and opens it again, and settles attempts with
+ * an unknown outcome. Returns false if that is not possible now. */
 bool session_restore(struct client *client);
 
-/* Goes in to call the driver, if the session is fit. */
+/* Joins the session to call its driver, if the session is usable. */
 static inline bool session_join(struct client *client) {
     struct session *session = client->session;
     if (__builtin_expect(!session->connected || session->broken || client->unsettled_until_ns, 0)) {
@@ -56,17 +56,17 @@ static inline bool session_join(struct client *client) {
 
 void session_part_last(struct session *session);
 
-/* Goes out. */
+/* Leaves the session. */
 static inline void session_part(struct client *client) {
     struct session *session = client->session;
     session->users--;
     if (__builtin_expect(session->broken && session->users == 0, 0)) session_part_last(session);
 }
 
-/* A call of it failed so that nothing more can be asked through it. */
+/* Marks the session as broken after a call that failed: no more requests go through it. */
 void session_break(struct session *session);
 
-/* Keeps what the driver last said as the worker's first error, and clears it. */
+/* Keeps the driver's last error as the worker's first one, and clears it. */
 void session_keep_err(struct session *session);
 
 /* Counting of commands, wake-ups and bytes begins with the first attempt in the window of its
@@ -81,16 +81,15 @@ void session_end_window(struct session *session);
 
 /* ---- watchdog.c ---- */
 
-/* Starts renewing what its clients hold, every third of the lease; stops it and waits until it is
- * gone. */
+/* Starts to renew the grants of its clients, every third of the lease; stops that, and waits until
+ * the renewing fiber has ended. */
 void watchdog_start(struct session *session);
 void watchdog_stop(struct session *session);
 
-/* The client's grant is gone or in doubt, as this outcome says: its hold ends. */
+/* The client's grant is lost or uncertain, as the outcome says: its hold ends. */
 void client_tell(struct client *client, enum lb_outcome outcome);
 
-/* Before and after a driver call of a client that holds: no renewal of its grant is under way
- * meanwhile. */
+/* Enclose a driver call of a client that holds: no renewal of its grant runs meanwhile. */
 void watchdog_keep_off(struct client *client);
 
 static inline void client_calls(struct client *client) {

@@ -1,9 +1,9 @@
-/* shared: one stage's common memory: what clients, worker threads or processes and the supervisor
- * have between them.
+/* shared: the memory that the clients, the worker threads or processes and the supervisor of one
+ * stage share.
  *
- * One mapping, made before the workers start, so that it is the same for threads and for forked
- * processes, and what a killed worker measured is still there. Each part has one writer, or is
- * atomic. */
+ * It is one mapping, made before the workers start, so that it works in the same way for threads
+ * and for forked processes, and so that the measurements of a killed worker survive. Each part has
+ * one writer, or is atomic. */
 #ifndef BENCH_LOAD_SHARED_H
 #define BENCH_LOAD_SHARED_H
 
@@ -32,13 +32,14 @@ struct observer;
 /* What a grant lets its client into. */
 enum entry_kind {
     ENTRY_CELL,    /* one at a time */
-    ENTRY_CELLS,   /* one at a time, in several keys' */
+    ENTRY_CELLS,   /* one at a time, in the cells of several keys */
     ENTRY_SLOT,    /* one at a time in each slot of a key */
     ENTRY_READERS, /* readers together, or a writer */
     ENTRY_PERMITS  /* up to a bound */
 };
 
-/* A stage's course. The supervisor moves it on; clients wait at PING and at CLOSE. */
+/* The phases of a stage. The supervisor moves from one to the next; clients wait at PING and at
+ * CLOSE. */
 enum phase {
     PHASE_CONNECT, /* every client opens its session */
     PHASE_PING,    /* the first client pings, alone */
@@ -49,35 +50,38 @@ enum phase {
 
 /* One client's own figures; the client writes, others read at the end. */
 struct client_stats {
-    /* One line of the cache for what each attempt touches. */
+    /* One cache line for the members that each attempt touches. */
     _Alignas(64) uint64_t grants; /* in the window */
     uint64_t longest_run;
     int64_t max_wait_ns;
-    /* What it waits for, for the watch over keys that nobody gets; 0 = nothing. A try that is busy
-     * waits on. */
+    /* The key that the client waits for, by which stuck keys are found; 0 = nothing. A client whose
+     * try was busy still waits. */
     _Atomic int64_t waiting_ns;
     uint64_t shared_grants; /* in the window, as a reader */
-    uint64_t inversions;    /* grants that somebody who came later got before */
-    int inside; /* cells that it is in, or about to be, or hardly out of: what a killed client leaves is
-                   excused */
+    uint64_t inversions;    /* grants that another client got first although it asked later */
+    /* cells that it is in, about to enter, or has just left: the effects of its death on them are
+     * excused */
+    int inside;
     bool dead;            /* its process was killed; the supervisor writes this one */
-    bool drained, closed; /* how far it came, for when it is killed */
+    bool drained, closed; /* its progress, for the case that it is killed */
 
-    bool guest; /* its session's figures are with another client */
+    bool guest; /* the figures of its session are counted by another client */
     bool bytes_known;
-    uint64_t commands, wakeups, bytes; /* its session's, of the attempts in the window */
-    int64_t connect_ns;                /* opening the first session; -1 = never opened */
-    uint64_t retries; /* optimistic: tries in the window that somebody else was faster than */
+    /* counted for its session, over the attempts in the window */
+    uint64_t commands, wakeups, bytes;
+    int64_t connect_ns; /* opening the first session; -1 = never opened */
+    uint64_t retries; /* optimistic locks: tries in the window in which another client was faster */
     /* the longest time from the end of a lease or session to learning of it */
     int64_t detect_max_ns;
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
     _Atomic bool starved;                 /* its renewals are held back; the supervisor writes */
     _Atomic uint64_t renewals, held_back; /* by the watchdog */
-    /* the last try in vain; before waiting_ns = none of this wait yet */
+    /* the last unsuccessful try; before waiting_ns = none in this wait yet */
     _Atomic int64_t refused_ns;
 };
 
-/* One worker thread's; it writes, the supervisor looks at the atomic ones while it runs. */
+/* The figures of one worker thread. The thread writes; the supervisor reads the atomic ones while
+ * it runs. */
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
     struct pulse pulse;
@@ -85,15 +89,15 @@ struct worker_stats {
     struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
-    /* Open loop, slots of the window; queued: those that fell due while all of the thread's clients
-     * were busy. */
+    /* Open loop: arrivals in the window; queued: those that fell due while all clients of the
+     * thread were busy. */
     uint64_t due, started, missed, queued;
     int64_t cpu_begin_ns, cpu_end_ns;
     bool cpu_began, cpu_ended;
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
     bool dead; /* killed on purpose; the supervisor writes this one */
-    /* an attempt's outcome was unknown: it may have left something behind */
+    /* the outcome of an attempt was unknown: it may have left something behind */
     bool unsure;
     struct lb_err err;       /* could not start */
     struct lb_err first_err; /* the first operation that failed */
@@ -114,7 +118,7 @@ struct shared_store {
     bool kept;                      /* there is one */
     bool fenced;                    /* the lock has tokens */
     const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
-    struct guarded *keys;           /* a cell each; NULL = no store */
+    struct guarded *keys;           /* one for each cell; NULL = no store */
     uint64_t *values; /* the backend's in the end, as numbers of writes, a cell each; or NULL */
     bool collected;   /* the values are there */
     struct store_counts counts;
@@ -123,7 +127,7 @@ struct shared_store {
 struct shared {
     size_t bytes; /* of the mapping */
 
-    /* The stage's shape; constant once workers run. */
+    /* The shape of the stage; constant once workers run. */
     const struct plan *plan;
     const struct plan_lock *lock;
     struct lb_server *server;
@@ -132,11 +136,11 @@ struct shared {
     int clients, threads, processes;
     int readers; /* per cent of attempts */
     enum entry_kind entry;
-    bool own_cells; /* a cell a client: the tool's own cost */
+    bool own_cells; /* one cell for each client: for the tool's own cost */
     uint32_t key_count;
     uint32_t depth;          /* of re-entry */
     bool churn;              /* a session for each attempt */
-    bool one_key;            /* each attempt of a client takes the same one, and alike */
+    bool one_key;            /* every attempt of a client takes the same key in the same way */
     bool no_hold;            /* nothing passes between the grant and the release */
     uint32_t slots;          /* cells of a key */
     uint32_t cell_count;     /* key_count * slots */
@@ -148,13 +152,14 @@ struct shared {
     const struct observer *observers[OBSERVERS_MAX]; /* observe.h */
     int observer_count;
 
-    /* Its course. */
+    /* Its phases. */
     _Alignas(64) _Atomic int phase;
     int64_t go_ns; /* when the load begins; set before PHASE_GO */
     _Atomic int64_t window_begin_ns, window_end_ns;
-    _Atomic int64_t cutoff_ns; /* no wait lasts longer; the engine looks at it */
+    _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;
-    _Atomic int adrift; /* clients that could not reach the server any more when the load ended */
+    /* clients that could not reach the server any more at the end of the load */
+    _Atomic int adrift;
 
     _Atomic int lost; /* clients that were killed on purpose */
 
@@ -180,13 +185,14 @@ static inline uint64_t shared_key_number(const struct shared *shared, uint32_t i
     return (shared->key_salt + index) & (UINT64_MAX >> 1);
 }
 
-/* A request for a key, as a stage's plan has it, for calls outside of attempts. name: KEY_TEXT_MAX
- * bytes that live as long. */
+/* A request for a key according to the plan of the stage, for calls outside of attempts. name:
+ * KEY_TEXT_MAX bytes that live as long as the request. */
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
 
 void shared_free(struct shared *shared);
 
-/* Which clients a thread serves: first .. first+count-1. Threads differ by at most one client. */
+/* The clients that a thread serves: first .. first+count-1. Threads differ by at most one
+ * client. */
 void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
                   uint32_t *ret_count);
 

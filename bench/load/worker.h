@@ -14,24 +14,24 @@ struct workers;
  * err. */
 struct workers *workers_start(struct shared *shared, struct lb_err *err);
 
-/* 0 while all run; -1 with err when a worker process ended before its time. */
+/* Returns 0 while all run; -1 with err when a worker process ended too early. */
 int workers_check(struct workers *workers, struct lb_err *err);
 
-/* For faults: whether a process lives; stops it or lets it go on (0, or -1 if it is gone); kills
- * it, and takes its clients out of all that others wait for. */
+/* For injections: whether a process is alive; stops it or lets it continue (0, or -1 if it is
+ * gone); kills it, and removes its clients from everything that others wait for. */
 bool workers_alive(const struct workers *workers, int process);
 int workers_pause(struct workers *workers, int process, bool stop);
-/* Returns how it ended, as waitpid says. */
+/* Returns its wait status. */
 int workers_kill(struct workers *workers, int process);
-/* Its process id; 0 = it has ended, or there is none. Where there is one process only, that is this
- * one. */
+/* Returns its process id; 0 = it has ended, or there is none. With only one process, that is this
+ * process. */
 pid_t workers_pid(const struct workers *workers, int process);
 
-/* Its threads, *ret_first to what is returned - 1, and their clients, what is returned to *ret_end
- * - 1. */
+/* The threads of a process: from *ret_first up to, but without, the returned one; its clients: from
+ * the returned one up to, but without, *ret_end. */
 int workers_threads(const struct shared *shared, int process, int *ret_first);
 uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end);
-/* Which process carries the client. */
+/* The process that carries the client. */
 int workers_process_of(const struct shared *shared, uint32_t client);
 
 /* Waits until all threads have ended, after PHASE_CLOSE; processes that do not end by deadline_ns

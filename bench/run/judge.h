@@ -1,8 +1,8 @@
-/* judge: what the stages' findings say of the run as a whole.
+/* judge: derives the verdict on the whole run from the findings of its stages.
  *
- * A lock that people would use must come out clean. A control that "all" brought in must be caught
- * by the workload that is meant to expose it, or the checks are blind; one that the user named is
- * judged like any lock. */
+ * A lock that people would use must come out clean. A control that "all" included must be caught by
+ * the workload that is meant to expose it, otherwise the checks can't be trusted; a control that
+ * the user named is judged like any lock. */
 #ifndef BENCH_RUN_JUDGE_H
 #define BENCH_RUN_JUDGE_H
 
@@ -11,10 +11,10 @@
 
 struct judge {
     const struct plan *plan;
-    uint64_t grants;       /* of all stages, warm-up and drain too */
-    bool violated;         /* exclusion, by a lock that must keep it */
+    uint64_t grants;       /* grants of all stages, including warm-up and drain */
+    bool violated;         /* a lock that must exclude did not */
     bool expired;          /* holders of such a lock outlived their leases, and nothing worse */
-    bool stuck;            /* a key of such a lock that nobody got any more */
+    bool stuck;            /* a free key of such a lock that no client got any more */
     struct trial *control; /* one for each of plan->locks */
 };
 
@@ -22,12 +22,12 @@ struct judge {
 int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err);
 void judge_done(struct judge *judge);
 
-/* Takes a stage in. True when its finding is to be said at once: line. */
+/* Adds a stage. True when its finding must be printed at once: line. */
 bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
                  char *line, size_t size);
 
 /* Whether a control that runs in a workload of its own has been caught in this repeat: more of its
- * stages would tell nothing. */
+ * stages would show nothing new. */
 bool judge_is_done(const struct judge *judge, const struct plan_stage *of);
 
 /* The name of a control that should have been caught and never was; NULL when there is none. */

@@ -1,5 +1,5 @@
-/* outdir: a run's folder: results/<time>-<workload>/, written so that a reader never sees half a
- * file. */
+/* outdir: the folder of a run, results/<time>-<workload>/, written so that a reader never sees half
+ * a file. */
 #ifndef BENCH_RUN_OUTDIR_H
 #define BENCH_RUN_OUTDIR_H
 
@@ -14,9 +14,9 @@ struct outdir {
         [512]; /* results/, whose `latest` is to point here; "" = a folder of the user's own choice */
 };
 
-/* Makes the folder: `wanted` (--out; must hold no other run) or a new one under root. Tries that it
- * can be written. 0, or -1 with err (LB_EXIT_MACHINE, or LB_EXIT_USAGE for a folder that holds
- * another run). */
+/* Makes the folder: `wanted` (--out; it must not hold another run) or a new one under root, and
+ * checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, or LB_EXIT_USAGE for a
+ * folder that holds another run). */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
 
@@ -24,12 +24,13 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
  * err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);
 
-/* Points root's `latest` at it, in one step. A failure is no loss: the folder itself is named in
- * the output. */
+/* Points root's `latest` at it, in one step. A failure is ignored, because the output names the
+ * folder itself. */
 void outdir_latest(const struct outdir *out);
 
-/* For a result that could not be written there: writes it to a new file in $TMPDIR, /tmp, /var/tmp
- * or here, whichever takes it first. 0 with its path, or -1 with err. */
+/* For a result that could not be written there: writes it to a new file in the first of $TMPDIR,
+ * /tmp, /var/tmp and the current folder that accepts it. Returns 0 with its path, or -1 with
+ * err. */
 int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err *err);
 
 #endif

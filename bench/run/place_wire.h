@@ -13,13 +13,14 @@ struct place_wire {
     const char *const *urls; /* what clients get instead of the topology's; NULL = those */
 };
 
-/* Starts the wire that the topology allows, before its servers; fills in what they are to be started
- * with, which lives as long as the wire. NULL with err: the topology allows none (LB_EXIT_USAGE), or
- * no wire can be started. place_wire_stop frees. */
+/* Starts the wire that the topology allows, before its servers, and fills in what the servers are
+ * started with; that lives as long as the place. Returns 0, or -1 with err: the topology allows
+ * none (LB_EXIT_USAGE), or no wire can be started. */
 struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wish *wish,
                                     struct lb_err *err);
 
-/* 0 while the wire leads to where the servers are; -1 with err. NULL is fine. */
+/* Returns 0 while the wire forwards to the ports of the servers; -1 with err. Accepts a place
+ * without a wire. */
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err);
 
 /* The ends by which a node's peers reach it. 0 = there are none; NULL is fine. */

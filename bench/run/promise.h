@@ -8,12 +8,12 @@
 
 #include "bench/run/stage.h"
 
-/* Of the values in a histogram, those up to limit_ns; a slot that the limit cuts counts as a
- * whole. */
+/* The number of values in a histogram up to limit_ns; a slot of the histogram that contains the
+ * limit counts as a whole. */
 uint64_t promise_within(const struct hist *hist, int64_t limit_ns);
 
-/* Whether so many operations of the window are over the limit after elapsed_ns of it that the whole
- * window could only break the promise. */
+/* Whether so many operations are over the limit after elapsed_ns of the window that the whole
+ * window can only break the promise. */
 bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
                          int64_t elapsed_ns);
 

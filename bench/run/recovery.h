@@ -1,6 +1,6 @@
-/* recovery: what a stage's history and its log of faults say together: how long a key that a
- * fault's victim held was out of reach, how long nobody got anything, what was lost, and when
- * holders learned it. */
+/* recovery: combines the oplog of a stage with its log of injections: for how long a key held by a
+ * victim was unavailable, for how long no client got a grant, what was lost, and when holders
+ * learned of it. */
 #ifndef BENCH_RUN_RECOVERY_H
 #define BENCH_RUN_RECOVERY_H
 
@@ -9,12 +9,12 @@
 #include "bench/run/stage.h"
 
 struct recovery {
-    /* From a fault's begin to the first grant to somebody else of a key that its victim held; of a
-     * fault on servers or on all wires, to the first grant of any key. */
+    /* The time from the begin of a fault to the first grant of the victim's key to another client;
+     * for a fault of servers or of all connections, to the first grant of any key. */
     int64_t *trials_ns;
     int trial_count, trial_room;
-    int unrecovered;                      /* such keys that nobody got any more */
-    char theory[96];                      /* in words; "" = nothing is known */
+    int unrecovered;                      /* such keys that no client got any more */
+    char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
     /* the longest time without any grant around a fault; -1 = there was no fault */
     int64_t unavailable_ns;
@@ -23,7 +23,7 @@ struct recovery {
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
     int64_t *detect_ns;    /* from the loss of a grant until its holder knew */
     int detect_count, detect_room;
-    uint64_t never; /* holders that others met and that never learned it */
+    uint64_t never; /* holders that others overlapped and that never learned of their loss */
 };
 
 /* order: the book's holds by key and begin. 0, or -1 with err when out of memory. */
@@ -31,7 +31,7 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
                      const struct stage *stage, const struct shared *shared, struct lb_err *err);
 void recovery_done(struct recovery *recovery);
 
-/* The clients that a fault hit: first to *ret_end - 1. False where it hit nobody in particular. */
+/* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end);
 

@@ -17,7 +17,7 @@
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
-/* A progress line's content. */
+/* The content of a progress line. */
 struct stage_news {
     const char *id;
     int64_t elapsed_ns, total_ns;
@@ -26,7 +26,7 @@ struct stage_news {
     uint64_t violations;
 };
 
-/* What is promised of a metric: so large a part of it within the limit. */
+/* A promise about a metric: this part of its values is within the limit. */
 struct stage_promise {
     enum metric metric;
     double quantile;
@@ -37,15 +37,15 @@ struct stage_ask {
     const struct plan *plan;
     const struct plan_lock *lock;
     struct lb_server *server;
-    struct topo *topo; /* NULL: not ours to watch */
-    /* that clients' connections, and servers' own, lead through; NULL = there is none */
+    struct topo *topo; /* NULL = not our own, so not watched */
+    /* the proxy of the connections of clients and between servers; NULL = there is none */
     struct wire *wire;
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
     int clients, repeat;
     int readers;       /* per cent of the attempts that are shared */
     double rate_per_s; /* of an open arrival; 0 = the plan's */
     struct sweep_at sweep;
-    struct stage_promise promise; /* ends the stage early once it is broken for good */
+    struct stage_promise promise; /* ends the stage early once it can only be broken */
     char id[96];
     /* in words; durability_class is a word of bench/base/durability.h; NULL = not known */
     const char *topology, *durability, *durability_class;
@@ -62,19 +62,18 @@ struct stage_second {
     double due_mean_ns; /* of acquire_due; 0 = none */
 };
 
-/* Half a second of the window: values of the promised metric, and those of them within its
- * limit. */
+/* Half a second of the window: the values of the promised metric, and how many of them are within
+ * its limit. */
 struct stage_batch {
     uint64_t counted, within;
 };
 
-/* Whether it came to rest; steady.h. */
+/* Whether it became steady; see steady.h. */
 struct stage_steady {
     bool asked, reached;
     double after_s; /* from the window's begin, when reached */
-    double
-        slope; /* change a second, up or down, as a part of the mean, over the last seconds; NAN = it
-                       can't be told */
+    /* change per second, up or down, relative to the mean, over the last seconds; NAN = unknown */
+    double slope;
 };
 
 /* The goods that holders counted down in the backend's store, over all keys. */
@@ -97,20 +96,20 @@ struct stage_store {
 
 struct stage {
     enum stage_status status;
-    /* why not complete; or the first operation that failed, in a complete one */
+    /* why it is not complete; or the first operation that failed, in a complete one */
     struct lb_err err;
-    /* why its .hlog is missing or cut; the figures are not touched by that */
+    /* why its .hlog is missing or incomplete; the figures are not affected */
     struct lb_err log_err;
     /* Its figures as results have them (results/format/stage.def), filled by stage_sum and
      * stage_describe when it has ended. */
     struct run_stage result;
 
-    /* What the figures are made of, and what is no figure. */
+    /* The sources of the figures, and values that are not figures. */
     int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
     double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
     struct stage_steady steady;
-    bool hopeless; /* it ended early: its promise was broken for good */
+    bool hopeless; /* it ended early, because its promise could only be broken */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client; /* clients */
     struct stage_store store;
@@ -118,13 +117,13 @@ struct stage {
     uint64_t commands;    /* in the window; also of a lock in memory, which results do not tell */
     double client_cpu_ns; /* in the window; -1 = not known */
     double server_cpu_ns; /* -1 = not known */
-    /* in window and drain, of all processors, by the machine's host; -1 = not known */
+    /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;
-    struct lb_residue residue; /* what was left on the server when all had gone */
-    struct lb_err tidy_err;    /* why that could not be asked, or cleared away */
+    struct lb_residue residue; /* what was left on the server when all clients had ended */
+    struct lb_err tidy_err;    /* why that could not be counted or removed */
     struct exclusion exclusion;
     bool has_first;
     uint32_t first_key;
@@ -133,28 +132,27 @@ struct stage {
     int second_count;
     struct stage_batch *batches; /* of a promise; else NULL */
     int batch_count;
-    bool stuck; /* worker threads did not come back: they and their memory are left alone */
+    bool stuck; /* worker threads did not return: they and their memory are left alone */
 };
 
 /* stage_describe: fills stage->result with all that is no sum: what ran, under which load, what is
  * to be read beside the figures, and the latencies. 0, or -1 with err when out of memory. */
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
 
-/* Which limits of the load generator itself the figures show in part, in words: array of texts,
- * empty when it was not the limit. New reference; NULL when out of memory. */
+/* The limits of the load generator that affect the figures, in words: an array of texts, empty when
+ * there are none. New reference; NULL when out of memory. */
 json_t *stage_limits(const struct stage *stage, const struct stage_ask *ask);
-/* Whether there is any. */
+/* Whether there is any such limit. */
 bool stage_is_limited(const struct stage *stage, const struct stage_ask *ask);
 
-/* All that is to be read beside the figures, those limits among them: array of texts, of which the
- * first matter most. New reference; NULL when out of memory. */
+/* All warnings to be read together with the figures, including those limits: an array of texts, the
+ * most important first. New reference; NULL when out of memory. */
 json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask);
 
 /* Whether the load generator's threads had no time left. */
 bool stage_is_busy(const struct stage *stage);
 
-/* Whether the host of this virtual machine took so much of its processors' time that latencies show
- * it. */
+/* Whether the host of this virtual machine took so much processor time that latencies show it. */
 bool stage_lost_cpu(const struct stage *stage);
 
 #endif

@@ -1,6 +1,6 @@
-/* stage_history: a stage's history from its first operation to the verdict on it: written while
- * the stage runs, judged when everybody has left, and with the log of faults the figures of
- * recovery. */
+/* stage_history: the oplog of a stage from its first operation to the verdict on it: written while
+ * the stage runs, judged when all clients have left, and combined with the log of injections into
+ * the figures of recovery. */
 #ifndef BENCH_RUN_STAGE_HISTORY_H
 #define BENCH_RUN_STAGE_HISTORY_H
 
@@ -12,7 +12,7 @@ struct stage_history {
     struct oplog_writer *writer; /* while it is written */
     char file[128];              /* its name in the run's folder; "" = it has none */
     bool judged;
-    struct lb_err err; /* why it ends early, or is not judged */
+    struct lb_err err; /* why it is incomplete, or was not judged */
     struct oplog_rules rules;
     uint64_t ops, dropped;
     struct judgement judgement;
@@ -22,15 +22,17 @@ struct stage_history {
     struct recovery recovery;
 };
 
-/* Begins to write, beside the stage's log; the workers have started. Nothing where none is kept. */
+/* Starts to write beside the stage's log, after the workers have started. No effect where no oplog
+ * is kept. */
 void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path);
-/* Everybody has left: ends the file, and judges. Before the stage is summed up. */
+/* To be called when all clients have left, before the stage is summed up: completes the file, and
+ * judges. */
 void stage_history_end(struct stage *stage, struct shared *shared);
-/* The history's verdict takes part in the stage's: it can make it worse. */
+/* Combines the verdict of the oplog with the stage's, which may become worse. */
 void stage_history_weigh(struct stage *stage);
 void stage_history_free(struct stage_history *history);
 
-/* Puts the judgement and the recovery into stage->result; nothing without a history. */
+/* Writes the judgement and the recovery into stage->result; no effect without an oplog. */
 void stage_history_fill(struct stage *stage);
 
 #endif

@@ -1,4 +1,4 @@
-/* stage_store: what a stage's guarded store has seen. */
+/* stage_store: the sums of a stage's guarded store. */
 #ifndef BENCH_RUN_STAGE_STORE_H
 #define BENCH_RUN_STAGE_STORE_H
 
