@@ -3,8 +3,10 @@
 #ifndef BENCH_TESTS_ACTS_HELP_H
 #define BENCH_TESTS_ACTS_HELP_H
 
+#include "bench/tests/unit.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
+#include "bench/tests/unit.h"
 
 static inline void skip_or_fail(const char *what, const char *missing, const char *install) {
     const char *ci = getenv("CI");

@@ -12,27 +12,17 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/topo.h"
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
 #ifndef CLI_LIMIT_S

@@ -3,13 +3,8 @@
 #ifndef BENCH_TESTS_HISTORY_SAY_H
 #define BENCH_TESTS_HISTORY_SAY_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "bench/oplog/judge.h"
+#include "bench/tests/unit.h"
 
 #define CLIENTS 8
 #define SESSION 1000

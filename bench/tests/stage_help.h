@@ -3,18 +3,10 @@
 #ifndef BENCH_TESTS_STAGE_HELP_H
 #define BENCH_TESTS_STAGE_HELP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/home.h"
 #include "bench/run/place.h"
 #include "bench/run/supervise.h"
+#include "bench/tests/unit.h"
 #include "results/format/write.h"
 
 #define SETS(...)                                                                                  \

@@ -1,16 +1,7 @@
 /* test_args: options of the subcommands. bench/cli is not linked with tests, so its file is
  * included. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/cli/args.c"
+#include "bench/tests/unit.h"
 
 struct sample {
     struct arg_list names, behind, sets;

@@ -1,19 +1,14 @@
 /* What a search for capacity is made of: promises as people write them, the order of sweeps, the
  * keys of a workload that go with them, and what a stage says of a promise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench/capacity/probe.h"
 #include "bench/capacity/slo.h"
 #include "bench/run/promise.h"
 #include "bench/run/steady.h"
 #include "bench/tests/plan_help.h"
+#include "bench/tests/unit.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 

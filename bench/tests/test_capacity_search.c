@@ -1,18 +1,12 @@
 /* The search for the greatest load that keeps a promise, against a made-up lock whose edge is
  * known: noise, probes that a busy machine spoils, ends of the range, seeds. Nothing is timed and
  * nothing runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "bench/base/rng.h"
 #include "bench/capacity/search.h"
+#include "bench/tests/unit.h"
 
 #define ALLOWED 0.01
 #define SAMPLES 2000

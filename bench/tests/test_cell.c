@@ -1,14 +1,8 @@
 /* test_cell: the exclusion checks: each is seen to fail, and none accuses a clean history. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/measure/cell.h"
+#include "bench/tests/unit.h"
 
 static struct cell cell;
 static struct findings findings;

@@ -1,26 +1,17 @@
 /* Runs as child processes: several at once up to a capacity, with time limits, and none outlives
  * this program; and how many runs a cell gets until enough recoveries are measured. */
 #define _GNU_SOURCE
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
 #include "bench/check/jobs.h"
 #include "bench/check/tour.h"
 #include "bench/servers/folder.h"
+#include "bench/tests/unit.h"
 
 static char folder[200];
 

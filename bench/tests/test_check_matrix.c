@@ -1,16 +1,9 @@
 /* Which cells a check has: only where a driver states something, each control where it must show,
  * and what is left out with its reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/home.h"
 #include "bench/check/matrix.h"
 #include "bench/servers/topo.h"
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
 static char workloads[512];

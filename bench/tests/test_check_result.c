@@ -1,15 +1,7 @@
 /* What a check amounts to, from hand-made cells: what its exit code counts must be what its report
  * says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "bench/check/result.h"
+#include "bench/tests/unit.h"
 
 static const struct lb_backend backend = {.name = "memory"};
 static const struct lb_lock real = {.name = "a-lock", .backend = &backend};

@@ -1,14 +1,7 @@
 /* The verdict on a cell from hand-made results of runs, its comparison with what was expected, and
  * several seeds as one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/check/seen.h"
+#include "bench/tests/unit.h"
 
 #define S_NS 1000000000LL
 

@@ -5,18 +5,13 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-
-#include <cmocka.h>
 
 #include "bench/base/home.h"
 #include "bench/servers/topo_clock.h"
 #include "bench/tests/acts_help.h"
+#include "bench/tests/unit.h"
 
 /* --- the shim itself, under this program --- */
 

@@ -2,15 +2,10 @@
  * goods; and what a holder that learned its loss moves. */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/measure/crowd.h"
 #include "bench/measure/versions.h"
+#include "bench/tests/unit.h"
 
 #define CLIENTS 8
 

@@ -4,17 +4,9 @@
  * with the judge.
  *
  * LOCKBENCH_HISTORIES=n: another number of good and bad ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/rng.h"
 #include "bench/oplog/judge.h"
+#include "bench/tests/unit.h"
 
 #define WHILES_MAX 6 /* grants and tries of a history */
 #define OPS_MAX (2 * WHILES_MAX)

@@ -1,21 +1,13 @@
 /* test_history_file: rings that run full, that lose nothing with a killed process, and files that
  * are cut off, foreign, or have no room. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/oplog/judge.h"
+#include "bench/tests/unit.h"
 
 #define THREADS 2
 

@@ -1,19 +1,10 @@
 /* test_home: where the program finds its folders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/tests/unit.h"
 
 static void a_test_finds_the_project_from_its_build_folder(void **state) {
     char path[PATH_MAX];

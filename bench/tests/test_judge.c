@@ -1,14 +1,7 @@
 /* test_judge: what stages' findings make of a run: clean locks, violations, stuck keys, controls
  * that are caught, missed, or not even tried. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/run/judge.h"
+#include "bench/tests/unit.h"
 
 static const struct lb_lock real = {.name = "real"};
 static const struct lb_lock baseline = {.name = "baseline", .caps = LB_CAP_BASELINE};

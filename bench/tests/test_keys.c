@@ -1,16 +1,8 @@
 /* test_keys: key pickers against the exact shares. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
+#include "bench/tests/unit.h"
 #include "bench/workload/keys.h"
 
 #define DRAWS 400000

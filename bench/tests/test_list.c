@@ -1,20 +1,11 @@
 /* test_list: what `lockbench list` and `doctor` say, with topologies made for the test. bench/cli
  * is not linked with tests, so its files are included. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/tests/unit.h"
 
 #include "bench/cli/available.c"
 #include "bench/cli/doctor.c"

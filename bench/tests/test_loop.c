@@ -1,17 +1,10 @@
 /* test_loop: fibers, timers, sockets and the cut-off of bench/engine. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/engine/loop.h"
+#include "bench/tests/unit.h"
 
 struct trace {
     char text[256];

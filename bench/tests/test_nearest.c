@@ -1,15 +1,6 @@
 /* test_nearest: which name a slip of the fingers meant, and when to say nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/nearest.h"
+#include "bench/tests/unit.h"
 
 static const char *const names[] = {"redis-setnx", "zk-lock", "etcd-mutex", "pg-advisory",
                                     "mem-mutex",   "null",    "duration",   "drain",

@@ -1,16 +1,7 @@
 /* test_options: the option tables of drivers, one made here and all that the program has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/clock.h"
 #include "bench/option/option.h"
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
 struct sample {

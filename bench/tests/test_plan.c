@@ -1,19 +1,10 @@
 /* test_plan: workload files and command lines become plans, or one clear line that says why not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/tests/plan_help.h"
+#include "bench/tests/unit.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"

@@ -1,12 +1,6 @@
 /* test_plan_faults: fault sections: read, refused, printed and read back; times that are drawn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/tests/plan_help.h"
+#include "bench/tests/unit.h"
 #include "bench/workload/faults.h"
 
 #define PROCESSES "[load]\nclients = 4\nprocesses = 4\n"

@@ -1,18 +1,9 @@
 /* test_plan_locks: which locks a plan runs, on which servers, in which stages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
-#include <unistd.h>
 
 #include "bench/tests/plan_help.h"
+#include "bench/tests/unit.h"
 #include "bench/workload/stages.h"
 #include "bench/workload/topologies.h"
 #include "drivers/registry.h"

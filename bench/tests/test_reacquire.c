@@ -1,17 +1,10 @@
 /* test_turns: short-term fairness of sequences whose answer is known, and of random ones, counted
  * once more in the plainest way. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/base/rng.h"
 #include "bench/measure/reacquire.h"
+#include "bench/tests/unit.h"
 
 #define CLIENTS 8
 #define KEYS 2

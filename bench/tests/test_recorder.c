@@ -1,14 +1,9 @@
 /* test_recorder: nothing recorded is lost or counted twice while a reader takes sides. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "bench/measure/recorder.h"
+#include "bench/tests/unit.h"
 
 #define RECORDS 3000000
 

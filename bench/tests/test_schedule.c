@@ -1,16 +1,8 @@
 /* test_schedule: when open-loop operations are due. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
+#include "bench/tests/unit.h"
 #include "bench/workload/schedule.h"
 
 #define START 1000000007

@@ -1,13 +1,7 @@
 /* The small parts of bench/servers: ports, folders, URLs, last words, processes. Starts no
  * server. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "bench/servers/folder.h"
 #include "bench/servers/last_words.h"
@@ -15,6 +9,7 @@
 #include "bench/servers/proc.h"
 #include "bench/servers/urls.h"
 #include "bench/tests/servers_help.h"
+#include "bench/tests/unit.h"
 
 static void ports_are_free_and_different(void **state) {
     (void)state;

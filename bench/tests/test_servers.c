@@ -5,19 +5,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
+#include "bench/tests/unit.h"
 
 static const struct shipped {
     const char *name;

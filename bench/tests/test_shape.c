@@ -1,17 +1,9 @@
 /* test_shape: distributions, arrivals, key spaces, gaps and ladders of clients, from text and
  * back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
+#include "bench/tests/unit.h"
 #include "bench/workload/sections.h"
 
 struct word {

@@ -1,15 +1,7 @@
 /* test_shell: command lines that a result shows can be repeated, and show no password. bench/cli is
  * not linked with tests, so its file is included. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/cli/shell.c"
+#include "bench/tests/unit.h"
 
 static void test_a_command_can_be_repeated(void **state) {
     (void)state;

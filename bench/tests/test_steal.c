@@ -1,14 +1,8 @@
 /* Tests of steal: the line of /proc/stat, whole and cut, and from when on what two readings tell
  * shows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bench/base/clock.h"
 #include "bench/run/steal.h"
+#include "bench/tests/unit.h"
 
 static void the_eighth_number_is_steal(void **state) {
     (void)state;

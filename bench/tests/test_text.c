@@ -1,16 +1,7 @@
 /* test_text: numbers, durations and choices as people write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/clock.h"
 #include "bench/option/text.h"
+#include "bench/tests/unit.h"
 #include "bench/workload/plan.h"
 
 static void durations_are_read_exactly(void **state) {

@@ -3,20 +3,15 @@
 #include <arpa/inet.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
+#include "bench/tests/unit.h"
 
 static char scripts[512];   /* a folder for each test's scripts */
 static char self[PATH_MAX]; /* this program */

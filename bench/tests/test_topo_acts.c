@@ -2,18 +2,13 @@
  * ends, empty starts. A server that is not installed is skipped loudly, and is a failure where
  * CI is set.
  * Needs: servers. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "bench/servers/topo_clock.h"
 #include "bench/servers/wire.h"
 #include "bench/tests/acts_help.h"
+#include "bench/tests/unit.h"
 
 /* --- ends --- */
 

@@ -1,16 +1,5 @@
 /* test_workfile: workload files, line by line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <unistd.h>
-
+#include "bench/tests/unit.h"
 #include "bench/workload/workfile.h"
 
 static char path[] = "/tmp/lockbench-test-XXXXXX";

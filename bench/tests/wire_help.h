@@ -6,18 +6,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/wire.h"
+#include "bench/tests/unit.h"
 
 #define PATIENCE_MS 20000 /* for what must happen */
 #define SILENCE_MS 100    /* of nothing, where nothing may happen */

@@ -3,16 +3,8 @@
 #ifndef DRIVERS_TESTS_FAKE_SESSION_H
 #define DRIVERS_TESTS_FAKE_SESSION_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/engine/loop.h"
+#include "bench/tests/unit.h"
 #include "drivers/tests/conform_place.h"
 #include "drivers/tests/fake_peer.h"
 

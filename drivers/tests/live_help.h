@@ -8,21 +8,13 @@
 #define DRIVERS_TESTS_LIVE_HELP_H
 
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/home.h"
 #include "bench/engine/loop.h"
 #include "bench/run/place.h"
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 #include "drivers/wait.h"
 

@@ -8,15 +8,7 @@
 #ifndef DRIVERS_TESTS_REDISSON_HELP_H
 #define DRIVERS_TESTS_REDISSON_HELP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"

@@ -1,13 +1,8 @@
 /* test_backoff: drivers/backoff.c: the delays, their jitter, and the sleep's ends. No timing is
  * asserted but "not before". */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "bench/engine/loop.h"
 #include "bench/option/option.h"
+#include "bench/tests/unit.h"
 #include "drivers/backoff.h"
 #include "drivers/wait.h"
 

@@ -9,17 +9,10 @@
  * by side. --parts lists them, with "servers" behind the name of each that needs some. A backend
  * that is missing here is skipped with what to install; in CI (CI=true) that is a failure. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 #include "drivers/tests/conform.h"
 #include "drivers/tests/conform_place.h"

@@ -1,16 +1,7 @@
 /* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
  * for it. A suite that was never seen to fail is a decoration.
  * Needs: servers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/tests/bad_kinds.h"
 #include "drivers/tests/bad_lock.h"
 #include "drivers/tests/conform.h"

@@ -1,16 +1,7 @@
 /* The parts of the etcd driver that need no server: gRPC's frames however they are split, keys and
  * ranges. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "drivers/etcd/cutter.h"
 #include "drivers/etcd/keys.h"
 

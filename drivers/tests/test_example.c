@@ -3,20 +3,11 @@
  * folder, a line and a script (drivers/tests/example). Nothing else is touched, and each is listed,
  * runs and passes.
  * Needs: servers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
 /* of this program: ROOT/.build/VARIANT/drivers/tests/test_example */

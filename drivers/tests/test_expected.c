@@ -1,17 +1,8 @@
 /* test_expected: what drivers state of their locks under faults: whether it is there, whether it
  * agrees with what the same tables claim, and whether each fault has its workload. Whether it is
  * true, lockbench check finds out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "bench/base/home.h"
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
 #define REASON_MAX 100

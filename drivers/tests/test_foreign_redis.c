@@ -1,15 +1,7 @@
 /* test_foreign_redis: redis-setnx against redis-cli, which takes the same lock by hand as redis.io
  * tells: each excludes the other, and what stands on the server is what the documentation says.
  * Needs: servers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 #include "drivers/tests/conform_actor.h"
 #include "drivers/tests/conform_place.h"

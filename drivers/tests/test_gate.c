@@ -1,13 +1,7 @@
 /* test_gate: one fiber at a time passes, first come first served; who gives up is out of the
  * queue. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/engine/loop.h"
+#include "bench/tests/unit.h"
 #include "drivers/gate.h"
 
 struct scene {

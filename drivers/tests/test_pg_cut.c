@@ -2,18 +2,11 @@
  * to take a session to its first pg_advisory_lock, sends the first k bytes of the answer together
  * with the end of the connection, for every k. Nothing but the whole answer may count as granted,
  * and no wait may hang on an end that gives no new edge. */
+#include "bench/tests/unit.h"
 #include "drivers/postgres/pg_impl.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,14 +1,6 @@
 /* test_redis_reply: hiredis' parser writing replies into the session: every type, nested, long, too
  * many, and however the bytes arrive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/redis/redis_impl.h"
 
 static struct redis_conn conn;

@@ -1,12 +1,6 @@
 /* test_redis_sha1: the digest against known answers (FIPS 180-4's examples, and what Redis
  * answers). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/redis/sha1.h"
 
 static void expect(const char *text, const char *digest) {

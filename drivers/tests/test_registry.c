@@ -1,19 +1,12 @@
 /* test_registry: every lock and backend of the list has a table that is whole and in order, and the
  * page that people read says what the tables say. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/base/durability.h"
 #include "bench/base/home.h"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_page.c"
+#include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
 #define CAPS_ALL 0x1ffffu

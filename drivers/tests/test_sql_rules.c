@@ -1,12 +1,5 @@
 /* What the SQL drivers decide without a server: URLs, error numbers, names, times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/mariadb/getlock_rules.h"
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/postgres/pg_impl.h"

@@ -1,14 +1,6 @@
 /* test_stream: drivers/stream.c against a peer that splits, delays and drops bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/engine/loop.h"
+#include "bench/tests/unit.h"
 #include "drivers/stream.h"
 #include "drivers/tests/fake_peer.h"
 #include "drivers/wait.h"

@@ -1,12 +1,5 @@
 /* test_url: drivers/url.c: every form, every refusal, and no password in any text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/url.h"
 
 static void test_all_parts(void **state) {

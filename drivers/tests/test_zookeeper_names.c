@@ -1,14 +1,5 @@
 /* What the ZooKeeper locks decide without a server: paths, node names, their order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "drivers/zookeeper/names.h"
 
 static void keys_become_paths(void **state) {

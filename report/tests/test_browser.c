@@ -5,20 +5,9 @@
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
  * Needs: a browser. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "report/check/check.h"
 #include "report/page/assets.h"
-#include "report/tests/run_command.inc"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
 
@@ -118,19 +107,19 @@ static void test_a_page_of_two_runs(void **state) {
     look(runs, 2, files, "percentiles,difference,series,scaling,handoff,fairness,cost,ratio");
 }
 
-static char *make_folder(const char *what) {
-    char *folder = strdup("/tmp/lockbench-run-XXXXXX");
-    assert_non_null(folder);
-    assert_non_null(mkdtemp(folder));
-    const char *argv[] = {"node", "report/tests/make_run.mjs", what, folder, NULL};
+static char *make_run(const char *what) {
+    char *made = strdup("/tmp/lockbench-run-XXXXXX");
+    assert_non_null(made);
+    assert_non_null(mkdtemp(made));
+    const char *argv[] = {"node", "report/tests/make_run.mjs", what, made, NULL};
     assert_int_equal(run_command(argv, NULL), 0);
-    return folder;
+    return made;
 }
 
-static void remove_folder(char *folder) {
-    const char *argv[] = {"rm", "-r", folder, NULL};
+static void remove_run(char *made) {
+    const char *argv[] = {"rm", "-r", made, NULL};
     assert_int_equal(run_command(argv, NULL), 0);
-    free(folder);
+    free(made);
 }
 
 /* Logs beside run.json, one of them cut, one missing; repeats, an open loop, faults. */
@@ -138,11 +127,11 @@ static void test_a_page_over_time(void **state) {
     (void)state;
     char file[64];
     need_all();
-    char *folder = make_folder("over-time");
-    snprintf(file, sizeof file, "%s/run.json", folder);
-    const char *const runs[] = {folder}, *const files[] = {file, NULL};
+    char *made = make_run("over-time");
+    snprintf(file, sizeof file, "%s/run.json", made);
+    const char *const runs[] = {made}, *const files[] = {file, NULL};
     look(runs, 1, files, "percentiles,difference,series,heat,handoff,fairness,cost,ratio");
-    remove_folder(folder);
+    remove_run(made);
 }
 
 /* As large as pages get, made anew: with every view of it the browser's part takes too long for
@@ -151,9 +140,9 @@ static void test_a_page_of_forty_locks_is_small(void **state) {
     (void)state;
     struct lb_err err = {0};
     need_all();
-    char *folder = make_folder("forty"), *text = NULL;
+    char *made = make_run("forty"), *text = NULL;
     size_t size = 0;
-    const char *const runs[] = {folder};
+    const char *const runs[] = {made};
     struct report *report = report_load(runs, 1, &err);
     assert_string_equal(err.text, "");
     assert_non_null(report);
@@ -166,7 +155,7 @@ static void test_a_page_of_forty_locks_is_small(void **state) {
     assert_non_null(strstr(text, "\"carried\":\"all\""));
     free(text);
     report_free(report);
-    remove_folder(folder);
+    remove_run(made);
 }
 
 /* The views that decide: figures worked out once more from run.json; a page that has nothing for

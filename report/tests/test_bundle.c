@@ -1,40 +1,22 @@
 /* test_bundle: the build without node: no charts, no failure, nothing built twice; in CI a
  * failure. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <sys/stat.h>
 
 #include "report/page/assets.h"
-#include "report/tests/run_command.inc"
-#include "report/tests/run_text.inc"
-
-static char folder[] = "/tmp/lockbench-bundle-XXXXXX";
+#include "report/tests/report_help.h"
 
 /* A PATH with what the script calls, and no node. */
-static int make_folder(void **state) {
-    (void)state;
+static int make_tools(void **state) {
     static const char *const tools[] = {"sh", "dirname", "mkdir", "touch", "rm"};
     char command[512];
-    if (!mkdtemp(folder)) return -1;
+    if (make_folder(state) != 0) return -1;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         snprintf(command, sizeof command, "mkdir -p %s/bin && ln -s \"$(command -v %s)\" %s/bin/",
                  folder, tools[i], folder);
         if (system(command)) return -1;
     }
     return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    const char *const argv[] = {"rm", "-r", folder, NULL};
-    return run_command(argv, NULL);
 }
 
 static int bundle(const char *ci) {
@@ -100,5 +82,5 @@ int main(void) {
         cmocka_unit_test(test_licences_are_with_the_bundle),
         cmocka_unit_test(test_the_lock_file_names_no_host),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_tools, remove_folder);
 }

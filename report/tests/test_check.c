@@ -4,23 +4,14 @@
  * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs
  * from the project's folder. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/check/check.h"
 #include "report/doc/screen.h"
 #include "report/page/assets.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/check/"
 
@@ -479,10 +470,10 @@ static void test_files_beside_the_check(void **state) {
     assert_int_equal(fclose(out), 0);
     free(text);
     for (int again = 0; again < 2; again++) assert_int_equal(report_check_files(dir, &err), 0);
-    DIR *folder = opendir(dir);
-    assert_non_null(folder);
-    while (readdir(folder)) entries++;
-    closedir(folder);
+    DIR *listed = opendir(dir);
+    assert_non_null(listed);
+    while (readdir(listed)) entries++;
+    closedir(listed);
     assert_int_equal(entries, 5); /* ., .., check.json, report.html, summary.md */
     static const char *const names[] = {"report.html", "summary.md", "check.json"};
     static const char *const ends[] = {"</html>\n", ".\n\n", "}\n"};

@@ -3,34 +3,12 @@
  *
  * Needs the program: LOCKBENCH_PROGRAM, which the test runner sets. Without it the test is
  * skipped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 
-#include "report/tests/run_command.inc"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden"
-
-static char folder[] = "/tmp/lockbench-cli-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    const char *const argv[] = {"rm", "-r", folder, NULL};
-    return run_command(argv, NULL);
-}
 
 /* Runs `lockbench report <words>` in a shell; output and errors to files in the folder. The exit
  * code. */

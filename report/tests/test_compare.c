@@ -1,21 +1,12 @@
 /* test_compare: comparisons of runs whose answers are known: made from a seed with a spread of
  * their own. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "bench/base/rng.h"
 #include "report/compare/compare.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define OTHER(lock, verdict, rate)                                                                 \
     "{\"lock\":\"" lock                                                                            \
@@ -34,20 +25,7 @@ struct made {
     int threads;
 };
 
-static char folder[] = "/tmp/lockbench-compare-XXXXXX";
 static int files;
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
 
 /* 1 with a log-normal spread. */
 static double around(struct lb_rng *rng, double noise) {

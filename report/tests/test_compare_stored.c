@@ -7,18 +7,11 @@
  * All deals are of the same forty runs: it is their noise that this stands for, with drift over
  * minutes and a run a quarter slower than the rest. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
-#include <stdio.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "report/compare/compare.h"
 
 #define STORED "report/tests/golden/repeats.json"

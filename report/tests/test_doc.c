@@ -1,16 +1,9 @@
 /* test_doc: one document through all four writers: what each keeps, what each leaves out, and that
  * no text from elsewhere steers a format. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
+#include "bench/tests/unit.h"
 #include "report/doc/doc.h"
 #include "report/doc/screen.h"
 

@@ -2,17 +2,7 @@
  *
  * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs
  * from the project's folder. The runs are made by make_run.mjs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
 

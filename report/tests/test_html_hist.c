@@ -1,19 +1,11 @@
 /* test_html_hist: which histograms the page carries, and that a page of very many stays small. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "bench/base/rng.h"
 #include "report/page/html_parts.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 #include "results/format/hdr.h"
 
 #define VALUES 20000

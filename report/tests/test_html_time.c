@@ -1,36 +1,14 @@
 /* test_html_time: what the page is told of time, against logs whose every value is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "bench/base/clock.h"
 #include "report/page/html_parts.h"
 #include "report/report.h"
-#include "report/tests/run_command.inc"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 #include "results/format/hlog.h"
 
 #define START_NS (INT64_C(1795286183) * LB_S_NS)
-
-static char folder[] = "/tmp/lockbench-time-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    const char *const argv[] = {"rm", "-r", folder, NULL};
-    return run_command(argv, NULL);
-}
 
 static FILE *create(const char *name) {
     char path[128];

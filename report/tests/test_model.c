@@ -1,18 +1,10 @@
 /* test_model: verdicts, medians, sums and winners, on runs whose answers are known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "report/run/answer.h"
 #include "report/run/run_doc.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define STAGE(lock, clients, verdict, grants, more)                                                \
     "{\"lock\":\"" lock "\",\"clients\":" #clients                                                 \

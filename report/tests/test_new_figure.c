@@ -5,41 +5,17 @@
  * This program brings its own table, which has one row more than the library's; the library uses
  * it. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define STAGE_EXAMPLE
 #include "results/format/stage_fields.c"
 
 #include "report/compare/compare.h"
 #include "report/run/column.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 #include "results/format/write.h"
 
 #define STAGES 3
 #define EXAMPLE 4711
-
-static char folder[] = "/tmp/lockbench-figure-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
 
 /* A stage as a sum leaves it, with the new figure. */
 static json_t *stage_json(int repeat, double example) {

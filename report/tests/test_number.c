@@ -1,16 +1,9 @@
 /* test_number: figures as people read them, and that reading them back gives the figure. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "report/doc/number.h"
 
 static void test_three_digits(void **state) {

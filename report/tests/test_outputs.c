@@ -1,19 +1,9 @@
 /* test_outputs: what no output may do, whatever the run holds: outgrow 100 columns, pass on control
  * characters or markup, run as a formula, show an unknown figure as a number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/rng.h"
 #include "report/doc/screen.h"
 #include "report/page/assets.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define EVIL                                                                                       \
     "\\u001b]0;owned\\u0007<img src=x "                                                            \

@@ -3,35 +3,11 @@
  * the command with bad input. */
 #define _GNU_SOURCE
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "report/planner/planner.h"
-#include "report/tests/run_command.inc"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/planner/"
-
-static char folder[] = "/tmp/lockbench-planner-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    const char *const argv[] = {"rm", "-r", folder, NULL};
-    return run_command(argv, NULL);
-}
 
 static void has(const char *text, const char *part) {
     if (!text || !strstr(text, part)) fail_msg("'%s' is not in: %s", part, text ? text : "(null)");

@@ -3,39 +3,15 @@
  * command with bad input. */
 #define _GNU_SOURCE
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/rng.h"
-#include "report/tests/run_command.inc"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 #include "report/trend/trend.h"
 
 #define GOLDEN "report/tests/golden/trend/"
 #define HEADER                                                                                               \
     "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
     "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu,server_cpu,commands\n"
-
-static char folder[] = "/tmp/lockbench-trend-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    const char *const argv[] = {"rm", "-r", folder, NULL};
-    return run_command(argv, NULL);
-}
 
 static char *path_of(const char *name) {
     char *path = NULL;

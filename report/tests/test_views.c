@@ -1,21 +1,12 @@
 /* test_views: what the views that decide are drawn from: ratios to the best, intervals and what
  * they stand on, the verdict's last lines, environments side by side. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "report/page/html_views.h"
 #include "report/run/run_doc.h"
 #include "report/run/spread.h"
 #include "report/run/words.h"
-#include "report/tests/run_text.inc"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
 #define STAGE(lock, class, verdict, rate, p99)                                                     \

@@ -1,17 +1,10 @@
 /* The reader of capacity.json: a sound file as structs, and files that are wrong in one place
  * each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <math.h>
 
+#include "bench/tests/unit.h"
 #include "results/format/capacity_read.h"
 
 /* A sound file; %s and so on are not in it. */

@@ -1,17 +1,9 @@
 /* test_check_read: what a sound check.json becomes, and the one clear line for each that is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/format/check_read.h"
 
 #define LISTS                                                                                      \

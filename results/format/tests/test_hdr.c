@@ -1,19 +1,12 @@
 /* test_hdr: V2 text there and back, byte for byte as HdrHistogram's Java writes it, and texts that
  * lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <zlib.h>
 
 #include "bench/base/base64.h"
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/format/hdr.h"
 
 #define HEADER_BYTES 40

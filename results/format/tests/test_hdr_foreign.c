@@ -4,22 +4,14 @@
  * compares counts, percentiles and whole distributions, tag by tag. A Java runtime is enough;
  * nothing is compiled. Without the library the test is skipped, and says so; with CI=true it
  * fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/format/hlog.h"
 
 #define TAGS 5

@@ -1,15 +1,9 @@
 /* test_hist: the recorder against a sorted array, at its edges, and merged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/format/hist.h"
 
 #define MINUTE_NS INT64_C(60000000000)

@@ -1,15 +1,6 @@
 /* test_hlog: the very lines of a log, the tags that would break one, and disks that are full. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/clock.h"
+#include "bench/tests/unit.h"
 #include "results/format/hdr.h"
 #include "results/format/hlog.h"
 

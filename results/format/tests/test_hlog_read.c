@@ -1,19 +1,11 @@
 /* test_hlog_read: what our writer and others' wrote comes back; what was tampered with is one clear
  * line, and the lines behind it are still there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/format/hlog.h"
 #include "results/format/hlog_read.h"
 

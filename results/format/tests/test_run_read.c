@@ -1,15 +1,8 @@
 /* test_run_read: what a sound run.json becomes, and the one clear line for each that is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
+#include "bench/tests/unit.h"
 #include "results/format/hdr.h"
 #include "results/format/run_read.h"
 

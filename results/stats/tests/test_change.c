@@ -2,15 +2,9 @@
  * tests/tigerbeetle_test.py): its series and the points it finds in them; and against series made
  * from a seed, whose answer is known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/stats/change.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))

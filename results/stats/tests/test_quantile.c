@@ -1,15 +1,9 @@
 /* Intervals of quantiles: ranks against R 4.2's qbinom, those from batches against its survey
  * package, and both against series that are made from a seed and whose true quantile is known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/stats/quantile.h"
 
 static void ranks_are_those_of_r(void **state) {

@@ -1,13 +1,8 @@
 /* M/D/1 against Erlang's formula of 1909, which is not how the code does it: computed in R where
  * doubles suffice, and with 120 decimal digits (Python's decimal) where its sum cancels. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "results/stats/queue.h"
 
 static void near(double seen, double wanted, double part) {

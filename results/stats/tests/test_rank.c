@@ -2,13 +2,8 @@
  * examples (Hollander and Wolfe 1973, page 69: permeability of membranes) and others with ties and
  * without. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "results/stats/rank.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))

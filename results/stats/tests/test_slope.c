@@ -1,13 +1,8 @@
 /* The straight line against R 4.2's lm, also on its data set "cars", and fio's rule for a steady
  * state. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "results/stats/slope.h"
 
 static void near(double seen, double wanted) {

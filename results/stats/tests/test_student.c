@@ -1,12 +1,7 @@
 /* Student's t against R 4.2's pt and qt. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "results/stats/student.h"
 
 static void near(double seen, double wanted, double part) {

@@ -2,14 +2,9 @@
  * Practical Scalability Analysis; R's usl package: the SPEC SDM91 table) and against R 4.2's
  * nls(algorithm = "port"), an independent implementation, also for the intervals. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "bench/base/rng.h"
+#include "bench/tests/unit.h"
 #include "results/stats/usl.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))

@@ -1,0 +1,106 @@
+/* report_help: what the report's tests share: reports of a few lines of JSON, programs to run, and a
+ * folder of the test's own. Each function ends the test when it can't do its work, unless it says
+ * otherwise. Header only, since each test is one program. */
+#ifndef REPORT_TESTS_REPORT_HELP_H
+#define REPORT_TESTS_REPORT_HELP_H
+
+#include <sys/wait.h>
+
+#include "bench/tests/unit.h"
+#include "report/report.h"
+
+/* A group's setup and teardown: the folder is there, and is gone again with all that is in it. */
+static char folder[] = "/tmp/lockbench-report-XXXXXX";
+
+static inline int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+/* Runs argv (ends with NULL) with these extra "NAME=VALUE" (ends with NULL; may be NULL), output to
+ * the test's own. The exit code; 127 when it could not be started, 128 + signal when it was
+ * killed. */
+static inline int run_command(const char *const *argv, const char *const *env) {
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0) return 127;
+    if (pid == 0) {
+        for (; env && *env; env++) putenv((char *)*env);
+        execvp(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    int status;
+    if (waitpid(pid, &status, 0) != pid) return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* True when a program of this name is in PATH. */
+static inline bool has_program(const char *name) {
+    char path[4096];
+    const char *from = getenv("PATH");
+    while (from && *from) {
+        size_t length = strcspn(from, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)length, from, name);
+        if (access(path, X_OK) == 0) return true;
+        from += length + (from[length] == ':');
+    }
+    return false;
+}
+
+/* True in CI, where a test must not be skipped. */
+static inline bool in_ci(void) {
+    const char *ci = getenv("CI");
+    return ci && *ci && strcmp(ci, "false") != 0;
+}
+
+static inline int remove_folder(void **state) {
+    (void)state;
+    const char *const argv[] = {"rm", "-rf", folder, NULL};
+    return run_command(argv, NULL);
+}
+
+/* A report of one run with these stages: JSON objects, comma between. more: further members of the
+ * root, with a comma before each; "" for none. */
+static inline struct report *report_of(const char *stages, const char *more) {
+    struct lb_err err = {0};
+    size_t size = strlen(stages) + strlen(more) + 100;
+    char *text = malloc(size);
+    struct run **runs = calloc(1, sizeof(struct run *));
+    assert_non_null(text);
+    assert_non_null(runs);
+    snprintf(text, size, "{\"schema\":\"lockbench.run/1\"%s,\"stages\":[%s]}", more, stages);
+    runs[0] = run_parse(text, strlen(text), "run.json", &err);
+    assert_string_equal(err.text, "");
+    free(text);
+    struct report *report = report_make(runs, 1, &err);
+    assert_non_null(report);
+    return report;
+}
+
+/* The report rendered; malloced. */
+static inline char *render(const struct report *report, enum report_format format, bool color) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(report_write(report, format, color, out, &err), 0);
+    fclose(out);
+    return text;
+}
+
+/* A file's content; malloced. NULL when there is none. */
+static inline char *read_whole(const char *path) {
+    char *text = NULL;
+    size_t size;
+    FILE *in = fopen(path, "r");
+    if (!in) return NULL;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    for (int c; (c = fgetc(in)) != EOF;) fputc(c, out);
+    fclose(in);
+    fclose(out);
+    return text;
+}
+
+#endif
