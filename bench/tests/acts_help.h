@@ -3,7 +3,6 @@
 #ifndef BENCH_TESTS_ACTS_HELP_H
 #define BENCH_TESTS_ACTS_HELP_H
 
-#include "bench/tests/unit.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
