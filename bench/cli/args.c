@@ -72,7 +72,7 @@ struct reader {
     const struct args *args;
     void *values;
     int next;
-    const char *dashes; /* "" until a "--": which row takes an operand */
+    const char *dashes; /* "" before a "--", "--" after it: the row that takes an operand */
 };
 
 static const struct arg *find_arg(const struct command *command, const char *name, size_t len) {
@@ -139,8 +139,8 @@ static int read_option(struct reader *reader, const char *word, struct lb_err *e
     if (value && !arg->value)
         return err_set(err, LB_EXIT_USAGE, "%s: --%s takes no value", command, name);
     if (!value && arg->value) {
-        /* "--out --json" is a forgotten value rather than a folder of that name; "--out=--json" is
-         * not. */
+        /* "--out --json" is more likely a forgotten value than a folder called "--json";
+         * "--out=--json" means such a folder. */
         if (reader->next == args->argc || strncmp(args->argv[reader->next], "--", 2) == 0)
             return err_set(err, LB_EXIT_USAGE, "%s: --%s needs a value: --%s %s", command, name,
                            name, arg->value);

@@ -73,7 +73,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* What the search sets itself. */
+/* Refuses a --set of a key that the search sets. */
 static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     static const char *const own[] = {"load.arrival", "load.rates",   "load.sweep",
                                       "run.duration", "run.repeat",   "run.controls",
@@ -114,19 +114,19 @@ add_set(struct wish *wish, struct arena *arena, struct lb_err *err, const char *
     return arg_list_add(&wish->sets, text, arena, err);
 }
 
-/* What the search itself sets of the workload. */
+/* Adds the keys of the workload that the search sets. */
 static int add_sets(struct wish *wish, struct arena *arena, struct lb_err *err) {
     if (wish->hold && add_set(wish, arena, err, "load.hold=%.180s", wish->hold)) return -1;
     if (wish->keys && add_set(wish, arena, err, "load.keys=%.180s", wish->keys)) return -1;
-    /* What the plan is checked by must be of the kind that is searched: think times go with a
-     * closed loop only, and the workload's own rate says nothing here. */
+    /* The plan must have the kind of arrivals that is searched, since think times are only allowed
+     * in a closed loop. The rate itself has no meaning here. */
     if (add_set(wish, arena, err, "load.arrival=%s", wish->by_clients ? "closed" : "poisson:1/s"))
         return -1;
     if (!wish->by_clients) return 0;
     return add_set(wish, arena, err, "load.clients=%d", (int)wish->most);
 }
 
-/* What the options must be to each other. */
+/* Rules about several options, and defaults that depend on others. */
 static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) {
     if (!wish->slo_word) wish->slo_word = wish->by_clients ? SLO_BY_CLIENTS : SLO_BY_RATE;
     if (slo_parse(wish->slo_word, &wish->slo, err) != 0) {
@@ -134,12 +134,12 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
         return -1;
     }
     if (wish->by_clients && wish->slo.metric != METRIC_ACQUIRE)
-        return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --slo: in a closed loop (--clients) nothing falls due: "
-                       "promise acquire");
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "capacity: --slo: a closed loop (--clients) has no due times: promise acquire");
     if (!wish->by_clients && wish->slo.metric != METRIC_ACQUIRE_DUE)
         return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --slo: who arrives at a rate waits from when it was due: "
+                       "capacity: --slo: at a rate, a request waits from its due time: "
                        "promise acquire_due; acquire is for --clients");
     if (wish->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
@@ -156,7 +156,7 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return join_names(wish, arena, err) == 0 ? add_sets(wish, arena, err) : -1;
 }
 
-/* A plan has one number of clients here, and locks that are acquired one attempt after another. */
+/* Refuses a plan with several numbers of clients, with a latch, or without locks. */
 static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (plan->clients_count > 1)
         return err_set(err, LB_EXIT_USAGE,
@@ -193,7 +193,7 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
     return 0;
 }
 
-/* Saves and prints what was found. The exit code; said: what was printed of the run's end. */
+/* Saves and prints what was found. said: the last message of the run. Returns the exit code. */
 static int conclude(const struct wish *wish, const struct plan *plan, struct seek *seek,
                     const struct run_end *end, const char *said) {
     struct lb_err lost = {0};
@@ -204,7 +204,7 @@ static int conclude(const struct wish *wish, const struct plan *plan, struct see
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
-    /* Once more behind a table; else it has just been said. */
+    /* Repeated after the table; without a table it is the line above. */
     if (end->exit_code && (end->stages > 0 || strcmp(end->why, said) != 0))
         fprintf(stderr, "lockbench: %s\n", end->why);
     unanswered = seek_unanswered(seek);

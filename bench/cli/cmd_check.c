@@ -25,13 +25,13 @@
 struct wish {
     struct arg_list locks, sets;
     int64_t seed;
-    uint64_t seeds[SEEDS_MAX]; /* of --seeds, else --seed's one */
+    uint64_t seeds[SEEDS_MAX]; /* from --seeds, else the one of --seed */
     int seed_count, trials, jobs;
     const char *faults, *out;
     bool full, json, dry_run;
 };
 
-/* "redis-setnx,zk-lock" is two words. */
+/* Takes the names of one operand: "redis-setnx,zk-lock" has two. */
 static int read_locks(const struct lb_option *option, const char *text, void *values,
                       struct arena *arena, struct lb_err *err) {
     struct arg_list *locks = option_at(option, values);
@@ -56,7 +56,7 @@ static const struct lb_option_type type_locks = {
     .words = "names of locks, backends or primitives, all, controls",
 };
 
-/* "1..5": the seeds of the wish. */
+/* "1..5": fills the array of seeds. */
 static int read_seeds(const struct lb_option *option, const char *text, void *values,
                       struct arena *arena, struct lb_err *err) {
     struct wish *wish = values;
@@ -150,7 +150,7 @@ static int usual_jobs(void) {
     return jobs < JOBS_USUAL_MAX ? jobs : JOBS_USUAL_MAX;
 }
 
-/* In CI what the machine lacks is a failure: nobody reads the list of what was skipped there. */
+/* In CI a missing server or library is a failure, since nobody reads what a job has left out. */
 static bool missed_in_ci(const struct matrix *matrix) {
     const char *ci = getenv("CI");
     for (int i = 0; ci && strcmp(ci, "true") == 0 && i < matrix->skip_count; i++) {
@@ -159,7 +159,7 @@ static bool missed_in_ci(const struct matrix *matrix) {
     return false;
 }
 
-/* What the result means, said in one line when it is not all well. */
+/* Prints one line if anything is wrong. Returns the exit code. */
 static int conclude(const struct matrix *matrix, const struct result *result, bool interrupted) {
     struct result_sum sum = result_sum(result);
     if (interrupted) {
@@ -202,8 +202,8 @@ static int print_report(const struct result *result, const char *folder, struct 
     return rc;
 }
 
-/* On standard output as asked for, and as files beside check.json. What fails here costs no
- * result: it is said. */
+/* Prints the report and writes its files beside check.json. An error is only printed, since the
+ * result itself is saved. */
 static void report_result(const struct result *result, bool json, bool saved, const char *folder) {
     struct lb_err err = {0};
     int rc = 0;
@@ -298,7 +298,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
         code = LB_EXIT_OK;
         goto out;
     }
-    /* What is shown, and what each cell's own command needs of it. */
+    /* The command for the report, and what the commands of its cells share. */
     command = shell_command(given->argc, given->argv);
     more = shell_sets(wish->sets.item, wish->sets.count);
     if (!command || !more) {

@@ -23,7 +23,7 @@ static const char *const status_names[] = {"ok", "warn", "missing"};
 
 struct ready {
     int locks, of;
-    bool all; /* nothing is missing at all */
+    bool all; /* nothing is missing */
 };
 
 static struct ready count_ready(struct available *available, const struct doctor *checks) {

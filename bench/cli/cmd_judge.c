@@ -1,5 +1,5 @@
-/* cmd_judge: `lockbench judge FILE...|RUN...`: judges saved histories again, and tells their
- * verdict and what contradicts what. It reads, and asks no server. */
+/* cmd_judge: `lockbench judge FILE...|RUN...`: judges saved histories again, and prints the verdict
+ * and the operations that contradict each other. It reads files only. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static void print_judgement(const char *path, const struct oplog_file *file,
     for (int i = 0; i < count; i++) print_line(rules, &lines[i]);
 }
 
-/* The worst verdict so far goes up. 0, or -1 with err. */
+/* Raises *worst to the verdict of this file. 0, or -1 with err. */
 static int judge_file(const char *path, enum oplog_verdict *worst, struct lb_err *err) {
     struct oplog_file file;
     struct book book = {0};

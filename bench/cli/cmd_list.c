@@ -36,7 +36,7 @@ static int print_json(json_t *root, struct lb_err *err) {
     return result == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "the list could not be written");
 }
 
-/* 0 when the name is known. */
+/* 0 if the name is known, -1 with err and the nearest name. */
 static int look_up(const struct list *list, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];

@@ -30,7 +30,7 @@ struct wish {
     int64_t keys, hold_ns; /* hold_ns: -1 = not given */
     const char *slo_word, *lock, *topology;
     enum format format;
-    struct planner_ask ask; /* what the arguments come to */
+    struct planner_ask ask; /* made from the arguments */
     char slo[80];
 };
 
@@ -99,7 +99,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* What the planner is asked: NAN where nothing was given. */
+/* Fills the question to the planner, with NAN for what was not given. */
 static int fill_ask(struct wish *wish, struct lb_err *err) {
     struct stage_promise slo;
     const char *word = wish->slo_word;
@@ -135,8 +135,8 @@ static int add_file(struct files *files, const char *path, struct lb_err *err) {
 
 static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err);
 
-/* No link (results/latest): it would count one twice. d_type would say so, but not on every file
- * system. */
+/* Links are left out, since results/latest would count one result twice. lstat tells a link on every
+ * file system; d_type does not. */
 static int add_entry(struct files *files, const char *folder, const char *name, int deep,
                      struct lb_err *err) {
     char *path = NULL;
@@ -151,7 +151,7 @@ static int add_entry(struct files *files, const char *folder, const char *name, 
     return failed;
 }
 
-/* Every capacity.json in a folder and below it. */
+/* Adds every capacity.json in a folder and below it. */
 static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err) {
     if (capacity_is(folder)) return add_file(files, folder, err);
     struct dirent **entries = NULL;

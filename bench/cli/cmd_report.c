@@ -17,7 +17,7 @@
 struct wish {
     struct arg_list runs;
     enum report_format format;
-    const char *out; /* NULL: not said */
+    const char *out; /* NULL = not given */
 };
 
 #define FORMAT offsetof(struct wish, format)
@@ -46,7 +46,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* What is shown: runs, or a check. */
+/* Runs, or a check. */
 struct saved {
     struct report *report;
     struct check *check; /* NULL: runs */
@@ -68,7 +68,7 @@ static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "report: %s: %s", path, strerror(errno));
 }
 
-/* A plain write, for devices and pipes too. called: what the user calls that path. */
+/* Opens the path and writes; devices and pipes work, too. called: the path that the user gave. */
 static int write_open(const struct saved *saved, enum report_format format, const char *path,
                       const char *called, struct lb_err *err) {
     FILE *out = fopen(path, "we");
@@ -79,7 +79,7 @@ static int write_open(const struct saved *saved, enum report_format format, cons
     return rc;
 }
 
-/* Beside its place first, then renamed: who reads it never sees half of it. */
+/* Writes a new file beside the path and renames it, so that no reader sees half of a report. */
 static int write_file(const struct saved *saved, enum report_format format, const char *path,
                       struct lb_err *err) {
     char *fresh = NULL;
@@ -93,7 +93,7 @@ static int write_file(const struct saved *saved, enum report_format format, cons
     return rc;
 }
 
-/* A device or pipe (/dev/stdout) can't be renamed onto. */
+/* Whether a file may be renamed to this path: not if it is a device or a pipe (/dev/stdout). */
 static bool is_plain(const char *path) {
     struct stat status;
     return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
@@ -119,7 +119,7 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     return 0;
 }
 
-/* A check is shown alone: its matrix has no place beside runs. */
+/* Reads the runs, or one check: a check is not shown together with runs. */
 static int load(const struct wish *wish, struct saved *saved, struct lb_err *err) {
     for (int i = 0; i < wish->runs.count; i++) {
         if (!check_is(wish->runs.item[i])) continue;

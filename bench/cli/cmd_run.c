@@ -95,8 +95,7 @@ static void print_result(const struct run_end *end, bool as_json) {
     command_main(&command_report, 3, argv);
 }
 
-/* In CI a backend that is left out is a failure: nobody reads the list of what was skipped
- * there. */
+/* In CI a lock that is left out is a failure, since nobody reads what a job has left out. */
 static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     const char *ci = getenv("CI");
     size_t i;
@@ -104,7 +103,7 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     if (!ci || strcmp(ci, "true") != 0) return false;
     json_array_foreach(plan->skipped, i, skip) {
         const char *install = json_string_value(json_object_get(skip, "install"));
-        if (!install) continue; /* it can't do what this workload asks: nothing is missing */
+        if (!install) continue; /* the lock does not suit this workload: nothing is missing */
         snprintf(end->why, sizeof end->why, "CI: %s was left out: %s (install: %s)",
                  json_string_value(json_object_get(skip, "lock")),
                  json_string_value(json_object_get(skip, "reason")), install);
@@ -141,7 +140,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     bool shown = end.stages > 0 && end.saved[0];
     if (shown) print_result(&end, wish->json);
     if (end.saved[0]) fprintf(stderr, "saved in %s\n", end.saved);
-    /* Once more behind a table; else it has just been said. */
+    /* Repeated after the table; without a table it is the line above. */
     if (end.exit_code && (shown || strcmp(end.why, progress.said) != 0)) {
         fprintf(stderr, "lockbench: %s\n", end.why);
     }
@@ -158,8 +157,8 @@ static struct plan *load(const struct plan_wish *usual, const char *workload, co
     return plan_load(&wish, err);
 }
 
-/* The plan of --against...'s runs. *ret: NULL when that is another program's business. 0, or -1
- * with err. */
+/* The plan of the base. *ret stays NULL if the base is run by another build, which makes its own
+ * plan. 0, or -1 with err. */
 static int load_base(const struct wish *wish, const struct plan_wish *usual, struct plan **ret,
                      struct lb_err *err) {
     const char *workload, *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
@@ -183,7 +182,7 @@ static bool is_lock(const struct plan *plan, const char *name) {
     return plan->lock_count == 1 && name && strcmp(plan->locks[0].lock->name, name) == 0;
 }
 
-/* --against-lock pairs two names. base: NULL = another program knows its locks. */
+/* --against-lock needs one lock on each side. base: NULL = another build has the plan. */
 static int check_pair(const struct wish *wish, const struct plan *plan, const struct plan *base,
                       struct lb_err *err) {
     const char *lock = wish->repeat.lock;
@@ -195,7 +194,7 @@ static int check_pair(const struct wish *wish, const struct plan *plan, const st
         "--lock NEW --against-lock BASE");
 }
 
-/* Several whole runs: in processes of their own, so that nothing is left from one to the next. */
+/* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */
 static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
                        const struct plan *plan, struct lb_err *err) {
     char results[512];

@@ -34,7 +34,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Without names: every backend's topology that this machine can run. */
+/* Fills in the names: the default topology of each backend that can run here. */
 static int name_all(struct wish *wish, const char *folder, struct arena *arena,
                     struct lb_err *err) {
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
@@ -53,8 +53,8 @@ static int name_all(struct wish *wish, const char *folder, struct arena *arena,
     return err_set(err, LB_EXIT_MACHINE, "up: no server can run here; see `lockbench doctor`");
 }
 
-/* A backend's name means its default topology, an unknown one gets the nearest of the scripts that
- * are there. */
+/* Replaces a backend's name by its default topology. The error for an unknown name has the nearest
+ * topology. */
 static int check_names(struct wish *wish, const char *folder, struct lb_err *err) {
     DIR *dir = opendir(folder);
     if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
@@ -69,7 +69,7 @@ static int check_names(struct wish *wish, const char *folder, struct lb_err *err
             if (entry->d_name[0] == '.') continue;
             known |= strcmp(entry->d_name, wish->names.item[i]) == 0;
             nearest_offer(&nearest, entry->d_name);
-            if (nearest.best == entry->d_name) { /* which the next readdir may write over */
+            if (nearest.best == entry->d_name) { /* the next readdir may overwrite it */
                 snprintf(best, sizeof best, "%.60s", entry->d_name);
                 nearest.best = best;
             }
@@ -133,7 +133,7 @@ static void print_json(struct topo *const *topos, const struct wish *wish) {
     fflush(stdout);
 }
 
-/* Until Ctrl-C, or until a server ends. */
+/* Waits for Ctrl-C, or until a server ends: then -1 with err. */
 static int watch(struct topo *const *topos, int count, const volatile sig_atomic_t *interrupts,
                  struct lb_err *err) {
     int result = LB_EXIT_OK;

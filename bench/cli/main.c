@@ -32,7 +32,7 @@ static void help(FILE *out) {
         "interrupted (what was measured is saved).\n");
 }
 
-/* Output that was cut is no success. */
+/* The exit code; a failed write to standard output is an error. */
 static int flushed(int code) {
     errno = 0;
     bool lost = fflush(stdout) != 0 || ferror(stdout);

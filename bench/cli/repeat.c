@@ -52,7 +52,7 @@ int repeat_base(const struct repeat_wish *wish, const char *workload, const char
             "that may be run",
             against);
     } else {
-        *ret_workload = against; /* plan_load knows the names */
+        *ret_workload = against; /* the name of a workload: plan_load checks it */
     }
     return 0;
 }
@@ -88,12 +88,12 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
     return failed ? -1 : 0;
 }
 
-/* ---- what is seen meanwhile ---- */
+/* ---- progress ---- */
 
 struct show {
     const struct repeat_ask *ask;
     bool terminal;
-    bool other_plan; /* the base's is another one, in so many words: no reason to refuse */
+    bool other_plan; /* the user asked for another plan, so a difference is no reason to refuse */
     const char *folder;
 };
 
@@ -144,7 +144,7 @@ static struct compare *compare_sides(const struct show *show, const char *partia
     return compare_make(&ask, err);
 }
 
-/* Once each side has a run: what can't be compared need not be measured for an hour. */
+/* Called when each side has a run: runs that can't be compared are not worth an hour. */
 static int check_early(void *arg, struct lb_err *err) {
     struct compare *compare = compare_sides(arg, NULL, err);
     if (!compare) return -1;
@@ -163,8 +163,7 @@ static int save_comparison(const struct compare *compare, const char *folder, st
     return failed;
 }
 
-/* Prints and saves what both sides come to. The exit code of `lockbench compare`, or -1 with
- * err. */
+/* Prints and saves the comparison. The exit code of `lockbench compare`, or -1 with err. */
 static int conclude(const struct show *show, const struct alternate_end *end, int all,
                     struct lb_err *err) {
     char partial[100] = "";
@@ -203,7 +202,7 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
             lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "");
 }
 
-/* Of a comparison and of the runs themselves: what was found comes first, then what went wrong. */
+/* The exit code: the finding of the comparison first, then the failure of a run. */
 static int exit_of(int compared, const struct alternate_end *end) {
     if (end->interrupted) return LB_EXIT_INTERRUPTED;
     bool unsure = compared == LB_EXIT_OK || compared == LB_EXIT_INCONCLUSIVE;

@@ -1,5 +1,5 @@
-/* arena: see arena.h. One malloc a piece: plans are small and made once, so pooling would win
- * nothing. */
+/* arena: see arena.h. One malloc for each piece: plans are small and made once, so pools would
+ * save nothing. */
 #include "bench/option/arena.h"
 
 #include <stdalign.h>

@@ -21,7 +21,7 @@ int option_set(const struct lb_option *option, void *values, const char *text, c
     if (*text == '\0') {
         return err_set(err, LB_EXIT_USAGE, "%s: the value is missing; allowed: %s", place, allowed);
     }
-    /* A hint has named the right value, and the reason its neighbours. */
+    /* A text that ends with "did you mean 'x'?" has listed what is allowed. */
     bool hinted = why.text[strlen(why.text) - 1] == '?';
     return err_set(err, LB_EXIT_USAGE, "%s: %s%s%s", place, why.text,
                    hinted ? "" : "; allowed: ", hinted ? "" : allowed);

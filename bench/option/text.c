@@ -1,4 +1,4 @@
-/* text: see text.h. Locale-free where it matters: the program never calls setlocale. */
+/* text: see text.h. The decimal point is a dot everywhere, since the program never calls setlocale. */
 #include "bench/option/text.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb
     if (len == 0 || digits[len]) {
         return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a whole number", text);
     }
-    /* 19 digits may overflow; the ranges are far below, so they are only "out of range". */
+    /* 19 digits may overflow. All ranges are far smaller, so any such number is out of range. */
     int64_t value = len > 18 ? INT64_MAX : strtoll(digits, NULL, 10);
     if (*text == '-') value = -value;
     if (value < min || value > max) {
@@ -112,7 +112,7 @@ int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret
     return 0;
 }
 
-/* The largest unit that needs no more than three decimals; minutes and hours only when whole. */
+/* In the largest unit that needs at most three decimals; minutes and hours only as whole numbers. */
 char *duration_text(int64_t ns, char *text, size_t size) {
     if (ns == 0) {
         snprintf(text, size, "0");
@@ -151,7 +151,7 @@ int text_bool(const char *text, bool *ret, struct lb_err *err) {
     return err_set(err, LB_EXIT_USAGE, "'%.40s' is neither yes nor no", text);
 }
 
-/* Steps through "a,b,c"; false at the end. */
+/* Takes the next name from "a,b,c". False at the end. */
 static bool next_choice(const char **at, const char **ret_name, int *ret_len) {
     if (**at == '\0') return false;
     *ret_name = *at;

@@ -7,7 +7,7 @@
 #include "bench/option/option.h"
 #include "bench/option/text.h"
 
-/* A table's limits are doubles; the greatest whole ones are not exact there. */
+/* Limits are doubles, which do not hold the largest int64_t exactly. */
 static int64_t whole_limit(double limit) {
     if (limit >= 0x1p63) return INT64_MAX;
     return limit <= -0x1p63 ? INT64_MIN : (int64_t)limit;
@@ -65,7 +65,7 @@ static void format_int(const struct lb_option *option, const void *values, char 
     }
 }
 
-/* "none, or " where a word means 0. */
+/* Begins the text with "none, or " if a word means 0. Returns how many characters. */
 static size_t allow_zero_word(const struct lb_option *option, char *text, size_t size) {
     if (!option->choices) return 0;
     snprintf(text, size, "%s, or ", option->choices);

@@ -94,7 +94,8 @@ static struct target find_target(const struct draft *draft, const char *name) {
     return target;
 }
 
-/* A key that its section doesn't have: the nearest that it has, or the section where the key is. */
+/* The error for a key that its section does not have. It names the nearest key of that section, or
+ * the section that has the key. */
 static int unknown_key(const struct setting *setting, const struct target *target,
                        const char *place, struct lb_err *err) {
     struct nearest nearest;
@@ -129,7 +130,7 @@ static int unknown_section(const struct setting *setting, const char *place, str
 int draft_apply(struct draft *draft, const struct setting *setting, struct lb_err *err) {
     char place[256];
     setting_place(setting, place, sizeof place);
-    /* Every value goes into run.json, which is UTF-8. */
+    /* run.json has every value, and is UTF-8. */
     json_t *probe = json_string(setting->value);
     if (!probe) return err_set(err, LB_EXIT_USAGE, "%s: the value is not UTF-8 text", place);
     json_decref(probe);
@@ -141,7 +142,7 @@ int draft_apply(struct draft *draft, const struct setting *setting, struct lb_er
                               err);
     }
     if (target.count == 0) return unknown_section(setting, place, err);
-    /* A driver that was built without its library may lack its options too. Its lock will be left
-     * out, so a workload that sets them still runs here. */
+    /* A driver that was built without its library may lack its options, too. The plan leaves its
+     * locks out, so a workload that sets these options still runs. */
     return target.missing ? 0 : unknown_key(setting, &target, place, err);
 }

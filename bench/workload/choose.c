@@ -13,7 +13,7 @@ struct obstacle {
     const char *reason, *install;
 };
 
-/* What a latch can't do in this plan, or NULL. Its clients wait for each other, in rounds. */
+/* Why this plan does not suit a latch, whose clients wait for each other in rounds; or NULL. */
 static const char *latch_obstacle(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++)
@@ -27,7 +27,7 @@ static const char *latch_obstacle(const struct plan *plan) {
     return NULL;
 }
 
-/* What the plan asks of a lock that this one can't do, or NULL. */
+/* The ability that the plan needs and the lock does not have, as an error text; or NULL. */
 static const char *missing_ability(const struct plan *plan, const struct lb_lock *lock) {
     bool shared = false;
     for (int i = 0; i < plan->readers_count; i++) shared |= plan->readers[i] > 0;
@@ -56,14 +56,14 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
         {plan->bound > LB_SLOTS_MAX && (lock->caps & LB_CAP_SLOTS),
          "has at most 64 segments (acquire.bound)"},
     };
-    if (lock->caps & LB_CAP_BASELINE) return NULL; /* does nothing, whatever is asked */
+    if (lock->caps & LB_CAP_BASELINE) return NULL; /* a baseline does nothing in any plan */
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         if (needs[i].missing) return needs[i].reason;
     }
     return lock->primitive == LB_LATCH ? latch_obstacle(plan) : NULL;
 }
 
-/* What this machine lacks to run a lock as the plan has it. */
+/* What this machine lacks to run the lock on the plan's topologies with the plan's durability. */
 static struct obstacle machine_obstacle(const struct plan *plan, const struct lb_lock *lock,
                                         const struct plan_wish *wish) {
     struct obstacle obstacle = {0};
@@ -99,8 +99,8 @@ static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct
     return err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-/* A control as "all" brings it in: one that any contention exposes runs with the others; another
- * one only with run.controls = exposed, by a plan of its own. */
+/* Adds a control that "all" has brought and that needs more than contention to be exposed: only with
+ * run.controls = exposed, and with a plan of its own. */
 static int add_control(struct draft *draft, const struct lb_lock *lock,
                        const struct plan_wish *wish, struct lb_err *err) {
     struct plan *plan = draft->plan;
@@ -165,7 +165,7 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
     return 0;
 }
 
-/* One lock as "all" brings it in. */
+/* Adds one lock of a group. */
 static int add_from_group(struct draft *draft, int index, const struct plan_wish *wish,
                           struct lb_err *err) {
     const struct lb_lock *lock = registry_locks()[index];
@@ -174,7 +174,8 @@ static int add_from_group(struct draft *draft, int index, const struct plan_wish
                      : add_lock(draft, index, false, wish, err);
 }
 
-/* A name, a name with a "?" behind (only if it can run here), or a group. */
+/* Adds what a word means: a lock, a lock with a "?" behind it (only if it can run here), or a
+ * group. */
 static int add_word(struct draft *draft, char *word, const struct plan_wish *wish,
                     struct lb_err *err) {
     size_t len = strlen(word);

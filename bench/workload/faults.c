@@ -18,7 +18,7 @@
 #define WIRES (CLIENTS | 1 << TARGET_ALL)
 #define BETWEEN (WIRES | 1 << TARGET_REPLICATION)
 
-/* How each kind behaves. */
+/* The properties of each injection. */
 static const struct {
     enum fault_on on;
     bool lasts;
@@ -117,7 +117,8 @@ static void allowed_span(const struct lb_option *option, char *text, size_t size
              duration_text((int64_t)option->max, high, sizeof high));
 }
 
-/* "first" as people write it, and "first_ns" as a number: null where it is none or drawn. */
+/* Two members: "first" as people write it, and "first_ns" as a number, which is null when the span
+ * is none or is drawn. */
 static int json_span(const struct lb_option *option, const void *values, json_t *object) {
     const struct span *span = option_in(option, values);
     bool fixed = span->from_ns == span->to_ns && !(option->choices && span_is_none(span));
@@ -227,7 +228,7 @@ bool plan_steps_clocks(const struct plan *plan) {
     return any;
 }
 
-/* The targets that a kind can have, in words. */
+/* The targets that an injection can have, in words. Returns text. */
 static char *targets_text(enum injection kind, char *text, size_t size) {
     size_t used = 0;
     for (int target = 0; target <= TARGET_NODE; target++) {

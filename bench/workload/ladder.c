@@ -1,4 +1,4 @@
-/* ladder: numbers that get a stage each; see shape.h. */
+/* ladder: lists of numbers, each of which gets a stage of its own; see shape.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static int add_range(struct ladder *ladder, const char *text, const char *dots,
     return add_step(ladder, high, err);
 }
 
-/* How many steps there are stands right behind them in the struct. */
+/* The number of steps is the member behind the steps in struct plan. */
 static int *count_of(const void *steps) {
     return (int *)(uintptr_t)steps + PLAN_LADDER_MAX;
 }

@@ -9,8 +9,8 @@
 /* The words that mean several locks, beside the names of backends and primitives. */
 static const char *const groups[] = {"all", "one-of-each", "controls", NULL};
 
-/* The first lock of its backend in the list; and the controls that any contention exposes, so that
- * the checks are tried. */
+/* The first lock of each backend; and the controls that any contention exposes, so that a run shows
+ * that its checks work. */
 static bool is_one_of_each(const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
     for (int i = 0; registry_locks()[i] != lock; i++) {

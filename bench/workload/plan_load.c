@@ -1,5 +1,5 @@
-/* plan_load: makes a plan of a workload file and a command line; see plan.h. Writing one is in write.c,
- * its stages are in stages.c. */
+/* plan_load: makes a plan from a workload file and a command line; see plan.h. write.c prints plans,
+ * stages.c lists their stages. */
 #define _GNU_SOURCE
 #include "bench/workload/plan.h"
 
@@ -13,7 +13,8 @@
 #include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"
 
-/* The file's name without folder and ending, as far as it is fit for a name. */
+/* The name of a workload that has none: its file's, without folder and ending, with "_" in place of
+ * characters that a name must not have. */
 static const char *name_from_path(const char *path, struct arena *arena) {
     const char *slash = strrchr(path, '/');
     char name[41];
@@ -28,7 +29,7 @@ static const char *name_from_path(const char *path, struct arena *arena) {
     return arena_text(arena, *name ? name : "workload");
 }
 
-/* Of a --set that has no '.' before its '='. */
+/* The error for a --set that has no '.' before its '='. */
 static int refuse_without_section(const char *text, struct lb_err *err) {
     size_t len = strcspn(text, "=");
     char key[64] = "";
@@ -45,7 +46,7 @@ static int refuse_without_section(const char *text, struct lb_err *err) {
 static int read_set(const char *text, struct arena *arena, struct setting *ret,
                     struct lb_err *err) {
     const char *equals = strchr(text, '=');
-    /* The last one: "fault.2" has one of its own. */
+    /* The last dot: the name of the section "fault.2" has a dot, too. */
     const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
     char section[64], key[64], value[4096];
     if (!dot) return refuse_without_section(text, err);
@@ -54,7 +55,7 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
         text_trim(equals + 1, strlen(equals + 1), value, sizeof value)) {
         return err_set(err, LB_EXIT_USAGE, "--set %.80s...: too long", text);
     }
-    /* Such a value could not stand in a workload file, and a printed plan must read back. */
+    /* A workload file could not have such a value, and a printed plan must be readable again. */
     if (strpbrk(value, "\n\r") || *value == ';' || *value == '#' || strstr(value, " ;") ||
         strstr(value, " #") || strstr(value, "\t;") || strstr(value, "\t#")) {
         return err_set(err, LB_EXIT_USAGE,

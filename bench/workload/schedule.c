@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Keeps the arrivals' draws apart from the clients' own streams of the same seed. */
+/* Other random numbers than those of the clients with the same seed. */
 #define STREAM (UINT64_C(1) << 40)
 
 /* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A

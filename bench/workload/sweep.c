@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-#define STREAM (UINT64_C(1) << 41) /* apart from arrivals and clients of the same seed */
+#define STREAM                                                                                     \
+    (UINT64_C(1)                                                                                   \
+     << 41) /* other random numbers than those of arrivals and clients with the same seed */
 
 static const char *const orders[] = {"as-listed", "up", "down", "shuffled", "mirror"};
 
@@ -50,7 +52,7 @@ int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUN
         for (int i = 0; i < count / 2; i++) swap_rungs(&rungs[i], &rungs[count - 1 - i]);
         up = 0;
     }
-    /* The top is measured once: it is the end of one way and the begin of the other. */
+    /* The highest rung is measured once: the way up ends there and the way down begins there. */
     if (plan->sweep == SWEEP_MIRROR) {
         for (int i = count - 2; i >= 0; i--) rungs[count++] = rungs[i];
     }

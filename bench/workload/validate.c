@@ -1,5 +1,5 @@
-/* validate: what a plan's values must be to each other. An error names the key that should change;
- * what is allowed but perhaps not meant becomes a warning. */
+/* validate: rules about several values of a plan. An error names the key that should change. A
+ * combination that is allowed, but is perhaps a mistake, gives a warning. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -26,7 +26,8 @@ static int fewest_clients(const struct plan *plan) {
     return few;
 }
 
-/* An error at the place where a value was set, or at its default. number: of the fault section. */
+/* Fills err with the key, where its value was set (or that it is the default), and why it is wrong.
+ * number: which fault section. Always -1. */
 static int refuse_key(const struct draft *draft, struct lb_err *err, const char *section_name,
                       int number, const char *key, const char *why) {
     int unused;
@@ -73,7 +74,7 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
-/* The keys whose values don't go with those of others: the first of them is the error. */
+/* Refuses the first key whose value contradicts the value of another key. */
 static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     int most = most_clients(plan);
@@ -122,7 +123,7 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
     return check_faults(draft, err);
 }
 
-/* No lock can serve more than one holder a key at a time. */
+/* A key has one holder at a time, so it can't be held for more than one second a second. */
 static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
     if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode == MODE_TRY) return;

@@ -1,5 +1,5 @@
-/* workloads: see workloads.h. It reads names and summaries only; plan_load says whether a file is
- * right. */
+/* workloads: see workloads.h. It reads names and summaries only; plan_load checks the
+ * rest of a file. */
 #include "bench/workload/workloads.h"
 
 #include <dirent.h>
@@ -41,8 +41,8 @@ static int describe(struct workload_file *file, struct arena *arena, struct lb_e
     return 0;
 }
 
-/* Adds those of one folder; prefix: what their names begin with. A folder that is not there has
- * none. */
+/* Adds the workloads of one folder. Their names begin with prefix. A missing folder has none if
+ * there is a prefix. */
 static int add_folder(const char *folder, const char *prefix, struct workload_list *list,
                       struct lb_err *err) {
     struct dirent **entries = NULL;
@@ -112,7 +112,7 @@ int workload_path(const char *folder, const char *wish, char *ret_path, size_t s
         size_t used = strlen(names);
         found = found || strcmp(list.item[i].name, wish) == 0;
         nearest_offer(&nearest, list.item[i].name);
-        if (strchr(list.item[i].name, '/')) continue; /* so many that they would hide the others */
+        if (strchr(list.item[i].name, '/')) continue; /* there are too many of them to list */
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", list.item[i].name);
     }
     if (result == 0 && found) {

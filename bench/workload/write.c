@@ -1,10 +1,11 @@
-/* write: a plan as text and as JSON; see plan.h. What it prints reads back as the same plan. */
+/* write: a plan as text and as JSON; see plan.h. The text is a workload file that gives the same
+ * plan again. */
 #include <string.h>
 
 #include "bench/workload/plan.h"
 #include "bench/workload/sections.h"
 
-/* Locks often share a backend: its options are written with the first of them. */
+/* Whether a lock is the first of its backend: the backend's options are printed once. */
 static bool first_of_backend(const struct plan *plan, int index) {
     for (int i = 0; i < index; i++) {
         bool printed = !plan->locks[i].plan;
@@ -82,11 +83,13 @@ void plan_print(const struct plan *plan, FILE *out) {
     }
     print_sections(plan, out);
     for (int i = 0; i < plan->lock_count; i++) {
-        if (!plan->locks[i].plan) print_lock(plan, i, out); /* else its own workload has them */
+        if (!plan->locks[i].plan)
+            print_lock(plan, i, out); /* a lock with a plan of its own has its options there */
     }
 }
 
-/* The object of a name in parent, made if it isn't there; borrowed. */
+/* The member of parent with that name, a new empty object if there is none; borrowed. NULL when out
+ * of memory. */
 static json_t *object_of(json_t *parent, const char *name) {
     json_t *object = json_object_get(parent, name);
     if (object) return object;
