@@ -172,10 +172,12 @@ lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, 
 	@bench/lint $(B) '$(DEFS) $(INCS)'
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
+fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema
+	@$< results
 install: lockbench ## copy the program and its folders to $(DESTDIR)$(PREFIX)
 	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all run check quick test tests asan tsan fuzz bench lint table install clean help
+.PHONY: all run check quick test tests asan tsan fuzz bench lint table fields install clean help

@@ -23,8 +23,9 @@ static void add_cell(struct doc *doc, const struct check_view *view,
     add_text(doc, lock->token ? "true" : "false");
     add_text(doc, lock->control ? "true" : "false");
     add_text(doc, cell->recovered > 0 ? "true" : cell->recovered == 0 ? "false" : NULL);
-    for (const struct result_field *field = check_cell_fields(); field->path; field++)
-        field_cell(doc, field, cell);
+    for (const struct result_field *field = check_cell_fields(); field->path; field++) {
+        if (result_field_in_reports(field)) field_cell(doc, field, cell);
+    }
 }
 
 int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err) {
@@ -32,8 +33,10 @@ int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err
     doc_table(&doc, NULL, NULL);
     for (size_t c = 0; c < sizeof of_lock / sizeof *of_lock; c++)
         doc_column(&doc, &(struct doc_column){.title = of_lock[c]});
-    for (const struct result_field *field = check_cell_fields(); field->path; field++)
-        doc_column(&doc, &(struct doc_column){.title = field->path});
+    for (const struct result_field *field = check_cell_fields(); field->path; field++) {
+        if (result_field_in_reports(field))
+            doc_column(&doc, &(struct doc_column){.title = field->path});
+    }
     for (int i = 0; i < view->check->cell_count; i++) add_cell(&doc, view, &view->check->cells[i]);
     doc_end(&doc);
     return doc_write_and_free(&doc, DOC_CSV, false, out, err);

@@ -25,73 +25,133 @@ const char *capacity_limit_name(enum capacity_limit limit) {
     return limit == CAPACITY_LIMIT_NONE ? NULL : limits[limit - 1];
 }
 
-#define AT(member) offsetof(struct capacity, member)
-static const struct result_field root_fields[] = {
-    {.path = "tool.name", .kind = RESULT_TEXT, .offset = AT(tool_name)},
-    {.path = "tool.version", .kind = RESULT_TEXT, .offset = AT(tool_version)},
-    {.path = "command", .kind = RESULT_TEXT, .offset = AT(command)},
-    {.path = "started_at", .kind = RESULT_TEXT, .offset = AT(started_at)},
-    {.path = "ended_at", .kind = RESULT_TEXT, .offset = AT(ended_at)},
-    {.path = "partial_reason", .kind = RESULT_TEXT, .offset = AT(partial_reason)},
-    {.path = "partial", .kind = RESULT_FLAG, .offset = AT(partial)},
-    {.path = NULL},
-};
-#undef AT
+#define ROW(type, kind_, member, path_, ...)                                                       \
+    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
+#define NO_MEMBER(kind_, path_, ...)                                                               \
+    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
 
-#define AT(member) offsetof(struct capacity_lock, member)
-static const struct result_field lock_fields[] = {
-    {.path = "lock", .kind = RESULT_TEXT, .offset = AT(lock)},
-    {.path = "backend", .kind = RESULT_TEXT, .offset = AT(backend)},
-    {.path = "primitive", .kind = RESULT_TEXT, .offset = AT(primitive)},
-    {.path = "topology", .kind = RESULT_TEXT, .offset = AT(topology)},
-    {.path = "durability", .kind = RESULT_TEXT, .offset = AT(durability)},
-    {.path = "durability_class", .kind = RESULT_TEXT, .offset = AT(durability_class)},
-    {.path = "guarantee", .kind = RESULT_TEXT, .offset = AT(guarantee)},
-    {.path = "server", .kind = RESULT_TEXT, .offset = AT(server)},
-    {.path = "executor.threads", .kind = RESULT_REAL, .offset = AT(threads)},
-    {.path = "executor.processes", .kind = RESULT_REAL, .offset = AT(processes)},
-    {.path = "slo.text", .kind = RESULT_TEXT, .offset = AT(slo)},
-    {.path = "slo.metric", .kind = RESULT_TEXT, .offset = AT(metric)},
-    {.path = "slo.quantile", .kind = RESULT_REAL, .offset = AT(quantile)},
-    {.path = "slo.limit_ns", .kind = RESULT_REAL, .offset = AT(limit_ns)},
-    {.path = "by", .kind = RESULT_TEXT, .offset = AT(by_word)},
-    {.path = "hold", .kind = RESULT_TEXT, .offset = AT(hold)},
-    {.path = "think", .kind = RESULT_TEXT, .offset = AT(think)},
-    {.path = "keys", .kind = RESULT_TEXT, .offset = AT(keys)},
-    {.path = "key_distribution", .kind = RESULT_TEXT, .offset = AT(key_distribution)},
-    {.path = "clients", .kind = RESULT_REAL, .offset = AT(clients)},
-    {.path = "violated", .kind = RESULT_FLAG, .offset = AT(violated)},
-    {.path = "answer.value", .kind = RESULT_REAL, .offset = AT(value)},
-    {.path = "answer.low", .kind = RESULT_REAL, .offset = AT(low)},
-    {.path = "answer.high", .kind = RESULT_REAL, .offset = AT(high)},
-    {.path = "answer.level", .kind = RESULT_REAL, .offset = AT(level)},
-    {.path = "limited_by", .kind = RESULT_TEXT, .offset = AT(limited_by_word)},
-    {.path = "why", .kind = RESULT_TEXT, .offset = AT(why)},
-    {.path = "model.handoff_ns", .kind = RESULT_REAL, .offset = AT(handoff_ns)},
-    {.path = "model.hold_ns", .kind = RESULT_REAL, .offset = AT(hold_ns)},
-    {.path = "model.capacity_per_s", .kind = RESULT_REAL, .offset = AT(capacity_per_s)},
-    {.path = "model.wait_predicted_ns", .kind = RESULT_REAL, .offset = AT(wait_predicted_ns)},
-    {.path = "model.wait_measured_ns", .kind = RESULT_REAL, .offset = AT(wait_measured_ns)},
-    {.path = "model.at_per_s", .kind = RESULT_REAL, .offset = AT(at_per_s)},
-    {.path = NULL},
-};
-#undef AT
+#define PROBE(kind, member, path, ...) ROW(capacity_probe, kind, member, path, __VA_ARGS__)
 
-#define AT(member) offsetof(struct capacity_probe, member)
 static const struct result_field probe_fields[] = {
-    {.path = "stage", .kind = RESULT_TEXT, .offset = AT(stage)},
-    {.path = "verdict", .kind = RESULT_TEXT, .offset = AT(verdict_word)},
-    {.path = "limited_by", .kind = RESULT_TEXT, .offset = AT(limited_by)},
-    {.path = "value", .kind = RESULT_REAL, .offset = AT(value)},
-    {.path = "quantile_ns", .kind = RESULT_REAL, .offset = AT(quantile_ns)},
-    {.path = "low_ns", .kind = RESULT_REAL, .offset = AT(low_ns)},
-    {.path = "high_ns", .kind = RESULT_REAL, .offset = AT(high_ns)},
-    {.path = "samples", .kind = RESULT_REAL, .offset = AT(samples)},
-    {.path = "missed", .kind = RESULT_REAL, .offset = AT(missed)},
-    {.path = "over_share", .kind = RESULT_REAL, .offset = AT(over_share)},
+    PROBE(TEXT, stage, "stage", .help = "the stage's id in run.json"),
+    PROBE(TEXT, verdict_word, "verdict", .words = "kept broken unsure",
+          .help = "kept: the whole interval is within the limit",
+          .more =
+              "A stage that breaks its promise for good ends early: it is complete as far as it "
+              "was measured, and says so in its warnings."),
+    PROBE(TEXT, limited_by, "limited_by", .words = "generator",
+          .help = "the load generator may have decided it; such a probe says nothing of the lock",
+          .more = "Its timers were so late that they may have decided it to either side, the host "
+                  "of a virtual machine took its processors' time, or the promise was not kept and "
+                  "its threads were all busy, or its clients, with the one key not busy all the "
+                  "time. A kept one counts only where there are not three others on each side of "
+                  "the edge, which `why` then says."),
+    PROBE(REAL, value, "value", .help = "its load: arrivals a second, or clients"),
+    PROBE(REAL, quantile_ns, "quantile_ns", .unit = "ns",
+          .help = "the promise's quantile over all samples; null: among those that were never "
+                  "granted, or too few samples"),
+    PROBE(REAL, low_ns, "low_ns", .unit = "ns",
+          .help = "begin of its interval, by the spread between half seconds of the share over the "
+                  "limit"),
+    PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
+          .more = "Both are null where less than half of what is allowed is over the limit: the "
+                  "spread there says nothing of the quantile's."),
+    PROBE(COUNT, samples, "samples",
+          .help = "operations due in the window (closed loop: begun in it)",
+          .more = "So few that they tell nothing of the quantile are no part of the answer."),
+    PROBE(COUNT, missed, "missed", .help = "those that never started"),
+    PROBE(REAL, over_share, "over_share",
+          .help = "the part of all of them that was over the limit, failed, timed out or never "
+                  "started"),
     {.path = NULL},
 };
-#undef AT
+
+#define LOCK(kind, member, path, ...) ROW(capacity_lock, kind, member, path, __VA_ARGS__)
+
+static const struct result_field lock_fields[] = {
+    LOCK(TEXT, lock, "lock", .help = "name of the lock"),
+    LOCK(TEXT, backend, "backend", .help = "its backend"),
+    LOCK(TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
+    LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
+    LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
+    LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),
+    LOCK(TEXT, guarantee, "guarantee", .words = "host node async-replica majority none",
+         .help = "where the truth about the lock lives"),
+    LOCK(TEXT, server, "server", .help = "the server with its version"),
+    NO_MEMBER(OBJECT, "executor", .help = "what drove the load"),
+    LOCK(COUNT, threads, "executor.threads", .help = "threads of all processes"),
+    LOCK(COUNT, processes, "executor.processes", .help = "processes"),
+    NO_MEMBER(OBJECT, "slo", .help = "the promise"),
+    LOCK(TEXT, slo, "slo.text", .help = "as it was asked for"),
+    LOCK(TEXT, metric, "slo.metric", .words = "acquire_due acquire",
+         .help = "acquire_due by rate, acquire by clients"),
+    LOCK(REAL, quantile, "slo.quantile", .help = "0.99 for p99"),
+    LOCK(NS, limit_ns, "slo.limit_ns", .help = "the limit"),
+    LOCK(TEXT, by_word, "by", .words = "rate clients",
+         .help = "what was searched: Poisson arrivals a second, or clients of a closed loop"),
+    LOCK(TEXT, hold, "hold", .help = "as hold of a stage"),
+    LOCK(TEXT, think, "think", .help = "as think of a stage"),
+    LOCK(TEXT, keys, "keys", .help = "number of keys"),
+    LOCK(TEXT, key_distribution, "key_distribution", .words = "own uniform zipf",
+         .help = "how clients choose a key"),
+    LOCK(COUNT, clients, "clients",
+         .help = "by rate: the pool that arrivals are served by; by clients: the most that were "
+                 "allowed"),
+    LOCK(FLAG, violated, "violated",
+         .help = "a stage of the search saw two holders at once: no lock, whatever it carries"),
+    NO_MEMBER(OPTIONAL, "answer",
+              .help = "the load at which the promise begins to break; null: no answer with "
+                      "confidence"),
+    LOCK(REAL, value, "answer.value", .help = "arrivals a second, or clients"),
+    LOCK(REAL, low, "answer.low", .help = "begin of its interval"),
+    LOCK(REAL, high, "answer.high",
+         .help = "its end; null: it may carry more, and what is sure is low"),
+    LOCK(REAL, level, "answer.level", .help = "confidence of the interval"),
+    LOCK(TEXT, limited_by_word, "limited_by", .words = "slo generator range",
+         .help = "what ended the search; null without an answer",
+         .more = "slo: beyond it the promise is broken. generator: beyond it the generator or a "
+                 "busy machine was too slow. range: the greatest load that was allowed keeps the "
+                 "promise."),
+    LOCK(TEXT, why, "why",
+         .help = "the same in words, what makes it a rough one, or why there is no answer; null "
+                 "when it is simply the promise"),
+    NO_MEMBER(ROWS, "probes", .items = probe_fields, .help = "in the order they ran"),
+    NO_MEMBER(OPTIONAL, "model",
+              .help = "theory of one hot key of a mutex by rate, beside what was measured"),
+    LOCK(REAL, handoff_ns, "model.handoff_ns", .unit = "ns",
+         .help = "mean of the probes around the answer"),
+    LOCK(REAL, hold_ns, "model.hold_ns", .unit = "ns", .help = "the same"),
+    LOCK(REAL, capacity_per_s, "model.capacity_per_s", .unit = "1/s", .help = "1/(hold + handoff)"),
+    LOCK(REAL, wait_predicted_ns, "model.wait_predicted_ns", .unit = "ns",
+         .help = "M/D/1's mean wait at at_per_s"),
+    LOCK(REAL, wait_measured_ns, "model.wait_measured_ns", .unit = "ns",
+         .help = "the mean time from due to granted there"),
+    LOCK(REAL, at_per_s, "model.at_per_s", .unit = "1/s",
+         .help = "the greatest rate below the answer that was probed"),
+    {.path = NULL},
+};
+
+static const struct result_field root_fields[] = {
+    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
+    ROW(capacity, TEXT, tool_name, "tool.name", .help = "lockbench"),
+    ROW(capacity, TEXT, tool_version, "tool.version", .help = "its version"),
+    ROW(capacity, TEXT, command, "command", .help = "the command line that repeats the search"),
+    ROW(capacity, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
+    ROW(capacity, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
+    ROW(capacity, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
+    ROW(capacity, FLAG, partial, "partial", .help = "the search was cut off"),
+    NO_MEMBER(FREE, "environment", .help = "as in run.json"),
+    NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "one a lock that was tried"),
+    {.path = NULL},
+};
+
+const struct result_document capacity_document = {
+    .name = "capacity",
+    .file = "capacity.json",
+    .schema = CAPACITY_SCHEMA,
+    .about = "What `lockbench capacity` found, beside the run.json whose stages are its probes.",
+    .fields = root_fields,
+};
 
 /* The word's index in a list; -1 with the error. */
 static int read_word(struct tree_place *place, const char *path, const char *word,

@@ -24,98 +24,147 @@ const char *check_verdict_name(enum check_verdict verdict) {
     return verdicts[verdict];
 }
 
-#define IN_CHECK(name)                                                                             \
-    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct check, name) }
-#define IN_LOCK(name)                                                                              \
-    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct check_lock, name) }
-
-static const struct result_field check_fields[] = {
-    {.path = "tool.name", .kind = RESULT_TEXT, .offset = offsetof(struct check, tool_name)},
-    {.path = "tool.version", .kind = RESULT_TEXT, .offset = offsetof(struct check, tool_version)},
-    IN_CHECK(command),
-    IN_CHECK(started_at),
-    IN_CHECK(ended_at),
-    IN_CHECK(partial_reason),
-    IN_CHECK(tour),
-    {.path = "partial", .kind = RESULT_FLAG, .offset = offsetof(struct check, partial)},
-    {.path = NULL},
-};
+#define ROW(type, kind_, member, path_, ...)                                                       \
+    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
+#define NO_MEMBER(kind_, path_, ...)                                                               \
+    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
+#define GUARANTEES "host node async-replica majority none"
 
 static const struct result_field lock_fields[] = {
-    IN_LOCK(name),
-    IN_LOCK(backend),
-    IN_LOCK(primitive),
-    IN_LOCK(guarantee),
-    IN_LOCK(crash),
-    {.path = "token", .kind = RESULT_FLAG, .offset = offsetof(struct check_lock, token)},
-    {.path = "control", .kind = RESULT_FLAG, .offset = offsetof(struct check_lock, control)},
+    ROW(check_lock, TEXT, name, "name", .help = "name of the lock"),
+    ROW(check_lock, TEXT, backend, "backend", .help = "its backend"),
+    ROW(check_lock, TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
+    ROW(check_lock, TEXT, guarantee, "guarantee", .words = GUARANTEES,
+        .help = "where the truth about the lock lives"),
+    ROW(check_lock, TEXT, crash, "crash", .words = "never at-once lease session",
+        .help = "when a holder that crashed loses the lock"),
+    ROW(check_lock, FLAG, token, "token", .help = "it has fencing tokens"),
+    ROW(check_lock, FLAG, control, "control", .help = "it is broken on purpose"),
     {.path = NULL},
 };
 
 static const struct result_field fault_fields[] = {
-    {.path = "name", .kind = RESULT_TEXT, .offset = offsetof(struct check_fault, name)},
-    {.path = "summary", .kind = RESULT_TEXT, .offset = offsetof(struct check_fault, summary)},
+    ROW(check_fault, TEXT, name, "name", .help = "name of the column"),
+    ROW(check_fault, TEXT, summary, "summary", .help = "what is done"),
     {.path = NULL},
 };
-
-#define IN_SKIP(name)                                                                              \
-    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct check_skip, name) }
 
 static const struct result_field skip_fields[] = {
-    IN_SKIP(lock),   IN_SKIP(backend), IN_SKIP(fault),
-    IN_SKIP(reason), IN_SKIP(install), {.path = NULL},
+    ROW(check_skip, TEXT, lock, "lock", .help = "what was left out"),
+    ROW(check_skip, TEXT, backend, "backend", .help = "its backend"),
+    ROW(check_skip, TEXT, fault, "fault", .help = "under which fault; null = under all of them"),
+    ROW(check_skip, TEXT, reason, "reason", .help = "why"),
+    ROW(check_skip, TEXT, install, "install", .help = "what would bring it in"),
+    {.path = NULL},
 };
 
-#define AT(member) offsetof(struct check_cell, member)
-#define TEXT(name)                                                                                 \
-    { .path = #name, .kind = RESULT_TEXT, .offset = AT(name) }
-#define FIGURE(name)                                                                               \
-    { .path = #name, .kind = RESULT_REAL, .offset = AT(name) }
+#define CELL(kind, member, path, ...) ROW(check_cell, kind, member, path, __VA_ARGS__)
 
 static const struct result_field cell_fields[] = {
-    {.path = "lock", .kind = RESULT_TEXT, .offset = AT(lock_name)},
-    {.path = "fault", .kind = RESULT_TEXT, .offset = AT(fault_name)},
-    {.path = "verdict", .kind = RESULT_TEXT, .offset = AT(verdict_word)},
-    TEXT(expected),
-    {.path = "compared", .kind = RESULT_TEXT, .offset = AT(compared_word)},
-    TEXT(why),
-    TEXT(expected_why),
-    {.path = "missed", .kind = RESULT_FLAG, .offset = AT(missed)},
-    FIGURE(failed_runs),
-    TEXT(workload),
-    TEXT(topology),
-    TEXT(durability),
-    TEXT(server),
-    FIGURE(clients),
-    FIGURE(lease_ns),
-    FIGURE(grants),
-    FIGURE(bound95),
-    FIGURE(overlaps),
-    FIGURE(detected),
-    FIGURE(detect_ns_max),
-    FIGURE(lost_updates),
-    FIGURE(stale_attempted),
-    FIGURE(stale_accepted_unfenced),
-    FIGURE(stale_rejected_fenced),
-    FIGURE(stale_accepted_fenced),
-    {.path = "recovery_ns.count", .kind = RESULT_REAL, .offset = AT(recovery_count)},
-    {.path = "recovery_ns.min", .kind = RESULT_REAL, .offset = AT(recovery_min)},
-    {.path = "recovery_ns.p50", .kind = RESULT_REAL, .offset = AT(recovery_p50)},
-    {.path = "recovery_ns.p90", .kind = RESULT_REAL, .offset = AT(recovery_p90)},
-    {.path = "recovery_ns.max", .kind = RESULT_REAL, .offset = AT(recovery_max)},
-    {.path = "recovery_ns.theory_min", .kind = RESULT_REAL, .offset = AT(theory_min)},
-    {.path = "recovery_ns.theory_max", .kind = RESULT_REAL, .offset = AT(theory_max)},
-    {.path = "recovery_ns.theory", .kind = RESULT_TEXT, .offset = AT(theory)},
-    FIGURE(unavailable_ns),
-    FIGURE(grants_lost),
-    FIGURE(lost_wakeups),
-    FIGURE(inversions),
-    {.path = "residue.count", .kind = RESULT_REAL, .offset = AT(residue)},
-    {.path = "residue.example", .kind = RESULT_TEXT, .offset = AT(residue_example)},
-    FIGURE(seed),
-    TEXT(command),
-    TEXT(run),
+    CELL(TEXT, lock_name, "lock", .help = "name of the row"),
+    CELL(TEXT, fault_name, "fault", .help = "name of the column"),
+    CELL(TEXT, verdict_word, "verdict", .words = "safe expired stuck violated inconclusive failed",
+         .help = "the worst of its seeds",
+         .more =
+             "safe: nothing seen. expired: a holder outlived its lease or session. stuck: the "
+             "key stayed out of reach for longer than theory allows, or nobody got anything any "
+             "more though its servers were back or gone for good for 3 s. violated: two holders "
+             "inside their leases, or state lost. inconclusive: a part of the scenario did not "
+             "act, or nothing was granted before or after it. failed: the run failed."),
+    CELL(TEXT, expected, "expected",
+         .help = "the worst that its driver states: a verdict, or unstated"),
+    CELL(TEXT, compared_word, "compared",
+         .help = "as expected, worse or better; null when there is nothing to compare"),
+    CELL(TEXT, why, "why", .help = "what made the verdict so"),
+    CELL(TEXT, expected_why, "expected_why", .help = "why that is expected"),
+    CELL(FLAG, missed, "missed",
+         .help = "a control that the workload which is made for it did not expose: the checker is "
+                 "not to be trusted"),
+    CELL(COUNT, failed_runs, "failed_runs",
+         .help = "of its seeds, those that failed or showed nothing"),
+    CELL(TEXT, workload, "workload", .help = "workload that ran"),
+    CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
+    CELL(TEXT, durability, "durability", .help = "how they keep their data, in words"),
+    CELL(TEXT, server, "server", .help = "the server with its version"),
+    CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
+    CELL(NS, lease_ns, "lease_ns", .help = "lease that was asked for"),
+    CELL(COUNT, grants, "grants", .help = "grants of all seeds"),
+    CELL(REAL, bound95, "bound95", .help = "3 / grants when safe"),
+    CELL(COUNT, overlaps, "overlaps", .help = "double and expired holders, and contradictions"),
+    CELL(COUNT, detected, "detected", .help = "losses that the holder learned of before it wrote"),
+    CELL(NS, detect_ns_max, "detect_ns_max", .help = "the longest that learning took"),
+    CELL(COUNT, lost_updates, "lost_updates", .help = "updates that are missing"),
+    CELL(COUNT, stale_attempted, "stale_attempted", .help = "as store.stale_attempted of a stage"),
+    CELL(COUNT, stale_accepted_unfenced, "stale_accepted_unfenced", .help = "as there"),
+    CELL(COUNT, stale_rejected_fenced, "stale_rejected_fenced",
+         .help = "as there; null without tokens"),
+    CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced",
+         .help = "as there; null without tokens"),
+    CELL(YES_NO, recovered, "recovered", .hidden = true,
+         .help = "false: a key that nobody got any more; null: there was nothing to recover from"),
+    NO_MEMBER(OPTIONAL, "recovery_ns", .help = "as recovery of a stage, all trials together"),
+    CELL(COUNT, recovery_count, "recovery_ns.count", .help = "trials"),
+    CELL(NS, recovery_min, "recovery_ns.min", .help = "the shortest"),
+    CELL(NS, recovery_p50, "recovery_ns.p50", .help = "half took less"),
+    CELL(NS, recovery_p90, "recovery_ns.p90", .help = "9 of 10 took less"),
+    CELL(NS, recovery_max, "recovery_ns.max", .help = "the longest"),
+    CELL(NS, theory_min, "recovery_ns.theory_min", .help = "the shortest that theory allows"),
+    CELL(NS, theory_max, "recovery_ns.theory_max", .help = "the longest that theory allows"),
+    CELL(TEXT, theory, "recovery_ns.theory", .help = "theory, in words"),
+    CELL(NUMBERS, trials, "recovery_ns.trials", .help = "all of them, sorted"),
+    CELL(NS, unavailable_ns, "unavailable_ns",
+         .help = "the longest time around a fault without any grant"),
+    CELL(COUNT, grants_lost, "grants_lost", .help = "as recovery.grants_lost of a stage"),
+    CELL(COUNT, lost_wakeups, "lost_wakeups", .help = "as there"),
+    CELL(COUNT, inversions, "inversions",
+         .help = "grants that somebody who asked later got before"),
+    NO_MEMBER(OPTIONAL, "residue", .help = "as residue of a stage"),
+    CELL(COUNT, residue, "residue.count", .help = "keys, rows or nodes that were left"),
+    CELL(TEXT, residue_example, "residue.example", .help = "one of them"),
+    CELL(COUNT, seed, "seed", .help = "the seed of the run with the worst verdict"),
+    CELL(TEXT, command, "command", .help = "the command that repeats it"),
+    CELL(TEXT, run, "run", .help = "its folder"),
+    CELL(NUMBERS, seeds, "seeds", .help = "all seeds"),
+    CELL(OBJECTS, faults, "faults", .most = FAULTS_LOGGED_MAX,
+         .help = "as faults of a stage, of that run"),
+    CELL(OBJECTS, counterexample, "counterexample", .most = HOLDS_MAX,
+         .help = "as history.counterexample of a stage, of that run"),
+    CELL(OBJECTS, timeline, "timeline", .most = HOLDS_MAX,
+         .help = "as history.timeline of a stage, of that run"),
     {.path = NULL},
+};
+
+static const struct result_field check_fields[] = {
+    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
+    ROW(check, TEXT, tool_name, "tool.name", .help = "lockbench"),
+    ROW(check, TEXT, tool_version, "tool.version", .help = "its version"),
+    ROW(check, TEXT, command, "command", .help = "the command line that repeats the check"),
+    ROW(check, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
+    ROW(check, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
+    ROW(check, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
+    ROW(check, TEXT, tour, "tour", .words = "short full", .help = "which cells were tried"),
+    ROW(check, FLAG, partial, "partial", .help = "the check was cut off"),
+    NO_MEMBER(FREE, "environment", .help = "as in run.json"),
+    ROW(check, NUMBERS, seeds, "seeds", .help = "the seeds that were asked for"),
+    NO_MEMBER(ROWS, "faults", .items = fault_fields,
+              .help = "the columns; `exposed` is no fault but the workload that is made to expose "
+                      "a control"),
+    NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "the rows"),
+    NO_MEMBER(ROWS, "skipped", .items = skip_fields,
+              .help = "what was left out, and what would bring it in"),
+    NO_MEMBER(ROWS, "cells", .items = cell_fields,
+              .help =
+                  "one a lock and fault that was run, all its seeds together: the worst verdict "
+                  "with its evidence, sums of counts, all trials of recovery"),
+    {.path = NULL},
+};
+
+const struct result_document check_document = {
+    .name = "check",
+    .file = "check.json",
+    .schema = CHECK_SCHEMA,
+    .about = "What `lockbench check` leaves: the matrix, a cell for each lock and fault.",
+    .fields = check_fields,
 };
 
 const struct result_field *check_cell_fields(void) {
@@ -170,18 +219,6 @@ static int read_names(struct tree_place *place, const struct check *check, int l
     return 0;
 }
 
-static int read_evidence(struct tree_place *place, const json_t *object, struct check_cell *cell) {
-    const json_t *recovered = tree_at(object, "recovered");
-    if (recovered && !json_is_boolean(recovered))
-        return tree_bad(place, "recovered", "is not true or false");
-    cell->recovered = recovered ? json_is_true(recovered) : NAN;
-    if (tree_numbers(place, object, "seeds", &cell->seeds)) return -1;
-    if (tree_numbers(place, object, "recovery_ns.trials", &cell->trials)) return -1;
-    if (tree_objects(place, object, "faults", FAULTS_LOGGED_MAX, &cell->faults)) return -1;
-    if (tree_objects(place, object, "counterexample", HOLDS_MAX, &cell->counterexample)) return -1;
-    return tree_objects(place, object, "timeline", HOLDS_MAX, &cell->timeline);
-}
-
 static int by_place(const void *a, const void *b) {
     const struct check_cell *x = a, *y = b;
     if (x->lock != y->lock) return x->lock < y->lock ? -1 : 1;
@@ -204,7 +241,6 @@ static int read_cells(struct tree_place *place, struct check *check) {
         if (tree_fields(place, object, cell_fields, cell)) return -1;
         if (read_names(place, check, i > 0 ? cell[-1].lock : 0, cell)) return -1;
         if (read_verdict(place, cell)) return -1;
-        if (read_evidence(place, object, cell)) return -1;
         check->cell_count++;
     }
     qsort(check->cells, count, sizeof *check->cells, by_place);
@@ -266,7 +302,6 @@ static int read_root(struct tree_place *place, struct check *check) {
     if (tree_schema(place, root, CHECK_SCHEMA, KIND)) return -1;
     if (tree_fields(place, check->root, check_fields, check)) return -1;
     if (tree_branch(place, root, "environment", JSON_OBJECT, &check->environment)) return -1;
-    if (tree_numbers(place, root, "seeds", &check->seeds)) return -1;
     int rc = read_list(place, root, "faults", FAULTS_MAX, fault_fields, sizeof *check->faults,
                        &list, &check->fault_count);
     check->faults = list;

@@ -20,7 +20,8 @@ bool result_field_is_figure(const struct result_field *field) {
 
 bool result_field_has_member(const struct result_field *field) {
     return field->kind != RESULT_OBJECT && field->kind != RESULT_OPTIONAL &&
-           field->kind != RESULT_LATENCY;
+           field->kind != RESULT_LATENCY && field->kind != RESULT_ROWS &&
+           field->kind != RESULT_FREE;
 }
 
 bool result_field_is_scalar(const struct result_field *field) {

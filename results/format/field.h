@@ -32,7 +32,11 @@ enum result_kind {
     RESULT_TEXTS,
     RESULT_NUMBERS,
     RESULT_OBJECTS,
-    RESULT_ANY /* an object or array that is carried as it is */
+    RESULT_ANY, /* an object or array that is carried as it is */
+    /* For the reference and the schema alone; no member. */
+    RESULT_ROWS, /* an array of objects with a struct of their own: `items` is its table, NULL =
+                    that of a stage (run_stage_fields) */
+    RESULT_FREE  /* an object that is described elsewhere */
 };
 
 /* The groups of columns that a figure of a stage is a column of. */
@@ -103,5 +107,16 @@ const json_t *result_field_branch(const struct result_field *field, const void *
 
 /* Sets each member that the table names to absent: NAN, NULL or false. */
 void result_field_clear_all(const struct result_field *fields, void *of);
+
+/* A kind of result file: the table of its root, in which RESULT_ROWS lead to the others. */
+struct result_document {
+    const char *name;   /* "run" */
+    const char *file;   /* "run.json" */
+    const char *schema; /* "lockbench.run/1" */
+    const char *about;  /* one or two sentences */
+    const struct result_field *fields;
+};
+
+extern const struct result_document run_document, check_document, capacity_document;
 
 #endif

@@ -84,34 +84,77 @@ static int read_stages(struct tree_place *place, struct run *run) {
     return 0;
 }
 
-#define TEXT_IN(type, name)                                                                        \
-    { .path = #name, .kind = RESULT_TEXT, .offset = offsetof(struct type, name) }
-
-static const struct result_field run_fields[] = {
-    {.path = "tool.name", .kind = RESULT_TEXT, .offset = offsetof(struct run, tool_name)},
-    {.path = "tool.version", .kind = RESULT_TEXT, .offset = offsetof(struct run, tool_version)},
-    {.path = "plan.workload.name", .kind = RESULT_TEXT, .offset = offsetof(struct run, workload)},
-    {.path = "plan.workload.summary", .kind = RESULT_TEXT, .offset = offsetof(struct run, summary)},
-    {.path = "partial", .kind = RESULT_FLAG, .offset = offsetof(struct run, partial)},
-    TEXT_IN(run, command),
-    TEXT_IN(run, started_at),
-    TEXT_IN(run, ended_at),
-    TEXT_IN(run, partial_reason),
-    TEXT_IN(run, verdict),
-    {.path = NULL},
-};
+#define ROW(type, kind_, member, path_, ...)                                                       \
+    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
+#define NO_MEMBER(kind_, path_, ...)                                                               \
+    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
 
 static const struct result_field server_fields[] = {
-    TEXT_IN(run_server, backend),    TEXT_IN(run_server, topology), TEXT_IN(run_server, durability),
-    TEXT_IN(run_server, started_by), TEXT_IN(run_server, url),      {.path = NULL},
+    ROW(run_server, TEXT, backend, "backend", .help = "name of the backend"),
+    ROW(run_server, TEXT, topology, "topology", .help = "servers that were started, or url"),
+    ROW(run_server, TEXT, durability, "durability", .help = "how they keep their data, in words"),
+    ROW(run_server, TEXT, started_by, "started_by", .words = "lockbench url embedded",
+        .help = "who started them"),
+    ROW(run_server, TEXT, url, "url", .help = "where they listen, without the password"),
+    ROW(run_server, FLAG, wired, "wired",
+        .help = "their clients, or their nodes, go through a proxy"),
+    NO_MEMBER(FREE, "facts", .help = "the servers' own word: {version, ...}"),
+    {.path = NULL},
 };
 
 static const struct result_field skip_fields[] = {
-    TEXT_IN(run_skip, lock),
-    TEXT_IN(run_skip, backend),
-    TEXT_IN(run_skip, reason),
-    TEXT_IN(run_skip, install),
+    ROW(run_skip, TEXT, lock, "lock", .help = "what was left out"),
+    ROW(run_skip, TEXT, backend, "backend", .help = "its backend"),
+    ROW(run_skip, TEXT, reason, "reason", .help = "why"),
+    ROW(run_skip, TEXT, install, "install", .help = "what would bring it in"),
     {.path = NULL},
+};
+
+static const struct result_field run_fields[] = {
+    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
+    ROW(run, TEXT, tool_name, "tool.name", .help = "lockbench"),
+    ROW(run, TEXT, tool_version, "tool.version", .help = "its version"),
+    ROW(run, TEXT, command, "command", .help = "the command line that repeats the run"),
+    ROW(run, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
+    ROW(run, TEXT, ended_at, "ended_at", .help = "the same"),
+    ROW(run, FLAG, partial, "partial",
+        .help = "the run was interrupted or a stage failed: what is here was measured, the rest is "
+                "missing"),
+    ROW(run, TEXT, partial_reason, "partial_reason", .help = "why"),
+    ROW(run, TEXT, verdict, "verdict",
+        .words = "clean violated expired control-missed stuck nothing-granted",
+        .help = "the worst of the run's findings, as the exit code says it",
+        .more = "violated: a lock that claims to exclude did not, or a control that was chosen by "
+                "name. expired: holders of a real lock outlived their leases, and nothing worse. "
+                "control-missed: a control was not caught, so the checks are not to be trusted. "
+                "stuck: a real lock left keys that are free and that nobody gets any more. Of "
+                "several: violated, control-missed, expired, stuck, in this order."),
+    NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),
+    ROW(run, TEXT, workload, "plan.workload.name", .help = "name of the workload"),
+    ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),
+    NO_MEMBER(FREE, "control_plans",
+              .help = "with run.controls = exposed: the plans that controls ran by, by workload"),
+    NO_MEMBER(FREE, "environment",
+              .help = "hostname_hash, kernel, cpu_model, cpus, memory_bytes, clock_source, "
+                      "governor, sched_autogroup, libc, compiler, build, timer_slack_ns",
+              .more = "sched_autogroup: Linux schedules by sessions (\"1\")."),
+    NO_MEMBER(ROWS, "servers", .items = server_fields, .help = "the servers that were measured"),
+    NO_MEMBER(ROWS, "skipped", .items = skip_fields, .help = "the locks that were left out"),
+    ROW(run, TEXTS, warnings, "warnings",
+        .help = "what is to be read beside the figures, in words"),
+    NO_MEMBER(ROWS, "stages", /* their table is stage.def's */
+              .help =
+                  "one a lock x topology x clients x readers x repeat, in the order they ran; a "
+                  "control in its own workload only until it is caught"),
+    {.path = NULL},
+};
+
+const struct result_document run_document = {
+    .name = "run",
+    .file = "run.json",
+    .schema = RUN_SCHEMA,
+    .about = "What `lockbench run` leaves: everything that reports need.",
+    .fields = run_fields,
 };
 
 /* An array of small objects that are all texts: .servers and .skipped. Sets *ret_list also on
@@ -155,7 +198,6 @@ static int read_root(struct tree_place *place, struct run *run) {
     if (tree_fields(place, run->root, run_fields, run)) return -1;
     if (tree_branch(place, run->root, "plan", JSON_OBJECT, &run->plan)) return -1;
     if (tree_branch(place, run->root, "environment", JSON_OBJECT, &run->environment)) return -1;
-    if (tree_branch(place, run->root, "warnings", JSON_ARRAY, &run->warnings)) return -1;
     if (read_servers(place, run)) return -1;
     void *list = NULL;
     int rc = read_list(place, run->root, "skipped", skip_fields, sizeof *run->skips, &list,

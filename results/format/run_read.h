@@ -65,6 +65,7 @@ struct run_stage {
 
 struct run_server {
     const char *backend, *topology, *durability, *started_by, *url;
+    bool wired;          /* its clients, or its nodes, go through a proxy */
     const json_t *facts; /* object of texts, or NULL */
 };
 

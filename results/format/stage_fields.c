@@ -25,8 +25,8 @@ static const struct result_field operation_items[] = {
     ITEM(COUNT, "client", "number of the client"),
     ITEM(COUNT, "key", "number of the key"),
     ITEM(TEXT, "op", "acquire, renew, release, or told (it learned of its loss)"),
-    ITEM(REAL, "begin_s", "when it was called, from the window's begin", .unit = "s"),
-    ITEM(REAL, "end_s", "when it returned; null = never", .unit = "s"),
+    ITEM(SIGNED, "begin_s", "when it was called, from the window's begin", .unit = "s"),
+    ITEM(SIGNED, "end_s", "when it returned; null = never", .unit = "s"),
     ITEM(TEXT, "outcome", "how it ended"),
     ITEM(COUNT, "token", "fencing token; 0 = none"),
     ITEM(REAL, "lease_end_s", "when its lease ends; null = it has none", .unit = "s"),
@@ -38,8 +38,8 @@ static const struct result_field operation_items[] = {
 static const struct result_field hold_items[] = {
     ITEM(COUNT, "client", "number of the client"),
     ITEM(COUNT, "key", "number of the key"),
-    ITEM(REAL, "acquired_s", "from the window's begin", .unit = "s"),
-    ITEM(REAL, "released_s", "null = never", .unit = "s"),
+    ITEM(SIGNED, "acquired_s", "from the window's begin", .unit = "s"),
+    ITEM(SIGNED, "released_s", "null = never", .unit = "s"),
     ITEM(REAL, "lease_end_s", "null = it has none", .unit = "s"),
     ITEM(TEXT, "outcome", "of the release: ok, lost, unknown, killed, ..."),
     ITEM(FLAG, "shared", "as a reader"),
@@ -54,8 +54,8 @@ static const struct result_field fault_items[] = {
     ITEM(COUNT, "client", "client that it hit; null = none, or all"),
     ITEM(COUNT, "node", "node that it hit, from 0; null = none, or all"),
     ITEM(COUNT, "key", "what a `holder` held, or a `waiter` waited for"),
-    ITEM(REAL, "from_s", "from the window's begin", .unit = "s"),
-    ITEM(REAL, "to_s",
+    ITEM(SIGNED, "from_s", "from the window's begin", .unit = "s"),
+    ITEM(SIGNED, "to_s",
          "when it was undone (a killed server: when it listened again); null = it was not",
          .unit = "s"),
     ITEM(FLAG, "acted", "it is known to have acted"),
@@ -64,7 +64,7 @@ static const struct result_field fault_items[] = {
 };
 
 static const struct result_field series_items[] = {
-    ITEM(REAL, "t_s", "begin of the second, from the window's begin", .unit = "s"),
+    ITEM(SIGNED, "t_s", "begin of the second, from the window's begin", .unit = "s"),
     ITEM(COUNT, "ok", "grants in it"),
     ITEM(NS, "acquire_p50_ns", "from asking to holding, median"),
     ITEM(NS, "acquire_p99_ns", "the same, p99"),

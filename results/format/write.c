@@ -45,6 +45,9 @@ static json_t *field_json(const struct result_field *field, const void *of) {
     case RESULT_OPTIONAL:
     case RESULT_LATENCY:
         return json_object();
+    case RESULT_ROWS:
+    case RESULT_FREE:
+        return json_null();
     default:
         return branch_json(result_field_branch(field, of));
     }

@@ -187,6 +187,7 @@ static void test_fields_do_not_collide(void **state) {
     for (const struct result_field *a = check_cell_fields(); a->path; a++) {
         for (const struct result_field *b = a + 1; b->path; b++) {
             assert_string_not_equal(a->path, b->path);
+            if (!result_field_has_member(a) || !result_field_has_member(b)) continue;
             assert_int_not_equal(a->offset, b->offset);
         }
     }

@@ -1,0 +1,123 @@
+/* test_reference: what is generated from the tables of fields is up to date, and files that the
+ * program really writes keep to the schemas: no path is missing, and none is there that the tables
+ * do not know. Needs node and npm's packages of the report; without them the files are not held
+ * against the schemas. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "results/format/reference.h"
+
+static char folder[] = "/tmp/lockbench-reference-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+__attribute__((format(printf, 1, 2))) static int shell(const char *format, ...) {
+    char command[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    return system(command);
+}
+
+static char *read_file(const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+    if (!file) fail_msg("no %s: make fields", path);
+    if (getdelim(&text, &size, '\0', file) < 0) fail_msg("%s is empty: make fields", path);
+    fclose(file);
+    return text;
+}
+
+static void assert_up_to_date(const char *path, char *made) {
+    char *stored = read_file(path);
+    if (strcmp(stored, made) != 0) fail_msg("%s is out of date: make fields", path);
+    free(stored);
+    free(made);
+}
+
+static void test_generated_files_are_up_to_date(void **state) {
+    (void)state;
+    char *text = NULL, path[100];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    reference_write(out);
+    assert_int_equal(fclose(out), 0);
+    assert_up_to_date("results/FIELDS.md", text);
+    for (const struct result_document *const *document = result_documents; *document; document++) {
+        json_t *schema = reference_schema(*document);
+        snprintf(path, sizeof path, "results/schema/%s.json", (*document)->name);
+        assert_up_to_date(path, json_dumps(schema, JSON_INDENT(1)));
+        json_decref(schema);
+    }
+}
+
+/* Every value that people are to understand says what it is. */
+static void test_each_field_has_help(void **state) {
+    (void)state;
+    char *text = read_file("results/FIELDS.md");
+    const char *empty = strstr(text, "\\\n.\n");
+    if (empty) fail_msg("no help before: %.80s", empty);
+    free(text);
+}
+
+static void assert_valid(const char *name, const char *files) {
+    if (shell("node report/tests/validate.mjs results/schema/%s.json %s/%s", name, folder, files))
+        fail_msg("%s does not keep to results/schema/%s.json: see above", files, name);
+}
+
+static const char *program(void) {
+    const char *path = getenv("LOCKBENCH_PROGRAM");
+    return path ? path : "./lockbench";
+}
+
+static void test_real_files_keep_to_the_schemas(void **state) {
+    (void)state;
+    if (shell("command -v node >/dev/null && test -d report/node_modules/ajv") != 0) {
+        print_message("SKIP: node, or ajv in report/node_modules, is not there\n");
+        skip();
+    }
+    shell("%s run smoke --lock sim,null,mem-ticket,mem-semaphore,mem-rwlock --set "
+          "check.history=yes --set check.store=memory --set run.duration=300ms --out %s/run "
+          ">/dev/null 2>&1",
+          program(), folder);
+    assert_valid("run", "run/run.json");
+    shell("%s run smoke --lock sim --set load.arrival=poisson:500/s --set run.duration=300ms --out "
+          "%s/open >/dev/null 2>&1",
+          program(), folder);
+    assert_valid("run", "open/run.json");
+    shell("%s check mem-robust --fault none --out %s/check >/dev/null 2>&1", program(), folder);
+    assert_valid("check", "check/check.json");
+    assert_valid("run", "check/cells/*/run.json");
+    shell("%s capacity mem-mutex --time 20s --most 300 --out %s/capacity >/dev/null 2>&1",
+          program(), folder);
+    assert_valid("capacity", "capacity/capacity.json");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_generated_files_are_up_to_date),
+        cmocka_unit_test(test_each_field_has_help),
+        cmocka_unit_test(test_real_files_keep_to_the_schemas),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
