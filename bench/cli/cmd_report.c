@@ -103,7 +103,7 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     const char *path = wish->out;
     char beside[PATH_MAX];
     if (!path && wish->format == REPORT_HTML) {
-        if (saved->report && saved->report->run_count > 1) {
+        if (!saved->check && saved->report->run_count > 1) {
             return err_set(err, LB_EXIT_USAGE,
                            "report: a page of several runs needs a place: add --out FILE");
         }

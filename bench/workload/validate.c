@@ -82,36 +82,35 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
     bool few_keys = plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once;
     const struct {
         bool wrong;
-        const char *section, *key;
         int number; /* the %d of why */
-        const char *why;
+        const char *section, *key, *why;
     } rules[] = {
-        {plan->threads > most, "load", "threads", most, "more threads than clients (%d at most)"},
-        {plan->processes > most, "load", "processes", most,
+        {plan->threads > most, most, "load", "threads", "more threads than clients (%d at most)"},
+        {plan->processes > most, most, "load", "processes",
          "more processes than clients (%d at most)"},
-        {plan->threads > 0 && plan->processes > plan->threads, "load", "processes", plan->threads,
+        {plan->threads > 0 && plan->processes > plan->threads, plan->threads, "load", "processes",
          "more processes than load.threads = %d, which counts all processes'"},
-        {plan->clients_per_session > most, "load", "clients_per_session", most,
+        {plan->clients_per_session > most, most, "load", "clients_per_session",
          "more than there are clients (%d at most)"},
-        {plan->churn && plan->clients_per_session > 1, "load", "session", 0,
+        {plan->churn && plan->clients_per_session > 1, 0, "load", "session",
          "a session that clients share is kept: set load.clients_per_session = 1"},
-        {plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1), "check",
-         "stock", 0,
+        {plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1), 0, "check",
+         "stock",
          "the stock is one key's value in the backend: set check.store = backend and "
          "acquire.keys_at_once = 1"},
-        {plan->permits > plan->bound, "acquire", "permits", (int)plan->bound,
+        {plan->permits > plan->bound, (int)plan->bound, "acquire", "permits",
          "more than acquire.bound = %d has"},
-        {plan->keys_at_once > 1 && few_keys, "acquire", "keys_at_once", 0,
+        {plan->keys_at_once > 1 && few_keys, 0, "acquire", "keys_at_once",
          "load.keys has fewer to choose from"},
-        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, "acquire", "timeout", 0,
+        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, 0, "acquire", "timeout",
          "acquire.mode = timed needs one: timeout = 50ms, say"},
-        {plan->rates_count > 0 && closed, "load", "rates", 0,
+        {plan->rates_count > 0 && closed, 0, "load", "rates",
          "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
-        {plan->rates_count > 0 && plan->clients_count > 1, "load", "rates", plan->clients_count,
+        {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
          "one ladder at a time: load.clients has %d steps"},
-        {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, "run", "steady", 0,
+        {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, 0, "run", "steady",
          "that takes ten seconds to tell at the least: set run.duration = 60s, say"},
-        {!closed && plan->think.mean_ns > 0, "load", "think", 0,
+        {!closed && plan->think.mean_ns > 0, 0, "load", "think",
          "with open arrival the schedule alone says when a client goes on; set think = 0"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
