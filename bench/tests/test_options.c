@@ -1,4 +1,4 @@
-/* test_options: the option tables of drivers, one made here and all that the program has. */
+/* test_options: tables of options: one made here with each type, and all that drivers have. */
 #include "bench/base/clock.h"
 #include "bench/option/option.h"
 #include "bench/tests/unit.h"
@@ -6,8 +6,10 @@
 
 struct sample {
     int64_t tries, pause_ns, loud, transport;
-    double factor;
-    const char *note;
+    double factor, share;
+    const char *note, *level;
+    int threads;
+    bool on;
 };
 
 static const struct lb_option table[] = {
@@ -18,7 +20,11 @@ static const struct lb_option table[] = {
     {"transport", LB_OPT_CHOICE, offsetof(struct sample, transport), "grpc", 0, 0, "json,grpc",
      "how"},
     {"factor", LB_OPT_REAL, offsetof(struct sample, factor), "1.5", 0, 2, NULL, "growth"},
-    {"note", LB_OPT_TEXT, offsetof(struct sample, note), NULL, 0, 0, NULL, "anything"},
+    {"note", LB_OPT_TEXT, offsetof(struct sample, note), NULL, 0, 8, NULL, "anything"},
+    {"threads", LB_OPT_INT32, offsetof(struct sample, threads), "auto", 1, 64, "auto", "how many"},
+    {"share", LB_OPT_PERCENT, offsetof(struct sample, share), "no", 0.5, 50, "no", "of all"},
+    {"level", LB_OPT_CHOICE_WORD, offsetof(struct sample, level), "low", 0, 0, "low,high", "x"},
+    {"on", LB_OPT_BOOL8, offsetof(struct sample, on), "yes", 0, 0, NULL, "x"},
     {0},
 };
 
@@ -34,6 +40,9 @@ static void defaults_fill_the_struct(void **state) {
     assert_int_equal(sample->transport, 1);
     assert_true(sample->factor == 1.5);
     assert_null(sample->note);
+    assert_int_equal(sample->threads, 0);
+    assert_true(sample->share == 0 && sample->on);
+    assert_string_equal(sample->level, "low");
     arena_done(&arena);
 }
 
@@ -41,13 +50,31 @@ static void values_are_checked_and_kept(void **state) {
     static const struct {
         const char *name, *text, *wrong; /* wrong NULL: taken, and printed back as text */
     } cases[] = {
-        {"tries", "10", NULL},       {"tries", "11", "not between 1 and 10"},
-        {"tries", "x", "whole"},     {"pause", "1s", NULL},
-        {"pause", "2s", "between"},  {"pause", "5", "unit"},
-        {"loud", "yes", NULL},       {"loud", "loud", "yes nor no"},
-        {"transport", "json", NULL}, {"transport", "jsn", "did you mean 'json'?"},
-        {"factor", "0.25", NULL},    {"factor", "3", "not between 0 and 2"},
-        {"note", "a, b = c", NULL},  {"note", "", NULL},
+        {"tries", "10", NULL},
+        {"tries", "11", "not between 1 and 10"},
+        {"tries", "x", "whole"},
+        {"pause", "1s", NULL},
+        {"pause", "2s", "between"},
+        {"pause", "5", "unit"},
+        {"loud", "yes", NULL},
+        {"loud", "loud", "yes nor no"},
+        {"transport", "json", NULL},
+        {"transport", "jsn", "did you mean 'json'?"},
+        {"factor", "0.25", NULL},
+        {"factor", "3", "not between 0 and 2"},
+        {"note", "a, b = c", NULL},
+        {"note", "", NULL},
+        {"note", "a, b = cd", "longer than 8"},
+        {"threads", "64", NULL},
+        {"threads", "auto", NULL},
+        {"threads", "0", "not between 1 and 64"},
+        {"share", "0.5%", NULL},
+        {"share", "no", NULL},
+        {"share", "60%", "not between"},
+        {"level", "high", NULL},
+        {"level", "hig", "did you mean 'high'?"},
+        {"on", "no", NULL},
+        {"on", "perhaps", "yes nor no"},
     };
     struct arena arena = {0};
     struct lb_err none = {0};
@@ -84,6 +111,29 @@ static void a_wrong_default_is_the_drivers_error(void **state) {
     arena_done(&arena);
 }
 
+/* A refused value ends with what is allowed, unless it names the nearest. */
+static void a_refusal_says_where_and_what_is_allowed(void **state) {
+    static const struct {
+        const char *name, *text, *says;
+    } cases[] = {
+        {"tries", "11", "x.ini:3: 11 is not between 1 and 10; allowed: a whole number, 1 to 10"},
+        {"tries", "", "x.ini:3: the value is missing; allowed: a whole number, 1 to 10"},
+        {"threads", "x", "'x' is not a whole number; allowed: auto, or a whole number, 1 to 64"},
+        {"level", "hig", "x.ini:3: 'hig' is not one of low or high, did you mean 'high'?"},
+    };
+    struct arena arena = {0};
+    struct lb_err none = {0};
+    (void)state;
+    void *options = options_new(table, sizeof(struct sample), &arena, &none);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        const struct lb_option *option = options_find(table, cases[i].name);
+        assert_int_equal(option_set(option, options, cases[i].text, "x.ini:3", &arena, &err), -1);
+        if (!strstr(err.text, cases[i].says)) fail_msg("%s", err.text);
+    }
+    arena_done(&arena);
+}
+
 static void json_has_numbers_and_units(void **state) {
     struct arena arena = {0};
     struct lb_err err = {0};
@@ -94,8 +144,8 @@ static void json_has_numbers_and_units(void **state) {
     char *text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT);
     assert_string_equal(
         text,
-        "{\"factor\":1.5,\"loud\":false,\"note\":\"\",\"pause_ns\":2000000,\"transport\":\"grpc\","
-        "\"tries\":3}");
+        "{\"factor\":1.5,\"level\":\"low\",\"loud\":false,\"note\":\"\",\"on\":true,\"pause_ns\":2000000,"
+        "\"share\":\"no\",\"threads\":0,\"transport\":\"grpc\",\"tries\":3}");
     free(text);
     json_decref(object);
     arena_done(&arena);
@@ -148,6 +198,7 @@ int main(void) {
         cmocka_unit_test(defaults_fill_the_struct),
         cmocka_unit_test(values_are_checked_and_kept),
         cmocka_unit_test(a_wrong_default_is_the_drivers_error),
+        cmocka_unit_test(a_refusal_says_where_and_what_is_allowed),
         cmocka_unit_test(json_has_numbers_and_units),
         cmocka_unit_test(every_drivers_table_is_sound),
     };
