@@ -129,8 +129,5 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
 void compare_doc(const struct compare *compare, struct doc *doc);
 /* Adds one table with a line for each figure: for DOC_CSV. */
 void compare_csv(const struct compare *compare, struct doc *doc);
-int compare_write_json(const struct compare *compare, FILE *out);
-void compare_write_junit(const struct compare *compare, FILE *out);
-void compare_write_benchstat(const struct compare *compare, FILE *out);
 
 #endif

@@ -28,7 +28,7 @@ static json_t *figure_json(const struct compare_figure *figure) {
                      wants ? json_integer(figure->wanted) : json_null());
 }
 
-int compare_write_json(const struct compare *compare, FILE *out) {
+static int write_json(const struct compare *compare, FILE *out) {
     json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
     for (int i = 0; i < compare->alone_count; i++) {
         json_array_append_new(alone, json_string(compare->alone[i].text));
@@ -111,7 +111,7 @@ static void junit_alone(FILE *out, const struct compare_alone *alone) {
 
 /* Inconclusive figures, and what the new runs lack, are skipped tests; each lock is a test of its
  * own. */
-void compare_write_junit(const struct compare *compare, FILE *out) {
+static void write_junit(const struct compare *compare, FILE *out) {
     int broken = 0, all = 0, locks = 0;
     bool elsewhere = compare->violated; /* by a lock that only the new runs have */
     for (int v = COMPARE_SAME; v <= COMPARE_WORSE; v++) all += compare->counts[v];
@@ -172,7 +172,7 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
 }
 
 /* Both sides in one file: `benchstat -col side`. */
-void compare_write_benchstat(const struct compare *compare, FILE *out) {
+static void write_benchstat(const struct compare *compare, FILE *out) {
     /* of all others less is better, which is what it assumes */
     fputs("Unit grants/s better=higher\n", out);
     for (int new = 0; new < 2; new ++) {
@@ -192,13 +192,13 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
         return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color,
                                   out, err);
     case COMPARE_JSON:
-        failed = compare_write_json(compare, out);
+        failed = write_json(compare, out);
         break;
     case COMPARE_JUNIT:
-        compare_write_junit(compare, out);
+        write_junit(compare, out);
         break;
     case COMPARE_BENCHSTAT:
-        compare_write_benchstat(compare, out);
+        write_benchstat(compare, out);
         break;
     case COMPARE_CSV:
         compare_csv(compare, &doc);

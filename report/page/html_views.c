@@ -56,7 +56,10 @@ static json_t *standing_of(const struct report_lock *lock) {
     return NULL;
 }
 
-int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
+/* "standing": a list a lock: {"guarantee", "topology"}. "spread": a list a group of a list a row:
+ * {"mean": ratio, "figures": {key: {"low", "high", "ratio", "kind", "count"}}}, in the order of
+ * "groups" and their "rows". */
+static int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
     json_t *groups = json_array(), *standing = json_array();
     int rc = json_object_set_new(root, "spread", groups) |
              json_object_set_new(root, "standing", standing);

@@ -13,11 +13,6 @@
 /* All of them. */
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
 
-/* "standing": a list a lock: {"guarantee", "topology"}. "spread": a list a group of a list a row:
- * {"mean": ratio, "figures": {key: {"low", "high", "ratio", "kind", "count"}}}, in the order of
- * "groups" and their "rows". */
-int html_spread(const struct report *report, json_t *root, struct lb_err *err);
-
 /* "rates": open loops of several rates, a list a lock and load: {"lock", "load", "clients",
  * "points": [...], "model", "promise"}. */
 int html_rates(const struct report *report, json_t *root, struct lb_err *err);

@@ -18,7 +18,7 @@ const char *answer_title(enum question question) {
     return questions[question].title;
 }
 
-const struct column *answer_column(enum question question) {
+static const struct column *answer_column(enum question question) {
     const struct column *column = columns_of(IN_COMPARISON);
     while (strcmp(column->key, questions[question].key) != 0) column++;
     return column;

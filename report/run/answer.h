@@ -35,7 +35,6 @@ struct answers {
 
 void answer_make(const struct report *report, struct answers *ret_answers);
 
-const struct column *answer_column(enum question question);
 const char *answer_title(enum question question); /* "fastest alone" */
 
 /* The best one's figure with its own unit, "45.1 us"; text holds NUMBER_TEXT_MAX. answer->best must

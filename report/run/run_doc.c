@@ -35,7 +35,9 @@ static void add_question(struct doc *doc, const struct answers *answers, enum qu
     doc_column(doc, &(struct doc_column){.title = title, .below = true, .words = true});
 }
 
-void run_answers(const struct report *report, const struct answers *answers, struct doc *doc) {
+/* Which lock: the best of each durability, side by side. */
+static void add_answers(const struct report *report, const struct answers *answers,
+                        struct doc *doc) {
     bool any = false;
     for (int d = 0; d < DURABILITIES; d++) any |= answers->has[d];
     doc_section(doc, "answer", "Which lock?");
@@ -184,7 +186,7 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     run_verdict(report, doc);
     doc_end(doc);
     answer_make(report, &answers);
-    run_answers(report, &answers, doc);
+    add_answers(report, &answers, doc);
     run_comparison(report, &answers, doc);
     add_promises(report, doc);
     run_faults(report, doc);

@@ -16,8 +16,6 @@ void run_doc_end(const struct report *report, struct doc *doc);
 
 /* Does each lock exclude, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
-/* Which lock: the best of each durability, side by side. */
-void run_answers(const struct report *report, const struct answers *answers, struct doc *doc);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
 /* The tables of a group of columns, folded, HTML only. Loads where no row has any are left out. */
