@@ -148,8 +148,8 @@ void sql_use(struct lb_session *session, const struct lb_request *request) {
     values->lease_us = request->lease_ns / LB_US_NS + (request->lease_ns % LB_US_NS > 0);
 }
 
-static int once(struct lb_session *session, const struct lb_request *request, enum sql_role role,
-                struct lb_err *err) {
+static int run_statement(struct lb_session *session, const struct lb_request *request,
+                         enum sql_role role, struct lb_err *err) {
     struct sql_answer answer;
     if (!sql_has(session, role)) return 0;
     sql_use(session, request);
@@ -159,11 +159,11 @@ static int once(struct lb_session *session, const struct lb_request *request, en
 }
 
 int sql_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
-    return once(session, request, SQL_ADD, err);
+    return run_statement(session, request, SQL_ADD, err);
 }
 
 int sql_disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
-    return once(session, request, SQL_REMOVE, err);
+    return run_statement(session, request, SQL_REMOVE, err);
 }
 
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,

@@ -9,9 +9,9 @@
 #define TRIES_MAX 5
 
 /* Runs it; the victim of a deadlock tries again. */
-static enum lb_outcome run(struct lb_session *session, const struct lb_request *request,
-                           enum sql_role role, uint64_t token, uint64_t value,
-                           struct sql_answer *ret_answer) {
+static enum lb_outcome run_retrying(struct lb_session *session, const struct lb_request *request,
+                                    enum sql_role role, uint64_t token, uint64_t value,
+                                    struct sql_answer *ret_answer) {
     struct sql_session *mine = session->lock_state;
     sql_use(session, request);
     mine->values.version = (int64_t)token;
@@ -27,7 +27,7 @@ static enum lb_outcome run(struct lb_session *session, const struct lb_request *
 enum lb_outcome sql_store_install(struct lb_session *session, const struct lb_request *request,
                                   uint64_t token, uint64_t *ret_value) {
     struct sql_answer answer = {0};
-    enum lb_outcome outcome = run(session, request, SQL_INSTALL, token, 0, &answer);
+    enum lb_outcome outcome = run_retrying(session, request, SQL_INSTALL, token, 0, &answer);
     if (outcome != LB_OK) return outcome;
     if (answer.rows == 0) return LB_LOST;
     *ret_value = (uint64_t)answer.number[0];
@@ -37,7 +37,7 @@ enum lb_outcome sql_store_install(struct lb_session *session, const struct lb_re
 enum lb_outcome sql_store_write(struct lb_session *session, const struct lb_request *request,
                                 uint64_t token, uint64_t value) {
     struct sql_answer answer = {0};
-    enum lb_outcome outcome = run(session, request, SQL_STORE, token, value, &answer);
+    enum lb_outcome outcome = run_retrying(session, request, SQL_STORE, token, value, &answer);
     if (outcome != LB_OK) return outcome;
     return answer.rows > 0 ? LB_OK : LB_LOST;
 }
@@ -45,7 +45,7 @@ enum lb_outcome sql_store_write(struct lb_session *session, const struct lb_requ
 enum lb_outcome sql_store_read(struct lb_session *session, const struct lb_request *request,
                                uint64_t *ret_value) {
     struct sql_answer answer = {0};
-    enum lb_outcome outcome = run(session, request, SQL_LOOK, 0, 0, &answer);
+    enum lb_outcome outcome = run_retrying(session, request, SQL_LOOK, 0, 0, &answer);
     if (outcome == LB_OK) *ret_value = (uint64_t)answer.number[0];
     return outcome;
 }
@@ -53,6 +53,6 @@ enum lb_outcome sql_store_read(struct lb_session *session, const struct lb_reque
 int sql_store_drop(struct lb_session *session, const struct lb_request *request,
                    struct lb_err *err) {
     struct sql_answer answer = {0};
-    if (run(session, request, SQL_DROP, 0, 0, &answer) == LB_OK) return 0;
+    if (run_retrying(session, request, SQL_DROP, 0, 0, &answer) == LB_OK) return 0;
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
 }

@@ -52,7 +52,7 @@ void etcd_line_done(struct etcd_line *line) {
 }
 
 /* The request into the transfer's buffer. Its length, or 0 if it does not fit. */
-static size_t encode(struct etcd_line *line, const ProtobufCMessage *request) {
+static size_t encode_request(struct etcd_line *line, const ProtobufCMessage *request) {
     struct transfer *transfer = &line->transfer;
     size_t len = protobuf_c_message_get_packed_size(request);
     if (len + CUT_HEAD_BYTES > transfer->out_size) return 0;
@@ -90,8 +90,8 @@ static enum lb_outcome outcome_of(int status) {
     }
 }
 
-static enum lb_outcome fail(const struct etcd_line *line, enum lb_outcome outcome, const char *why,
-                            struct lb_err *err) {
+static enum lb_outcome fail_call(const struct etcd_line *line, enum lb_outcome outcome,
+                                 const char *why, struct lb_err *err) {
     const struct etcd_server *server = line->session->owner->server->state;
     err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "etcd at %s: %s: %s",
             server->shown, strrchr(line->method->path, '/') + 1, why);
@@ -99,7 +99,7 @@ static enum lb_outcome fail(const struct etcd_line *line, enum lb_outcome outcom
 }
 
 /* How a transfer that is over went. */
-static enum lb_outcome judge(struct etcd_line *line, struct lb_err *err) {
+static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *err) {
     struct transfer *transfer = &line->transfer;
     if (transfer->result != CURLE_OK) {
         long error = 0;
@@ -107,22 +107,22 @@ static enum lb_outcome judge(struct etcd_line *line, struct lb_err *err) {
         const char *why = transfer->result == CURLE_COULDNT_CONNECT && error ? strerror((int)error)
                           : transfer->problem[0]                             ? transfer->problem
                                                  : curl_easy_strerror(transfer->result);
-        return fail(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, why, err);
+        return fail_call(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, why, err);
     }
     line->status = transfer->grpc_status;
     if (line->status > 0) {
-        return fail(line, outcome_of(line->status),
-                    transfer->message[0] ? transfer->message : "an error", err);
+        return fail_call(line, outcome_of(line->status),
+                         transfer->message[0] ? transfer->message : "an error", err);
     }
     if (transfer->http_status != 200)
-        return fail(line, LB_REFUSED, "this is not etcd's v3 API", err);
+        return fail_call(line, LB_REFUSED, "this is not etcd's v3 API", err);
     if (line->status < 0 || !line->answer)
-        return fail(line, LB_UNKNOWN, "the answer cannot be read", err);
+        return fail_call(line, LB_UNKNOWN, "the answer cannot be read", err);
     return LB_OK;
 }
 
-static void start(struct etcd_line *line, const struct etcd_method *method, size_t len,
-                  int64_t deadline_ns) {
+static void start_transfer(struct etcd_line *line, const struct etcd_method *method, size_t len,
+                           int64_t deadline_ns) {
     line->method = method;
     line->answer = NULL;
     line->status = -1;
@@ -138,19 +138,21 @@ enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *meth
                           const ProtobufCMessage *request, struct lb_err *err) {
     struct etcd_session *e = line->session;
     line->method = method;
-    size_t len = encode(line, request);
-    if (len == 0) return fail(line, LB_REFUSED, "the request is too long", err);
-    if (!e->http.running || lb_stopping()) return fail(line, LB_BROKEN, "the session is over", err);
+    size_t len = encode_request(line, request);
+    if (len == 0) return fail_call(line, LB_REFUSED, "the request is too long", err);
+    if (!e->http.running || lb_stopping())
+        return fail_call(line, LB_BROKEN, "the session is over", err);
     int64_t deadline_ns = answer_deadline(e);
     /* The keeper must not wait for an answer when the lease is no more to be hoped for. */
     int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns);
     if (line == &e->keep && hope_ns < deadline_ns) deadline_ns = hope_ns;
-    start(line, method, len, deadline_ns);
+    start_transfer(line, method, len, deadline_ns);
     if (!transfer_wait(&line->transfer, deadline_ns, line == &e->keep ? &e->ending : NULL)) {
         transfer_cancel(&line->transfer);
-        return fail(line, line->transfer.sent ? LB_UNKNOWN : LB_BROKEN, "no answer in time", err);
+        return fail_call(line, line->transfer.sent ? LB_UNKNOWN : LB_BROKEN, "no answer in time",
+                         err);
     }
-    return judge(line, err);
+    return transfer_outcome(line, err);
 }
 
 enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *method,
@@ -170,11 +172,11 @@ enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method
     struct etcd_line *line = &e->watch;
     line->method = method;
     line->seen = NULL;
-    size_t len = encode(line, request);
-    if (len == 0) return fail(line, LB_REFUSED, "the request is too long", &e->owner->err);
+    size_t len = encode_request(line, request);
+    if (len == 0) return fail_call(line, LB_REFUSED, "the request is too long", &e->owner->err);
     if (!e->http.running || lb_stopping())
-        return fail(line, LB_BROKEN, "the session is over", &e->owner->err);
-    start(line, method, len, answer_deadline(e));
+        return fail_call(line, LB_BROKEN, "the session is over", &e->owner->err);
+    start_transfer(line, method, len, answer_deadline(e));
     return LB_OK;
 }
 
@@ -183,7 +185,7 @@ bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns) {
 }
 
 enum lb_outcome etcd_long_end(struct etcd_session *e) {
-    return judge(&e->watch, &e->owner->err);
+    return transfer_outcome(&e->watch, &e->owner->err);
 }
 
 /* The answer of a watch that tells of a deletion, or of the watch's own end. */
@@ -213,11 +215,12 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     e->watch.method = &etcd_watch_method;
     e->watch.seen = on_event;
     e->watch_hit = e->watch_on = false;
-    size_t len = encode(&e->watch, &request.base);
-    if (len == 0) return fail(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
+    size_t len = encode_request(&e->watch, &request.base);
+    if (len == 0)
+        return fail_call(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
     /* The request's side of the stream is closed at once: the server keeps watching all the same,
      * and one watch a stream needs no further words. */
-    start(&e->watch, &etcd_watch_method, len, answer_deadline(e));
+    start_transfer(&e->watch, &etcd_watch_method, len, answer_deadline(e));
     return LB_OK;
 }
 

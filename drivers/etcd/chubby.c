@@ -101,8 +101,8 @@ static struct key trace_key(const struct lb_request *request, const struct chubb
 /* IF no other key is in the way THEN hold, ELSE return those keys. queued: we are the first of the
  * queue, and leave it; otherwise the queue must be empty. LB_OK: mine->generation is set if it is
  * ours, otherwise etcd_answer has the range. */
-static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
-                            struct chubby_grant *mine, bool queued) {
+static enum lb_outcome take_place(struct lb_session *session, const struct lb_request *request,
+                                  struct chubby_grant *mine, bool queued) {
     struct etcd_session *e = etcd_session_of(session);
     struct key from = key_of(request->key, request->key_len, mine->shared ? "w" : "r", 0);
     struct key end = key_of(request->key, request->key_len, "x", 0);
@@ -179,7 +179,7 @@ static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb
     if (outcome != LB_OK) return outcome;
     if (!first) outcome = etcd_place_wait(session, &queue, &mine->place, ETCD_FROM_NOW);
     while (outcome == LB_OK) {
-        outcome = take(session, request, mine, true);
+        outcome = take_place(session, request, mine, true);
         if (outcome == LB_OK && mine->generation) return LB_OK;
         if (outcome == LB_UNKNOWN) return outcome; /* held, or queued, or neither: settled later */
         if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
@@ -199,7 +199,7 @@ static enum lb_outcome chubby_acquire(struct lb_session *session, const struct l
     mine->lease = e->lease;
     mine->trace = e->trace;
     mine->shared = request->shared;
-    enum lb_outcome outcome = take(session, request, mine, false);
+    enum lb_outcome outcome = take_place(session, request, mine, false);
     if (outcome == LB_OK && !mine->generation)
         outcome = once ? LB_BUSY : wait_in_queue(session, request, mine);
     if (outcome == LB_OK) outcome = etcd_granted(session);

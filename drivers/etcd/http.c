@@ -153,7 +153,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg) {
 }
 
 /* A transfer is over, or is given up. */
-static void finish(struct transfer *transfer, CURLcode result) {
+static void finish_transfer(struct transfer *transfer, CURLcode result) {
     struct http *http = transfer->http;
     long request = 0;
     curl_multi_remove_handle(http->multi, transfer->easy);
@@ -168,7 +168,7 @@ static void finish(struct transfer *transfer, CURLcode result) {
 }
 
 /* Takes in what has ended. */
-static void collect(struct http *http) {
+static void collect_finished(struct http *http) {
     int left;
     const CURLMsg *note;
     while ((note = curl_multi_info_read(http->multi, &left))) {
@@ -176,11 +176,11 @@ static void collect(struct http *http) {
         CURLcode result = note->data.result;
         if (note->msg != CURLMSG_DONE) continue;
         curl_easy_getinfo(note->easy_handle, CURLINFO_PRIVATE, &private);
-        finish((struct transfer *)(void *)private, result);
+        finish_transfer((struct transfer *)(void *)private, result);
     }
 }
 
-static void pump(void *arg) {
+static void run_pump(void *arg) {
     struct http *http = arg;
     int running;
     while (!http->stop && !lb_stopping()) {
@@ -206,7 +206,7 @@ static void pump(void *arg) {
             http->timer_ns = LB_NEVER;
             curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
         }
-        collect(http);
+        collect_finished(http);
     }
     http->running = false;
 }
@@ -240,7 +240,7 @@ int http_revive(struct http *http) {
     if (http->running) return 0;
     join_pump(http);
     http->stop = false;
-    http->pump = lb_spawn("etcd pump", pump, http);
+    http->pump = lb_spawn("etcd pump", run_pump, http);
     http->running = http->pump != NULL;
     return http->pump ? 0 : -1;
 }
@@ -311,18 +311,18 @@ void transfer_done(struct transfer *transfer) {
 }
 
 /* Hands the transfer to curl and lets it send. */
-static void kick(struct transfer *transfer) {
+static void hand_to_curl(struct transfer *transfer) {
     struct http *http = transfer->http;
     int running;
     http->refused = false;
     transfer->busy = true;
     CURLMcode added = curl_multi_add_handle(http->multi, transfer->easy);
     if (added != CURLM_OK) {
-        finish(transfer, CURLE_FAILED_INIT);
+        finish_transfer(transfer, CURLE_FAILED_INIT);
         return;
     }
     curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    collect(http);
+    collect_finished(http);
     tell_pump(http);
 }
 
@@ -359,7 +359,7 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
             (long)(join ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
         http->may_open = !join;
         if (!join) http->opener = transfer;
-        kick(transfer);
+        hand_to_curl(transfer);
         if (transfer->busy || transfer->sent || !join || !http->refused) return;
         /* The connection was found dead before anything was sent: once more, on a new one. curl
          * does not tell of every socket that it closes: one that was given up while it connected,
@@ -382,9 +382,9 @@ void transfer_cancel(struct transfer *transfer) {
     if (!transfer->busy) return;
     int running;
     transfer->fiber = NULL;
-    finish(transfer, CURLE_ABORTED_BY_CALLBACK);
+    finish_transfer(transfer, CURLE_ABORTED_BY_CALLBACK);
     /* Lets the reset of the stream leave now. */
     curl_multi_socket_action(transfer->http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    collect(transfer->http);
+    collect_finished(transfer->http);
     tell_pump(transfer->http);
 }

@@ -41,8 +41,8 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
     return LB_OK;
 }
 
-static enum lb_outcome put(struct lb_session *session, const struct lb_request *request,
-                           const struct store_entry *entry) {
+static enum lb_outcome write_guarded(struct lb_session *session, const struct lb_request *request,
+                                     const struct store_entry *entry) {
     struct etcd_session *e = etcd_session_of(session);
     struct name name = name_of(request);
     char text[STORE_TEXT_MAX];
@@ -70,7 +70,8 @@ static enum lb_outcome put(struct lb_session *session, const struct lb_request *
     return ((const Etcdserverpb__TxnResponse *)etcd_answer(&e->call))->succeeded ? LB_OK : LB_BUSY;
 }
 
-static int drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int delete_guarded(struct lb_session *session, const struct lb_request *request,
+                          struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
     struct name name = name_of(request);
     Etcdserverpb__DeleteRangeRequest delete = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
@@ -81,6 +82,6 @@ static int drop(struct lb_session *session, const struct lb_request *request, st
 const struct store_cas etcd_store = {.store = {.install = store_cas_install,
                                                .write = store_cas_write,
                                                .read = store_cas_read,
-                                               .drop = drop},
+                                               .drop = delete_guarded},
                                      .get = get,
-                                     .put = put};
+                                     .put = write_guarded};

@@ -34,7 +34,7 @@ static int by_ofd(int fd, enum kernel_call call) {
 
 /* Finds or opens the key's file. 0 with its place; -EBUSY if the place is another key's, which is
  * held and so can't be closed; another -errno on failure. */
-static int find(struct lb_session *session, const struct lb_request *request, int *ret_place) {
+static int find_file(struct lb_session *session, const struct lb_request *request, int *ret_place) {
     struct file_session *state = session->state;
     int place = (int)(request->key_index % FILE_OPEN);
     *ret_place = place;
@@ -71,12 +71,12 @@ static int wait_until(struct file_session *state, kernel_fn *kernel, int fd, int
     return failed;
 }
 
-static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
-                            struct lb_grant *grant, kernel_fn *kernel) {
+static enum lb_outcome lock_file(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant, kernel_fn *kernel) {
     struct file_session *state = session->state;
     bool once = request->deadline_ns <= lb_now();
     int place;
-    int failed = -find(session, request, &place);
+    int failed = -find_file(session, request, &place);
     if (failed == EBUSY)
         return lb_fail(session, LB_REFUSED,
                        "file: more keys held at once than one session keeps open");
@@ -100,12 +100,12 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     return LB_OK;
 }
 
-static enum lb_outcome give(struct lb_session *session, const struct lb_request *request,
-                            kernel_fn *kernel) {
+static enum lb_outcome unlock_file(struct lb_session *session, const struct lb_request *request,
+                                   kernel_fn *kernel) {
     struct file_session *state = session->state;
     int place;
     /* The kernel frees what is not held without a word. */
-    if (find(session, request, &place) != 0 || !state->file[place].held) return LB_LOST;
+    if (find_file(session, request, &place) != 0 || !state->file[place].held) return LB_LOST;
     state->file[place].held = false;
     int failed = kernel(state->file[place].fd, CALL_FREE);
     return failed ? lb_fail(session, LB_BROKEN, "file: %s", strerror(failed)) : LB_OK;
@@ -113,24 +113,24 @@ static enum lb_outcome give(struct lb_session *session, const struct lb_request 
 
 static enum lb_outcome flock_acquire(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
-    return take(session, request, grant, by_flock);
+    return lock_file(session, request, grant, by_flock);
 }
 
 static enum lb_outcome flock_release(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     (void)grant;
-    return give(session, request, by_flock);
+    return unlock_file(session, request, by_flock);
 }
 
 static enum lb_outcome ofd_acquire(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
-    return take(session, request, grant, by_ofd);
+    return lock_file(session, request, grant, by_ofd);
 }
 
 static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
     (void)grant;
-    return give(session, request, by_ofd);
+    return unlock_file(session, request, by_ofd);
 }
 
 /* wait_until's signal takes a waiter out of the kernel's queue, and it goes in again behind the

@@ -19,8 +19,8 @@
 #define TELL_LOCKED(mutex) ((void)0)
 #endif
 
-static enum lb_outcome take(struct lb_session *session, pthread_mutex_t *mutex,
-                            const struct lb_request *request, struct lb_grant *grant) {
+static enum lb_outcome lock_mutex(struct lb_session *session, pthread_mutex_t *mutex,
+                                  const struct lb_request *request, struct lb_grant *grant) {
     int failed = pthread_mutex_trylock(mutex);
     if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
     while (failed == EBUSY || failed == ETIMEDOUT) {
@@ -36,8 +36,8 @@ static enum lb_outcome take(struct lb_session *session, pthread_mutex_t *mutex,
                   : memory_granted(grant, 1);
 }
 
-static enum lb_outcome give(struct lb_session *session, pthread_mutex_t *mutex,
-                            struct lb_grant *grant) {
+static enum lb_outcome unlock_mutex(struct lb_session *session, pthread_mutex_t *mutex,
+                                    struct lb_grant *grant) {
     if (!memory_taken_back(grant)) return LB_LOST;
     int failed = pthread_mutex_unlock(mutex);
     return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
@@ -45,22 +45,24 @@ static enum lb_outcome give(struct lb_session *session, pthread_mutex_t *mutex,
 
 static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
-    return take(session, &memory_of(session)->mutex[memory_slot(request)].mutex, request, grant);
+    return lock_mutex(session, &memory_of(session)->mutex[memory_slot(request)].mutex, request,
+                      grant);
 }
 
 static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
-    return give(session, &memory_of(session)->mutex[memory_slot(request)].mutex, grant);
+    return unlock_mutex(session, &memory_of(session)->mutex[memory_slot(request)].mutex, grant);
 }
 
 static enum lb_outcome robust_acquire(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    return take(session, &memory_of(session)->robust[memory_slot(request)].mutex, request, grant);
+    return lock_mutex(session, &memory_of(session)->robust[memory_slot(request)].mutex, request,
+                      grant);
 }
 
 static enum lb_outcome robust_release(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    return give(session, &memory_of(session)->robust[memory_slot(request)].mutex, grant);
+    return unlock_mutex(session, &memory_of(session)->robust[memory_slot(request)].mutex, grant);
 }
 
 static const struct lb_algorithm mem_mutex_algorithm = {

@@ -51,7 +51,8 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     return LB_OK;
 }
 
-static enum lb_outcome query(struct lb_session *session, const char *text, int64_t deadline_ns) {
+static enum lb_outcome port_query(struct lb_session *session, const char *text,
+                                  int64_t deadline_ns) {
     MYSQL_RES *result = NULL;
     enum lb_outcome outcome = maria_query(session, text, deadline_ns, &result);
     if (outcome == LB_OK) mysql_free_result(result);
@@ -62,17 +63,17 @@ static enum lb_outcome query(struct lb_session *session, const char *text, int64
 static int go_home(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
     if (server->url.path[0]) return 0;
-    enum lb_outcome outcome = query(session, "USE lockbench", deadline_ns);
+    enum lb_outcome outcome = port_query(session, "USE lockbench", deadline_ns);
     if (outcome == LB_REFUSED) {
         session->err.code = 0;
-        outcome = query(session, "CREATE DATABASE IF NOT EXISTS lockbench", deadline_ns);
-        if (outcome == LB_OK) outcome = query(session, "USE lockbench", deadline_ns);
+        outcome = port_query(session, "CREATE DATABASE IF NOT EXISTS lockbench", deadline_ns);
+        if (outcome == LB_OK) outcome = port_query(session, "USE lockbench", deadline_ns);
     }
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
 const struct sql_port maria_port = {.begin = go_home,
-                                    .query = query,
+                                    .query = port_query,
                                     .prepare = port_prepare,
                                     .run = port_run,
                                     .answer_after = maria_answer_after,

@@ -38,8 +38,8 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
     return LB_OK;
 }
 
-static enum lb_outcome put(struct lb_session *session, const struct lb_request *request,
-                           const struct store_entry *entry) {
+static enum lb_outcome write_guarded(struct lb_session *session, const struct lb_request *request,
+                                     const struct store_entry *entry) {
     char command[COMMAND_MAX], text[STORE_TEXT_MAX], *line = NULL;
     int text_len = store_text(entry, text), len;
     if (entry->version == 0) {
@@ -58,7 +58,8 @@ static enum lb_outcome put(struct lb_session *session, const struct lb_request *
     return changed ? LB_BUSY : memcached_odd(session, line);
 }
 
-static int drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int delete_guarded(struct lb_session *session, const struct lb_request *request,
+                          struct lb_err *err) {
     char command[COMMAND_MAX], *line = NULL;
     int len = snprintf(command, sizeof command, "md %s" BEHIND "\r\n", request->key);
     enum lb_outcome outcome = fits(session, request);
@@ -72,6 +73,6 @@ static int drop(struct lb_session *session, const struct lb_request *request, st
 const struct store_cas memcached_store = {.store = {.install = store_cas_install,
                                                     .write = store_cas_write,
                                                     .read = store_cas_read,
-                                                    .drop = drop},
+                                                    .drop = delete_guarded},
                                           .get = get,
-                                          .put = put};
+                                          .put = write_guarded};

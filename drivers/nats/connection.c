@@ -132,9 +132,9 @@ static enum lb_outcome silence(struct lb_session *session) {
     return lb_fail(session, LB_UNKNOWN, "nats: no answer in time");
 }
 
-static enum lb_outcome ask(struct lb_session *session, const char *subject, const char *headers,
-                           const char *body, char *room, size_t size,
-                           struct nats_message *ret_answer) {
+static enum lb_outcome request_reply(struct lb_session *session, const char *subject,
+                                     const char *headers, const char *body, char *room, size_t size,
+                                     struct nats_message *ret_answer) {
     struct nats_session *nats = nats_session_of(session);
     const struct nats_options *options = session->server->options;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
@@ -166,12 +166,12 @@ static enum lb_outcome ask(struct lb_session *session, const char *subject, cons
 enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
                              const char *body, struct nats_message *ret_answer) {
     char *room = nats_session_of(session)->text;
-    return ask(session, subject, headers, body, room, NATS_DATA_MAX + 1, ret_answer);
+    return request_reply(session, subject, headers, body, room, NATS_DATA_MAX + 1, ret_answer);
 }
 
 enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
                                   char *room, size_t size, struct nats_message *ret_answer) {
-    return ask(session, subject, NULL, body, room, size, ret_answer);
+    return request_reply(session, subject, NULL, body, room, size, ret_answer);
 }
 
 enum lb_outcome nats_round_trip(struct lb_session *session) {

@@ -57,8 +57,8 @@ static bool key_fits(const struct lb_request *request) {
            !strstr(request->key, "..");
 }
 
-static enum lb_outcome fail(struct lb_session *session, struct nats_message *answer,
-                            const char *what) {
+static enum lb_outcome fail_by_answer(struct lb_session *session, struct nats_message *answer,
+                                      const char *what) {
     const char *why;
     int error = nats_error(answer, &why);
     return lb_fail(session, LB_BROKEN, "nats: %s: %s (%d)", what, why,
@@ -67,15 +67,16 @@ static enum lb_outcome fail(struct lb_session *session, struct nats_message *ans
 
 /* The key's last sequence, 0 if it has none, and whether that is an entry. Its value lies in the
  * session's text. */
-static enum lb_outcome look(struct lb_session *session, const char *key, uint64_t *ret_sequence,
-                            bool *ret_held) {
+static enum lb_outcome read_entry(struct lb_session *session, const char *key,
+                                  uint64_t *ret_sequence, bool *ret_held) {
     const char *bucket = kv_of(session)->bucket;
     char subject[NATS_SUBJECT_MAX];
     struct nats_message answer;
     snprintf(subject, sizeof subject, "$JS.API.DIRECT.GET.KV_%s.$KV.%s.%s", bucket, bucket, key);
     enum lb_outcome outcome = nats_request(session, subject, NULL, "", &answer);
     if (outcome != LB_OK) return outcome;
-    if (answer.status != 404 && answer.sequence == 0) return fail(session, &answer, "get");
+    if (answer.status != 404 && answer.sequence == 0)
+        return fail_by_answer(session, &answer, "get");
     *ret_sequence = answer.sequence;
     *ret_held = answer.status != 404 && !answer.deleted;
     return LB_OK;
@@ -83,8 +84,8 @@ static enum lb_outcome look(struct lb_session *session, const char *key, uint64_
 
 /* Writes the key if its last sequence is still expected: a value, or with value NULL a delete
  * marker. LB_OK; LB_BUSY: somebody wrote since; LB_UNKNOWN; LB_BROKEN: refused, not written. */
-static enum lb_outcome put(struct lb_session *session, const char *key, const char *value,
-                           uint64_t expected, uint64_t *ret_sequence) {
+static enum lb_outcome write_entry(struct lb_session *session, const char *key, const char *value,
+                                   uint64_t expected, uint64_t *ret_sequence) {
     char subject[NATS_SUBJECT_MAX], headers[100];
     struct nats_message answer;
     const char *why;
@@ -104,12 +105,13 @@ static enum lb_outcome put(struct lb_session *session, const char *key, const ch
 
 /* Makes an entry of ours upon what was seen there. LB_OK: it is ours; LB_BUSY: another came
  * first. */
-static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
-                            uint64_t expected, struct lb_grant *grant) {
+static enum lb_outcome try_entry(struct lb_session *session, const struct lb_request *request,
+                                 uint64_t expected, struct lb_grant *grant) {
     struct kv_grant *mine = grant->data;
     int64_t sent_ns = lb_now();
     mine->expected = expected;
-    enum lb_outcome outcome = put(session, request->key, mine->owner, expected, &mine->sequence);
+    enum lb_outcome outcome =
+        write_entry(session, request->key, mine->owner, expected, &mine->sequence);
     if (outcome != LB_OK) return outcome;
     grant->token = mine->sequence;
     grant->lease_end_ns = sent_ns + kv_of(session)->max_age_ns;
@@ -135,7 +137,8 @@ static enum lb_outcome watch(struct lb_session *session, const char *key) {
     outcome = nats_request(session, subject, NULL, body, &answer);
     if (outcome != LB_OK) return LB_BROKEN; /* nothing is held, and the consumer ends by itself */
     const char *name = strstr(answer.data, "\"name\":\"");
-    if (!name || strstr(answer.data, "\"error\":")) return fail(session, &answer, "watch");
+    if (!name || strstr(answer.data, "\"error\":"))
+        return fail_by_answer(session, &answer, "watch");
     name += strlen("\"name\":\"");
     snprintf(kv->consumer, sizeof kv->consumer, "$JS.API.CONSUMER.DELETE.KV_%s.%.*s", kv->bucket,
              (int)strcspn(name, "\""), name);
@@ -162,11 +165,11 @@ static enum lb_outcome wait_and_take(struct lb_session *session, const struct lb
         } else if (lb_stopping() || lb_now() >= request->deadline_ns) {
             return LB_TIMEOUT;
         } else {
-            outcome = look(session, request->key, &sequence, &held);
+            outcome = read_entry(session, request->key, &sequence, &held);
             if (outcome != LB_OK) return LB_BROKEN;
         }
         if (held) continue;
-        outcome = take(session, request, sequence, grant);
+        outcome = try_entry(session, request, sequence, grant);
         if (outcome != LB_BUSY) return outcome;
     }
 }
@@ -180,11 +183,11 @@ static enum lb_outcome kv_acquire(struct lb_session *session, const struct lb_re
     if (!key_fits(request))
         return lb_fail(session, LB_REFUSED,
                        "nats: a key has letters, digits and -/_=. and no empty part");
-    enum lb_outcome outcome = look(session, request->key, &sequence, &held);
+    enum lb_outcome outcome = read_entry(session, request->key, &sequence, &held);
     if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* it only reads */
     snprintf(mine->owner, sizeof mine->owner, "%016llx",
              (unsigned long long)rng_u64(&session->rng));
-    if (!held) outcome = take(session, request, sequence, grant);
+    if (!held) outcome = try_entry(session, request, sequence, grant);
     if (!held && outcome != LB_BUSY) return outcome;
     if (once) return LB_BUSY;
     outcome = watch(session, request->key);
@@ -198,7 +201,7 @@ static enum lb_outcome kv_release(struct lb_session *session, const struct lb_re
     struct kv_grant *mine = grant->data;
     uint64_t ignored;
     if (mine->sequence == 0) return lb_fail(session, LB_LOST, "nats: it was not held");
-    enum lb_outcome outcome = put(session, request->key, NULL, mine->sequence, &ignored);
+    enum lb_outcome outcome = write_entry(session, request->key, NULL, mine->sequence, &ignored);
     if (outcome == LB_BUSY)
         return lb_fail(session, LB_LOST, "nats: the entry was gone before its release");
     if (outcome == LB_OK) mine->sequence = 0;
@@ -213,7 +216,7 @@ static enum lb_outcome kv_renew(struct lb_session *session, const struct lb_requ
     /* The write has a sequence of its own, which the release needs. The token stays that of the
      * grant. */
     enum lb_outcome outcome =
-        put(session, request->key, mine->owner, mine->sequence, &mine->sequence);
+        write_entry(session, request->key, mine->owner, mine->sequence, &mine->sequence);
     if (outcome == LB_BUSY)
         return lb_fail(session, LB_LOST, "nats: the entry was gone before its renewal");
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + kv_of(session)->max_age_ns;
@@ -229,11 +232,11 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
     for (int tries = 0; tries < 10; tries++) {
         uint64_t sequence = 0, ignored;
         bool held = false;
-        enum lb_outcome outcome = look(session, request->key, &sequence, &held);
+        enum lb_outcome outcome = read_entry(session, request->key, &sequence, &held);
         if (outcome != LB_OK) return outcome;
         bool ours = held && strcmp(nats_session_of(session)->text, mine->owner) == 0;
         if (!ours && (held || sequence != mine->expected)) return LB_OK;
-        outcome = put(session, request->key, NULL, sequence, &ignored);
+        outcome = write_entry(session, request->key, NULL, sequence, &ignored);
         if (outcome != LB_BUSY) return outcome;
     }
     return lb_fail(session, LB_UNKNOWN, "nats: the key changes too fast to be cleared up");
@@ -307,7 +310,7 @@ static int count_entries(struct lb_session *session, const json_t *subjects, con
         bool held = false;
         if (strncmp(name, from, skip) != 0 || strncmp(name + skip, prefix, strlen(prefix)) != 0)
             continue;
-        if (look(session, name + skip, &sequence, &held) != LB_OK)
+        if (read_entry(session, name + skip, &sequence, &held) != LB_OK)
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         if (held && residue->count++ == 0)
             snprintf(residue->example, sizeof residue->example, "key %.100s", name + skip);

@@ -52,8 +52,8 @@ static enum lb_outcome granted(struct lb_grant *grant) {
 }
 
 /* Runs a statement that answers true or false. */
-static enum lb_outcome ask(struct lb_session *session, const char *statement,
-                           const struct lb_request *request, enum lb_outcome if_false) {
+static enum lb_outcome run_boolean(struct lb_session *session, const char *statement,
+                                   const struct lb_request *request, enum lb_outcome if_false) {
     struct pg_args args = {0};
     pg_add_int8(&args, (int64_t)request->key_number);
     PGresult *result = NULL;
@@ -74,7 +74,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
     if (request->deadline_ns != LB_NEVER) {
         int64_t now_ns = lb_now();
         if (request->deadline_ns <= now_ns) {
-            enum lb_outcome outcome = ask(session, "lb_try", request, LB_BUSY);
+            enum lb_outcome outcome = run_boolean(session, "lb_try", request, LB_BUSY);
             return outcome == LB_OK ? granted(grant) : outcome;
         }
         int64_t left_ms = (request->deadline_ns - now_ns) / LB_MS_NS;
@@ -88,7 +88,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
     /* The server may have granted it at the moment of the time-out: a statement that fails undoes
      * the effects of its transaction, but not those of its session. */
-    if (outcome == LB_TIMEOUT && ask(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN)
+    if (outcome == LB_TIMEOUT && run_boolean(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN)
         return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     PQclear(result);
@@ -98,7 +98,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
 static enum lb_outcome advisory_release(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
-    enum lb_outcome outcome = ask(session, "lb_unlock", request, LB_LOST);
+    enum lb_outcome outcome = run_boolean(session, "lb_unlock", request, LB_LOST);
     if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
     return outcome;
 }

@@ -17,7 +17,8 @@ static bool has_two_ats(const char *url) {
     return at && memchr(at + 1, '@', len - (size_t)(at + 1 - start));
 }
 
-static void add(struct pg_conninfo *info, int *count, const char *keyword, const char *value) {
+static void add_keyword(struct pg_conninfo *info, int *count, const char *keyword,
+                        const char *value) {
     if (*count + 1 >= PG_KEYWORDS_MAX) return;
     info->keyword[*count] = keyword;
     info->value[*count] = value;
@@ -54,12 +55,12 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
     for (const PQconninfoOption *option = info->parsed; option->keyword; option++) {
         if (!option->val) continue;
         if (strcmp(option->keyword, "gssencmode") == 0) gss_said = true;
-        add(info, &count, option->keyword, option->val);
+        add_keyword(info, &count, option->keyword, option->val);
     }
-    add(info, &count, "fallback_application_name", "lockbench");
+    add_keyword(info, &count, "fallback_application_name", "lockbench");
     /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the
      * thread. */
-    if (!gss_said) add(info, &count, "gssencmode", "disable");
+    if (!gss_said) add_keyword(info, &count, "gssencmode", "disable");
     return 0;
 }
 

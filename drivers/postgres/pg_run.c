@@ -91,8 +91,8 @@ static bool is_last_word(const PGresult *result) {
 }
 
 /* The one answer to what was sent; libpq wants its results taken until there is none. */
-static enum lb_outcome collect(struct lb_session *session, int64_t deadline_ns,
-                               PGresult **ret_result) {
+static enum lb_outcome collect_result(struct lb_session *session, int64_t deadline_ns,
+                                      PGresult **ret_result) {
     struct pg_session *state = session->state;
     PGresult *result = NULL;
     for (;;) {
@@ -139,7 +139,7 @@ enum lb_outcome pg_run(struct lb_session *session, const char *statement,
                              args->format, 1)) {
         return lost(session, LB_BROKEN);
     }
-    return collect(session, deadline_ns, ret_result);
+    return collect_result(session, deadline_ns, ret_result);
 }
 
 enum lb_outcome pg_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
@@ -149,7 +149,7 @@ enum lb_outcome pg_query(struct lb_session *session, const char *sql, int64_t de
     session->commands++;
     state->read = false;
     if (!PQsendQuery(state->conn, sql)) return lost(session, LB_BROKEN);
-    return collect(session, deadline_ns, ret_result);
+    return collect_result(session, deadline_ns, ret_result);
 }
 
 int pg_prepare(struct lb_session *session, const char *name, const char *sql, int64_t deadline_ns,
@@ -164,7 +164,7 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     session->commands++;
     state->read = false;
     if (PQsendPrepare(state->conn, name, sql, 0, NULL)) {
-        outcome = collect(session, deadline_ns, &result);
+        outcome = collect_result(session, deadline_ns, &result);
     } else {
         lost(session, LB_BROKEN);
     }

@@ -48,14 +48,15 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     return LB_OK;
 }
 
-static enum lb_outcome query(struct lb_session *session, const char *text, int64_t deadline_ns) {
+static enum lb_outcome port_query(struct lb_session *session, const char *text,
+                                  int64_t deadline_ns) {
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_query(session, text, deadline_ns, &result);
     if (outcome == LB_OK) PQclear(result);
     return outcome;
 }
 
-const struct sql_port pg_port = {.query = query,
+const struct sql_port pg_port = {.query = port_query,
                                  .prepare = port_prepare,
                                  .run = port_run,
                                  .answer_after = pg_answer_after,

@@ -57,8 +57,8 @@ static bool put_commands(struct redis_conn *conn, const struct redis_command *co
 }
 
 /* Takes the node for this fiber, connected. Then redis_leave. */
-static enum lb_outcome enter(struct lb_session *session, struct redis_node *node,
-                             int64_t deadline_ns) {
+static enum lb_outcome enter_node(struct lb_session *session, struct redis_node *node,
+                                  int64_t deadline_ns) {
     if (!gate_enter(&node->gate, deadline_ns))
         return lb_fail(session, LB_BROKEN, "redis: no turn in time");
     if (node->conn && !node->conn->dead) return LB_OK;
@@ -73,7 +73,7 @@ static enum lb_outcome round_trip(struct lb_session *session, struct redis_node 
                                   const struct redis_reply **ret_replies) {
     int64_t deadline_ns = redis_answer_deadline(session);
     int asking = (how & ASKING) ? 1 : 0;
-    enum lb_outcome outcome = enter(session, node, deadline_ns);
+    enum lb_outcome outcome = enter_node(session, node, deadline_ns);
     if (outcome != LB_OK) return outcome;
     struct redis_conn *conn = node->conn;
     if (!put_commands(conn, commands, count, how)) {
@@ -202,7 +202,7 @@ static enum lb_outcome send_one(struct redis_conn *conn, const struct redis_comm
 enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *command) {
     int64_t deadline_ns = redis_answer_deadline(session);
-    enum lb_outcome outcome = enter(session, node, deadline_ns);
+    enum lb_outcome outcome = enter_node(session, node, deadline_ns);
     if (outcome != LB_OK) return outcome;
     outcome = send_one(node->conn, command, true, deadline_ns);
     if (outcome == LB_OK) node->conn->owed++;
@@ -223,7 +223,8 @@ static bool revive(struct lb_session *session, struct redis_node *node, int64_t 
 }
 
 /* One node's answer to what was sent. */
-static void collect(struct redis_node *node, int64_t deadline_ns, struct redis_answer *answer) {
+static void collect_answer(struct redis_node *node, int64_t deadline_ns,
+                           struct redis_answer *answer) {
     struct redis_conn *conn = node->conn;
     answer->outcome = conn_receive(conn, 1, deadline_ns);
     if (answer->outcome == LB_OK) answer->reply = &conn->reply[0];
@@ -267,7 +268,7 @@ static void teach(struct lb_session *session, const struct redis_command *comman
         told[i] = answers[i].outcome == LB_OK;
     }
     for (int i = 0; i < count; i++) {
-        if (told[i]) collect(redis_node_at(session, i), deadline_ns, &answers[i]);
+        if (told[i]) collect_answer(redis_node_at(session, i), deadline_ns, &answers[i]);
     }
 }
 
@@ -292,7 +293,8 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
     }
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
-        if (entered[i] && answers[i].outcome == LB_OK) collect(node, deadline_ns, &answers[i]);
+        if (entered[i] && answers[i].outcome == LB_OK)
+            collect_answer(node, deadline_ns, &answers[i]);
     }
     if (command->script) teach(session, command, timeout_ns, answers, count);
     /* Only now: until here another fiber's round trip would have overwritten answers. */

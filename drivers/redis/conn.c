@@ -138,8 +138,8 @@ static int parse(struct redis_conn *conn, int wanted) {
 /* unasked: what comes is no answer, so more of it, or the connection's end, may have come along
  * with what was read, and gives no new edge: it is looked for before the next wait. And lb_wake
  * ends the wait as its deadline would. */
-static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t deadline_ns,
-                               bool unasked) {
+static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int64_t deadline_ns,
+                                       bool unasked) {
     redisReader *reader = conn->context->reader;
     conn->have = 0;
     if (conn->owed == 0 && reader->ridx < 0) { /* else it goes on with a half-read one */
@@ -177,11 +177,11 @@ static enum lb_outcome receive(struct redis_conn *conn, int wanted, int64_t dead
 }
 
 enum lb_outcome conn_receive(struct redis_conn *conn, int wanted, int64_t deadline_ns) {
-    return receive(conn, wanted, deadline_ns, false);
+    return receive_replies(conn, wanted, deadline_ns, false);
 }
 
 enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns) {
-    return receive(conn, 1, deadline_ns, true);
+    return receive_replies(conn, 1, deadline_ns, true);
 }
 
 int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
@@ -201,8 +201,8 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
 /* --- opening and closing --- */
 
 /* Proves who we are and picks the database, and that the server lets us in. */
-static int enter(struct redis_conn *conn, const char *host, int port, bool plain,
-                 int64_t deadline_ns, struct lb_err *err) {
+static int log_in(struct redis_conn *conn, const char *host, int port, bool plain,
+                  int64_t deadline_ns, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(conn->session);
     const struct url *url = &server->url;
     const struct redis_reply *reply = &conn->reply[0];
@@ -252,7 +252,7 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     conn->context->reader->fn = &redis_reply_functions;
     conn->context->reader->privdata = conn;
-    return enter(conn, host, port, plain, deadline_ns, err);
+    return log_in(conn, host, port, plain, deadline_ns, err);
 }
 
 void conn_close(struct redis_conn *conn) {

@@ -43,7 +43,8 @@ static size_t pattern_of(char *out, size_t size, const char *before, const char 
     return used;
 }
 
-static void note(struct lb_residue *residue, const char *what, const char *name, int count) {
+static void count_residue(struct lb_residue *residue, const char *what, const char *name,
+                          int count) {
     if (count > 0 && residue->count == 0)
         snprintf(residue->example, sizeof residue->example, "%s %s", what, name);
     residue->count += (uint64_t)count;
@@ -59,7 +60,8 @@ static int scan(struct lb_session *session, struct redis_node *node, const char 
         if (redis_ask(session, node, words, 6, &reply, err) != 0) return -1;
         if (reply->value.type != REDIS_ARRAY || reply->count < 1)
             return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: an answer of an unexpected type");
-        note(residue, "key", reply->count > 1 ? reply->element[1].text : "", reply->total - 1);
+        count_residue(residue, "key", reply->count > 1 ? reply->element[1].text : "",
+                      reply->total - 1);
         snprintf(cursor, sizeof cursor, "%s", reply->element[0].text);
     } while (strcmp(cursor, "0") != 0);
     return 0;
@@ -86,8 +88,8 @@ int redis_count_channels(struct lb_session *session, const char *before, const c
             const struct redis_reply *reply = NULL;
             struct lb_err why = {0};
             if (redis_ask(session, redis_node_at(session, i), words, 3, &reply, &why) == 0)
-                note(residue, "channel", reply->count > 0 ? reply->element[0].text : "",
-                     reply->total);
+                count_residue(residue, "channel", reply->count > 0 ? reply->element[0].text : "",
+                              reply->total);
             else if (k == 0) /* sharded ones came with Redis 7 */
                 return err_set(err, why.code, "%s", why.text);
         }

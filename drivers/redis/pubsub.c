@@ -48,7 +48,7 @@ static void wake(struct pubsub_wait *wait) {
 
 /* Gives permits to the channel's waiters, first to those that have none; what is too much is kept
  * by the first. */
-static void give(struct pubsub_line *line, const char *channel, int permits) {
+static void wake_waiters(struct pubsub_line *line, const char *channel, int permits) {
     for (struct pubsub_wait *at = line->first; at && permits > 0; at = at->next) {
         if (at->permits > 0 || !is_on(at, channel)) continue;
         at->permits++;
@@ -64,7 +64,7 @@ static void on_message(struct pubsub_line *line, const char *channel, const char
     int waiters = 0;
     if (!first) return;
     for (struct pubsub_wait *at = first; at; at = at->next) waiters += is_on(at, channel);
-    give(line, channel, first->count(message, waiters));
+    wake_waiters(line, channel, first->count(message, waiters));
 }
 
 /* The connection is gone, or of no more use, and with it what it was subscribed to. Somebody may be
@@ -207,7 +207,7 @@ void pubsub_leave(struct pubsub_wait *wait) {
     unlink_wait(line, wait);
     struct pubsub_wait *other = subscribed(line, wait->channel);
     if (other) {
-        give(line, wait->channel, wait->permits);
+        wake_waiters(line, wait->channel, wait->permits);
     } else if (!line->gone && !wait->refused) {
         const char *command = redis_is_cluster(wait->session) ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
         struct lb_err before = wait->session->err;

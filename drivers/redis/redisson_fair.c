@@ -56,8 +56,8 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
     return redisson_unlock(session, NULL, request, &script_fair_unlock, 5, words, 11, ret_held);
 }
 
-static enum lb_outcome ask(struct redisson_try *one, const struct redis_script *script,
-                           int64_t *ret_left_ns) {
+static enum lb_outcome run_take(struct redisson_try *one, const struct redis_script *script,
+                                int64_t *ret_left_ns) {
     const struct lb_request *request = one->request;
     const struct fair_grant *mine = one->grant->data;
     struct fair_names names;
@@ -90,16 +90,16 @@ static enum lb_outcome ask(struct redisson_try *one, const struct redis_script *
 }
 
 static enum lb_outcome ask_or_queue(struct redisson_try *one, int64_t *ret_left_ns) {
-    return ask(one, &script_fair_take_or_queue, ret_left_ns);
+    return run_take(one, &script_fair_take_or_queue, ret_left_ns);
 }
 
 static enum lb_outcome ask_only(struct redisson_try *one, int64_t *ret_left_ns) {
-    return ask(one, &script_fair_take, ret_left_ns);
+    return run_take(one, &script_fair_take, ret_left_ns);
 }
 
 /* Leaves the queue. */
-static enum lb_outcome leave(struct lb_session *session, const struct lb_request *request,
-                             const struct fair_grant *mine) {
+static enum lb_outcome leave_queue(struct lb_session *session, const struct lb_request *request,
+                                   const struct fair_grant *mine) {
     struct fair_names names;
     name_both(request, &names);
     struct redisson_number wait = redisson_number(mine->wait_ms);
@@ -134,7 +134,7 @@ static enum lb_outcome fair_acquire(struct lb_session *session, const struct lb_
                                               .ask = once ? ask_only : ask_or_queue,
                                               .channel = channel});
     if (outcome == LB_OK || outcome == LB_BUSY || outcome == LB_UNKNOWN || once) return outcome;
-    enum lb_outcome left = leave(session, request, mine);
+    enum lb_outcome left = leave_queue(session, request, mine);
     return left == LB_OK ? outcome : left == LB_BROKEN ? LB_UNKNOWN : left;
 }
 
@@ -142,7 +142,7 @@ static enum lb_outcome fair_settle(struct lb_session *session, const struct lb_r
                                    struct lb_grant *grant) {
     const struct fair_grant *mine = grant->data;
     enum lb_outcome outcome = LB_OK;
-    if (mine->rlock.holder[0]) outcome = leave(session, request, mine);
+    if (mine->rlock.holder[0]) outcome = leave_queue(session, request, mine);
     return outcome == LB_OK ? redisson_settle(session, request, grant) : outcome;
 }
 

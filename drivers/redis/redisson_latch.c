@@ -29,7 +29,7 @@ static int for_all_at_zero(const char *message, int waiters) {
     return strcmp(message, OPEN) == 0 ? waiters : 0;
 }
 
-static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
+static enum lb_outcome latch_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_word words[] = {{"GET", 3}, {one->request->key, one->request->key_len}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redisson_run(one->session, NULL, NULL, 0, words, 2, &reply);
@@ -50,7 +50,7 @@ static enum lb_outcome latch_acquire(struct lb_session *session, const struct lb
     return redisson_await(&(struct redisson_try){.session = session,
                                                  .request = request,
                                                  .grant = grant,
-                                                 .ask = ask,
+                                                 .ask = latch_ask,
                                                  .channel = channel,
                                                  .count = for_all_at_zero});
 }

@@ -74,7 +74,7 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
+static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct lb_request *request = one->request;
     const struct permit_grant *mine = one->grant->data;
     struct permit_names names;
@@ -132,7 +132,7 @@ static enum lb_outcome permit_acquire(struct lb_session *session, const struct l
     return redisson_await(&(struct redisson_try){.session = session,
                                                  .request = request,
                                                  .grant = grant,
-                                                 .ask = ask,
+                                                 .ask = permit_ask,
                                                  .channel = channel,
                                                  .count = sc_count});
 }

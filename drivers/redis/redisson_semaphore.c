@@ -26,7 +26,7 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
     return redisson_run(session, NULL, &script_semaphore_give, 2, words, 4, &reply);
 }
 
-static enum lb_outcome ask(struct redisson_try *one, int64_t *ret_left_ns) {
+static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct lb_request *request = one->request;
     struct semaphore_grant *mine = one->grant->data;
     uint32_t wanted = request->permits ? request->permits : 1;
@@ -59,7 +59,7 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session,
     return redisson_await(&(struct redisson_try){.session = session,
                                                  .request = request,
                                                  .grant = grant,
-                                                 .ask = ask,
+                                                 .ask = semaphore_ask,
                                                  .channel = channel,
                                                  .count = sc_count});
 }

@@ -23,8 +23,8 @@ static enum lb_outcome exec(struct lb_session *session, const struct sqlite_db *
 }
 
 /* The first column of the first row as a number. */
-static enum lb_outcome ask(struct lb_session *session, const struct sqlite_db *db, const char *sql,
-                           int64_t *ret_number) {
+static enum lb_outcome query_once(struct lb_session *session, const struct sqlite_db *db,
+                                  const char *sql, int64_t *ret_number) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
@@ -54,11 +54,11 @@ static enum lb_outcome set_journal(struct lb_session *session, const struct sqli
 static enum lb_outcome make_schema(struct lb_session *session, const struct sqlite_db *db,
                                    const char *schema) {
     int64_t version = 0;
-    enum lb_outcome outcome = ask(session, db, "PRAGMA user_version", &version);
+    enum lb_outcome outcome = query_once(session, db, "PRAGMA user_version", &version);
     if (outcome != LB_OK || version == 1) return outcome;
     outcome = exec(session, db, "BEGIN IMMEDIATE");
     if (outcome != LB_OK) return outcome;
-    outcome = ask(session, db, "PRAGMA user_version", &version);
+    outcome = query_once(session, db, "PRAGMA user_version", &version);
     if (outcome == LB_OK && version == 0) outcome = exec(session, db, schema);
     if (outcome == LB_OK && version == 0) outcome = exec(session, db, "PRAGMA user_version=1");
     if (outcome == LB_OK) outcome = exec(session, db, "COMMIT");

@@ -37,8 +37,8 @@ static enum lb_outcome database(struct lb_session *session, const struct lb_requ
 }
 
 /* Runs a statement whose rows don't matter. */
-static enum lb_outcome run(struct lb_session *session, struct sqlite_db *db, int which,
-                           int64_t deadline_ns) {
+static enum lb_outcome run_statement(struct lb_session *session, struct sqlite_db *db, int which,
+                                     int64_t deadline_ns) {
     enum lb_outcome outcome = sqlite_run(session, db, db->statement[which], deadline_ns);
     if (outcome == LB_OK) sqlite3_reset(db->statement[which]);
     return outcome;
@@ -73,13 +73,13 @@ static enum lb_outcome immediate_acquire(struct lb_session *session,
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
     /* held by this very session: it does not nest */
     if (!sqlite3_get_autocommit(db->handle)) return LB_BUSY;
-    outcome = run(session, db, BEGIN, request->deadline_ns);
+    outcome = run_statement(session, db, BEGIN, request->deadline_ns);
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
     uint64_t token = 0;
     if (options->fence) {
         outcome = bump(session, request, &token);
         if (outcome != LB_OK) {
-            run(session, db, ROLLBACK, lb_now());
+            run_statement(session, db, ROLLBACK, lb_now());
             return outcome;
         }
     }
@@ -95,9 +95,9 @@ static enum lb_outcome immediate_release(struct lb_session *session,
     enum lb_outcome outcome = database(session, request, lb_now(), &db);
     if (outcome != LB_OK) return outcome;
     if (sqlite3_get_autocommit(db->handle)) return LB_LOST; /* no transaction, so no lock */
-    outcome = run(session, db, COMMIT, sqlite_patience());
+    outcome = run_statement(session, db, COMMIT, sqlite_patience());
     if (outcome == LB_OK) return LB_OK;
-    run(session, db, ROLLBACK, lb_now());
+    run_statement(session, db, ROLLBACK, lb_now());
     return lb_fail(session, LB_BROKEN, "sqlite: can't commit; rolled back, so the lock is free");
 }
 

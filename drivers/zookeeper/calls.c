@@ -24,7 +24,7 @@ static int fold(int rc) {
     }
 }
 
-static struct zk_slot *begin(struct zk_session *z) {
+static struct zk_slot *begin_call(struct zk_session *z) {
     if (!zk_session_connected(z) || lb_stopping()) return NULL;
     struct zk_slot *slot = z->free;
     if (slot) {
@@ -55,7 +55,7 @@ static void put_back(struct zk_slot *slot) {
 /* Waits for the answer to a request that the library took (rc ZOK) or did not. The library writes
  * it at once; requests are small, so that they fit into the socket's buffer (or go out when the
  * pump turns again). */
-static int finish(struct zk_slot *slot, int rc) {
+static int finish_call(struct zk_slot *slot, int rc) {
     struct zk_session *z = slot->session;
     if (rc != ZOK) {
         put_back(slot);
@@ -151,59 +151,60 @@ static void on_watch(zhandle_t *handle, int type, int state, const char *path, v
 
 int zk_create(struct zk_session *z, const char *path, const char *data, int mode, char *ret_path,
               struct Stat *ret_stat) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
     slot->path = ret_path;
     slot->stat = ret_stat;
-    return finish(slot, zoo_acreate2(z->handle, path, data, data ? (int)strlen(data) : 0,
-                                     &ZOO_OPEN_ACL_UNSAFE, mode, on_create, slot));
+    return finish_call(slot, zoo_acreate2(z->handle, path, data, data ? (int)strlen(data) : 0,
+                                          &ZOO_OPEN_ACL_UNSAFE, mode, on_create, slot));
 }
 
 int zk_delete(struct zk_session *z, const char *path) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
-    return finish(slot, zoo_adelete(z->handle, path, -1, on_void, slot));
+    return finish_call(slot, zoo_adelete(z->handle, path, -1, on_void, slot));
 }
 
 int zk_exists(struct zk_session *z, const char *path, struct Stat *ret_stat) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
     slot->stat = ret_stat;
-    return finish(slot, zoo_aexists(z->handle, path, 0, on_stat, slot));
+    return finish_call(slot, zoo_aexists(z->handle, path, 0, on_stat, slot));
 }
 
 int zk_read(struct zk_session *z, const char *path, char *ret_data, struct Stat *ret_stat) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
     slot->data = ret_data;
     slot->stat = ret_stat;
-    return finish(slot, zoo_aget(z->handle, path, 0, on_data, slot));
+    return finish_call(slot, zoo_aget(z->handle, path, 0, on_data, slot));
 }
 
 int zk_write(struct zk_session *z, const char *path, const char *data, int version) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
-    return finish(slot, zoo_aset(z->handle, path, data, (int)strlen(data), version, on_stat, slot));
+    return finish_call(slot,
+                       zoo_aset(z->handle, path, data, (int)strlen(data), version, on_stat, slot));
 }
 
 int zk_children(struct zk_session *z, const char *path,
                 void (*visit)(void *arg, char *const *names, int count), void *arg) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
     slot->visit = visit;
     slot->arg = arg;
-    return finish(slot, zoo_aget_children(z->handle, path, 0, on_children, slot));
+    return finish_call(slot, zoo_aget_children(z->handle, path, 0, on_children, slot));
 }
 
 int zk_sync(struct zk_session *z, const char *path) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return ZK_DOWN;
-    return finish(slot, zoo_async(z->handle, path, on_path, slot));
+    return finish_call(slot, zoo_async(z->handle, path, on_path, slot));
 }
 
 /* From before the request is sent: its watch may fire before its answer is taken. */
 static struct zk_slot *begin_watch(struct zk_session *z, const char *path, struct zk_watch *watch) {
-    struct zk_slot *slot = begin(z);
+    struct zk_slot *slot = begin_call(z);
     if (!slot) return NULL;
     watch->idler = (struct zk_idler){.path = path};
     zk_session_enlist(z, &watch->idler);
@@ -212,7 +213,7 @@ static struct zk_slot *begin_watch(struct zk_session *z, const char *path, struc
 
 static int finish_watch(struct zk_slot *slot, struct zk_watch *watch, int rc) {
     struct zk_session *z = slot->session;
-    rc = finish(slot, rc);
+    rc = finish_call(slot, rc);
     if (rc != ZOK) zk_watch_drop(z, watch);
     return rc;
 }

@@ -45,8 +45,8 @@ out:
 }
 
 /* The text after `label`, up to any of `ends`, as a fact. */
-static void take(struct lb_facts *facts, const char *answer, const char *label, const char *ends,
-                 const char *name) {
+static void add_fact(struct lb_facts *facts, const char *answer, const char *label,
+                     const char *ends, const char *name) {
     const char *at = strstr(answer, label);
     if (!at) return;
     at += strlen(label);
@@ -75,14 +75,14 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
         lb_fact(facts, "connected_to", "%s:%s", address, port);
     if (zk_ask(&peer, len, "srvr", answer, sizeof answer, deadline_ns) > 0) {
-        take(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
-        take(facts, answer, "Mode: ", "\r\n", "mode");
+        add_fact(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
+        add_fact(facts, answer, "Mode: ", "\r\n", "mode");
     }
     if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0 &&
         strstr(answer, "tickTime=")) {
-        take(facts, answer, "tickTime=", "\r\n", "tick_ms");
-        take(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
-        take(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
+        add_fact(facts, answer, "tickTime=", "\r\n", "tick_ms");
+        add_fact(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
+        add_fact(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
         lb_fact(facts, "ensemble", "%d", ensemble(answer));
     }
     lb_fact(facts, "session_timeout_ms", "%d (asked for %lld)", z->timeout_ms,

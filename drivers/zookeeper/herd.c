@@ -25,7 +25,7 @@ struct zk_herd {
  * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that took
  * the request, so it must catch up first: otherwise we would wait for our own node, or delete the
  * next holder's. */
-static int look(struct zk_session *z, struct zk_herd *mine) {
+static int find_holder(struct zk_session *z, struct zk_herd *mine) {
     char data[ZK_DATA_MAX] = "";
     struct Stat stat;
     int rc = zk_sync(z, mine->path);
@@ -55,7 +55,7 @@ static int create_surely(struct zk_session *z, struct zk_herd *mine, int64_t dea
     for (;;) {
         int rc = zk_connected(z, sent ? LB_NEVER : deadline_ns);
         if (rc == ZOK && sent) {
-            rc = look(z, mine);
+            rc = find_holder(z, mine);
             if (rc == ZOK || rc == ZNODEEXISTS) return rc;
             if (rc == ZNONODE) {
                 sent = false;
@@ -78,7 +78,7 @@ static enum lb_outcome free_node(struct lb_session *session, struct zk_herd *min
         int rc = zk_connected(z, LB_NEVER);
         /* All clients use the same name: after a lost answer the node may belong to another client
          * by now. While our session lives and nothing was sent, it is certainly ours. */
-        if (rc == ZOK && sent) rc = look(z, mine);
+        if (rc == ZOK && sent) rc = find_holder(z, mine);
         if (rc == ZOK) rc = zk_delete(z, mine->path);
         if (rc == ZOK || (sent && (rc == ZNONODE || rc == ZNODEEXISTS))) return LB_OK;
         if (rc == ZNONODE || rc == ZNODEEXISTS || rc == ZK_ENDED)
@@ -160,7 +160,7 @@ static enum lb_outcome zk_herd_settle(struct lb_session *session, const struct l
         outcome = zk_end_session(session, &mine->session);
     } else {
         int rc = zk_connected(z, LB_NEVER);
-        if (rc == ZOK) rc = look(z, mine);
+        if (rc == ZOK) rc = find_holder(z, mine);
         if (rc == ZOK) outcome = free_node(session, mine);
         if (rc != ZOK && rc != ZNONODE && rc != ZNODEEXISTS && rc != ZK_ENDED)
             outcome = zk_fail(session, rc, "look for", mine->path);

@@ -17,8 +17,8 @@ struct zk_read_write {
     uint32_t writes, reads; /* how often each is held */
 };
 
-static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
-                            struct zk_read_write *mine) {
+static enum lb_outcome take_place(struct lb_session *session, const struct lb_request *request,
+                                  struct zk_read_write *mine) {
     struct zk_place *place = request->shared ? &mine->read : &mine->write;
     if (!request->shared && mine->reads > 0)
         return lb_fail(session, LB_REFUSED, "zookeeper: a reader can't become a writer");
@@ -42,7 +42,7 @@ static enum lb_outcome zk_rw_acquire(struct lb_session *session, const struct lb
         mine->read.session.client_id = mine->write.session.client_id = 0;
     }
     if (*count == 0) {
-        enum lb_outcome outcome = take(session, request, mine);
+        enum lb_outcome outcome = take_place(session, request, mine);
         if (outcome != LB_OK) return outcome;
     } else if (!zk_place_held(session, request->shared ? &mine->read : &mine->write)) {
         return lb_fail(session, LB_LOST, "zookeeper: the session of the first acquire is over");

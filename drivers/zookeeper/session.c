@@ -81,7 +81,7 @@ static void learn_address(struct zk_session *z) {
 }
 
 /* The server was heard of, in answer to what was sent at this moment or later. */
-static void hear(struct zk_session *z, int64_t at_ns) {
+static void note_answer(struct zk_session *z, int64_t at_ns) {
     z->heard_ns = at_ns;
     lb_session_renewed(z->owner, at_ns + z->timeout_ms * LB_MS_NS);
 }
@@ -94,7 +94,7 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     if (type != ZOO_SESSION_EVENT) return;
     if (state == ZOO_CONNECTED_STATE) {
         z->timeout_ms = zoo_recv_timeout(handle);
-        hear(z, lb_now());
+        note_answer(z, lb_now());
         z->down = false;
         z->stood = true;
         z->refusals = 0;
@@ -126,7 +126,7 @@ static void note_failure(struct zk_session *z, int rc, int error) {
     wake_idlers(z);
 }
 
-static void pump(void *arg) {
+static void run_pump(void *arg) {
     struct zk_session *z = arg;
     while (!z->stop && !z->expired && !lb_stopping()) {
         int fd = -1, interest = 0;
@@ -160,7 +160,7 @@ static void pump(void *arg) {
         if (rc != ZOK && rc != ZNOTHING) {
             note_failure(z, rc, errno);
         } else if (events & ZOOKEEPER_READ) {
-            hear(z, before_ns);
+            note_answer(z, before_ns);
         }
     }
     z->running = false;
@@ -200,7 +200,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
                        server->shown);
     }
     z->running = true;
-    z->pump = lb_spawn("zookeeper pump", pump, z);
+    z->pump = lb_spawn("zookeeper pump", run_pump, z);
     if (!z->pump) {
         z->running = false;
         return err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");

@@ -35,8 +35,8 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
     return LB_OK;
 }
 
-static enum lb_outcome put(struct lb_session *session, const struct lb_request *request,
-                           const struct store_entry *entry) {
+static enum lb_outcome write_guarded(struct lb_session *session, const struct lb_request *request,
+                                     const struct store_entry *entry) {
     const struct zk_server *server = session->server->state;
     struct zk_session *z = zk_session_of(session);
     char path[ZK_PATH_MAX], text[STORE_TEXT_MAX];
@@ -56,7 +56,8 @@ static enum lb_outcome put(struct lb_session *session, const struct lb_request *
     return rc == ZOK ? LB_OK : zk_fail(session, rc, "write", path);
 }
 
-static int drop(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+static int delete_guarded(struct lb_session *session, const struct lb_request *request,
+                          struct lb_err *err) {
     char path[ZK_PATH_MAX];
     if (path_of(session, request, path) == LB_OK) {
         int rc = zk_delete(zk_session_of(session), path);
@@ -69,6 +70,6 @@ static int drop(struct lb_session *session, const struct lb_request *request, st
 const struct store_cas zk_store = {.store = {.install = store_cas_install,
                                              .write = store_cas_write,
                                              .read = store_cas_read,
-                                             .drop = drop},
+                                             .drop = delete_guarded},
                                    .get = get,
-                                   .put = put};
+                                   .put = write_guarded};
