@@ -62,7 +62,7 @@ TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c d
 TRUTHS := bench/tests/test_truths
 OBJ := $(SRC:%.c=$(B)/%.o)
 # What the drivers' tests share: the conformance suite, a lossy proxy, fake servers.
-$(patsubst %.c,$(B)/%,$(filter drivers/tests/%,$(TESTS))): $(patsubst %.c,$(B)/%.o,$(filter-out $(TESTS),$(wildcard drivers/tests/*.c)))
+$(patsubst %.c,$(B)/%,$(filter drivers/tests/%,$(TESTS))): $(patsubst %.c,$(B)/%.o,$(filter-out $(TESTS) $(LEFT_OUT_TESTS),$(wildcard drivers/tests/*.c)))
 ifeq ($(filter etcd,$(LEFT_OUT)),)
 OBJ += $(B)/drivers/etcd/etcd.pb-c.o
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h

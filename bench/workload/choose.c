@@ -210,7 +210,7 @@ int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_er
         if (*at == '\0') break;
     }
     if (plan->lock_count == 0 && json_array_size(plan->skipped) == 0) {
-        return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", plan->wished);
+        return lock_word_none(plan->wished, err);
     }
     if (plan->lock_count == 0) {
         const json_t *first = json_array_get(plan->skipped, 0);

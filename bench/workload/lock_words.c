@@ -57,10 +57,23 @@ int lock_word_unknown(const char *word, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
+int lock_word_none(const char *word, struct lb_err *err) {
+    /* The primitive of a lock that was left out of the build is not known. */
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        if (lb_unavailable(backend)) {
+            return err_set(err, LB_EXIT_MACHINE,
+                           "there is no lock of '%.60s' here: %s; install: %s", word,
+                           lb_unavailable(backend), backend->install);
+        }
+    }
+    return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word);
+}
+
 int lock_word_check(const char *word, struct lb_err *err) {
     for (int i = 0; registry_locks()[i]; i++) {
         if (lock_word_means(word, registry_locks()[i])) return 0;
     }
     if (!lock_word_is_group(word)) return lock_word_unknown(word, err);
-    return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word);
+    return lock_word_none(word, err);
 }

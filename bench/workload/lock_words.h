@@ -18,6 +18,10 @@ bool lock_in_group(const struct lb_lock *lock, const char *word);
 /* Whether a word means this lock: by its name, with or without a "?" behind it, or by a group. */
 bool lock_word_means(const char *word, const struct lb_lock *lock);
 
+/* Fills err: the group of that name has no lock; LB_EXIT_MACHINE if that may be because this build
+ * lacks a client library, else LB_EXIT_USAGE. Always -1. */
+int lock_word_none(const char *word, struct lb_err *err);
+
 /* 0 if the word means any lock; -1 with err (LB_EXIT_USAGE) and the nearest name. */
 int lock_word_check(const char *word, struct lb_err *err);
 

@@ -107,6 +107,7 @@ static void test_claims_agree(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
+        if (lb_unavailable(lock->backend)) continue;
         if (!is_real(lock)) continue;
         if (worst(lock, LB_SCENARIO_NONE) != LB_EXPECT_SAFE)
             fail_msg("%s: not safe when nothing happens", lock->name);
@@ -135,6 +136,7 @@ static void test_faults_meet_what_they_are_of(void **state) {
     (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
+        if (lb_unavailable(lock->backend)) continue;
         if (!is_real(lock)) continue;
         if (states(lock, LB_SCENARIO_STARVED) != !!(lock->caps & LB_CAP_RENEW))
             fail_msg("%s: starved-renewal, and whether it renews", lock->name);
