@@ -191,6 +191,25 @@ static inline void live_run(void (*body)(void *), void *arg) {
     if (check_failed[0]) fail_msg("%s", check_failed);
 }
 
+/* A test whose body runs on a fiber, with a place that must be there (NULL: none). */
+struct live_test {
+    struct live_place *live;
+    void (*body)(void *live);
+};
+
+static inline void live_test(void **state) {
+    const struct live_test *test = *state;
+    if (test->live) LIVE_NEEDS(test->live);
+    live_run(test->body, test->live);
+}
+
+#define LIVE_TEST(live, body)                                                                      \
+    {                                                                                              \
+#body, live_test, NULL, NULL, &(struct live_test) {                                        \
+            live, body                                                                             \
+        }                                                                                          \
+    }
+
 /* A foreign client: a program that we talk to through its pipes. */
 struct foreign {
     pid_t pid;

@@ -262,19 +262,6 @@ static void silence_is_jeopardy(void *arg) {
     live_client_done(&holder);
 }
 
-#define TEST(body)                                                                                 \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
-        LIVE_NEEDS(&chubby);                                                                       \
-        live_run(body, &chubby);                                                                   \
-    }
-TEST(readers_together_writers_alone)
-TEST(readers_queue_behind_a_writer)
-TEST(sequencers)
-TEST(delay_after_an_expiry)
-TEST(a_lost_session_is_told)
-TEST(silence_is_jeopardy)
-
 static int start(void **state) {
     (void)state;
     chubby = live_open("etcd-chubby",
@@ -291,12 +278,12 @@ static int stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readers_together_writers_alone),
-        cmocka_unit_test(test_readers_queue_behind_a_writer),
-        cmocka_unit_test(test_sequencers),
-        cmocka_unit_test(test_delay_after_an_expiry),
-        cmocka_unit_test(test_a_lost_session_is_told),
-        cmocka_unit_test(test_silence_is_jeopardy),
+        LIVE_TEST(&chubby, readers_together_writers_alone),
+        LIVE_TEST(&chubby, readers_queue_behind_a_writer),
+        LIVE_TEST(&chubby, sequencers),
+        LIVE_TEST(&chubby, delay_after_an_expiry),
+        LIVE_TEST(&chubby, a_lost_session_is_told),
+        LIVE_TEST(&chubby, silence_is_jeopardy),
     };
     return cmocka_run_group_tests_name("etcd-chubby", tests, start, stop);
 }

@@ -94,15 +94,6 @@ static void test_it_is_a_cluster(void **state) {
     assert_int_equal(strncmp(fact("leader"), "node", 4), 0);
 }
 
-#define TEST(body)                                                                                 \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
-        LIVE_NEEDS(&live);                                                                         \
-        live_run(body, NULL);                                                                      \
-    }
-TEST(members_are_shared_out)
-TEST(the_leader_dies)
-
 static int start(void **state) {
     static char topologies[512];
     struct lb_err err = {0};
@@ -130,8 +121,8 @@ static int stop(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_is_a_cluster),
-        cmocka_unit_test(test_members_are_shared_out),
-        cmocka_unit_test(test_the_leader_dies),
+        LIVE_TEST(&live, members_are_shared_out),
+        LIVE_TEST(&live, the_leader_dies),
     };
     return cmocka_run_group_tests_name("etcd cluster", tests, start, stop);
 }

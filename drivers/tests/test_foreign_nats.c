@@ -225,19 +225,6 @@ static void what_is_left_is_counted(void *arg) {
     live_client_done(&asker);
 }
 
-#define TEST(body)                                                                                 \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
-        LIVE_NEEDS(&live);                                                                         \
-        live_run(body, NULL);                                                                      \
-    }
-TEST(theirs_holds)
-TEST(ours_holds)
-TEST(their_delete_frees_anybodys)
-TEST(ours_ages_out)
-TEST(an_attempt_is_settled)
-TEST(what_is_left_is_counted)
-
 static int start(void **state) {
     char url[64];
     (void)state;
@@ -260,12 +247,12 @@ static int stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_theirs_holds),
-        cmocka_unit_test(test_ours_holds),
-        cmocka_unit_test(test_their_delete_frees_anybodys),
-        cmocka_unit_test(test_ours_ages_out),
-        cmocka_unit_test(test_an_attempt_is_settled),
-        cmocka_unit_test(test_what_is_left_is_counted),
+        LIVE_TEST(&live, theirs_holds),
+        LIVE_TEST(&live, ours_holds),
+        LIVE_TEST(&live, their_delete_frees_anybodys),
+        LIVE_TEST(&live, ours_ages_out),
+        LIVE_TEST(&live, an_attempt_is_settled),
+        LIVE_TEST(&live, what_is_left_is_counted),
     };
     return cmocka_run_group_tests_name("NATS and its own client", tests, start, stop);
 }

@@ -432,22 +432,6 @@ static void a_chroot(void *arg) {
     free(server.state);
 }
 
-#define TEST(body)                                                                                 \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
-        LIVE_NEEDS(&zk);                                                                           \
-        live_run(body, NULL);                                                                      \
-    }
-TEST(nodes_are_curators)
-TEST(exclude_each_other)
-TEST(other_recipes_nodes)
-TEST(a_session_ends)
-TEST(an_attempt_is_settled)
-TEST(a_connection_breaks)
-TEST(the_server_restarts)
-TEST(answers_lost_within_a_session)
-TEST(a_chroot)
-
 static int start(void **state) {
     (void)state;
     zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
@@ -462,15 +446,15 @@ static int stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes_are_curators),
-        cmocka_unit_test(test_exclude_each_other),
-        cmocka_unit_test(test_other_recipes_nodes),
-        cmocka_unit_test(test_a_session_ends),
-        cmocka_unit_test(test_an_attempt_is_settled),
-        cmocka_unit_test(test_a_connection_breaks),
-        cmocka_unit_test(test_the_server_restarts),
-        cmocka_unit_test(test_answers_lost_within_a_session),
-        cmocka_unit_test(test_a_chroot),
+        LIVE_TEST(&zk, nodes_are_curators),
+        LIVE_TEST(&zk, exclude_each_other),
+        LIVE_TEST(&zk, other_recipes_nodes),
+        LIVE_TEST(&zk, a_session_ends),
+        LIVE_TEST(&zk, an_attempt_is_settled),
+        LIVE_TEST(&zk, a_connection_breaks),
+        LIVE_TEST(&zk, the_server_restarts),
+        LIVE_TEST(&zk, answers_lost_within_a_session),
+        LIVE_TEST(&zk, a_chroot),
     };
     return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, start,
                                        stop);

@@ -464,30 +464,16 @@ static void preparing(void *arg) {
     CHECK(strcmp(err.text, "no such table") == 0 && db.schema_runs == 1, "%s", err.text);
 }
 
-#define ON_A_FIBER(name)                                                                           \
-    static void test_##name(void **state) {                                                        \
-        (void)state;                                                                               \
-        live_run(name, NULL);                                                                      \
-    }
-ON_A_FIBER(transaction_plain)
-ON_A_FIBER(transaction_waits)
-ON_A_FIBER(transaction_rows)
-ON_A_FIBER(transaction_dies)
-ON_A_FIBER(lease)
-ON_A_FIBER(sweeps)
-ON_A_FIBER(optimistic)
-ON_A_FIBER(preparing)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transaction_plain),
-        cmocka_unit_test(test_transaction_waits),
-        cmocka_unit_test(test_transaction_rows),
-        cmocka_unit_test(test_transaction_dies),
-        cmocka_unit_test(test_lease),
-        cmocka_unit_test(test_sweeps),
-        cmocka_unit_test(test_optimistic),
-        cmocka_unit_test(test_preparing),
+        LIVE_TEST(NULL, transaction_plain),
+        LIVE_TEST(NULL, transaction_waits),
+        LIVE_TEST(NULL, transaction_rows),
+        LIVE_TEST(NULL, transaction_dies),
+        LIVE_TEST(NULL, lease),
+        LIVE_TEST(NULL, sweeps),
+        LIVE_TEST(NULL, optimistic),
+        LIVE_TEST(NULL, preparing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,17 +190,6 @@ static void no_majority_no_lock(void *arg) {
     live_client_done(&holder);
 }
 
-#define TEST(body)                                                                                 \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
-        LIVE_NEEDS(&zk);                                                                           \
-        live_run(body, NULL);                                                                      \
-    }
-TEST(says_what_it_is)
-TEST(the_leaders_death)
-TEST(its_servers_death)
-TEST(no_majority_no_lock)
-
 static int start(void **state) {
     (void)state;
     zk = open_ensemble();
@@ -215,10 +204,10 @@ static int stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_says_what_it_is),
-        cmocka_unit_test(test_the_leaders_death),
-        cmocka_unit_test(test_its_servers_death),
-        cmocka_unit_test(test_no_majority_no_lock),
+        LIVE_TEST(&zk, says_what_it_is),
+        LIVE_TEST(&zk, the_leaders_death),
+        LIVE_TEST(&zk, its_servers_death),
+        LIVE_TEST(&zk, no_majority_no_lock),
     };
     return cmocka_run_group_tests_name("zookeeper: three servers", tests, start, stop);
 }

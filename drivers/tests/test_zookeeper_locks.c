@@ -442,22 +442,6 @@ static void clients_of_a_session_know_their_nodes(void *arg) {
     stranger_goes(&third);
 }
 
-#define TEST(body)                                                                                 \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
-        LIVE_NEEDS(&zk);                                                                           \
-        live_run(body, NULL);                                                                      \
-    }
-TEST(one_session_for_all)
-TEST(readers_share_a_session)
-TEST(a_bound_is_kept_and_used)
-TEST(who_is_woken)
-TEST(a_holder_hears_of_its_loss)
-TEST(a_silent_server_is_a_loss)
-TEST(a_process_that_was_away)
-TEST(what_is_left_is_found)
-TEST(clients_of_a_session_know_their_nodes)
-
 static int start(void **state) {
     (void)state;
     zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
@@ -472,15 +456,15 @@ static int stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_session_for_all),
-        cmocka_unit_test(test_readers_share_a_session),
-        cmocka_unit_test(test_a_bound_is_kept_and_used),
-        cmocka_unit_test(test_who_is_woken),
-        cmocka_unit_test(test_a_holder_hears_of_its_loss),
-        cmocka_unit_test(test_a_silent_server_is_a_loss),
-        cmocka_unit_test(test_a_process_that_was_away),
-        cmocka_unit_test(test_what_is_left_is_found),
-        cmocka_unit_test(test_clients_of_a_session_know_their_nodes),
+        LIVE_TEST(&zk, one_session_for_all),
+        LIVE_TEST(&zk, readers_share_a_session),
+        LIVE_TEST(&zk, a_bound_is_kept_and_used),
+        LIVE_TEST(&zk, who_is_woken),
+        LIVE_TEST(&zk, a_holder_hears_of_its_loss),
+        LIVE_TEST(&zk, a_silent_server_is_a_loss),
+        LIVE_TEST(&zk, a_process_that_was_away),
+        LIVE_TEST(&zk, what_is_left_is_found),
+        LIVE_TEST(&zk, clients_of_a_session_know_their_nodes),
     };
     return cmocka_run_group_tests_name("zookeeper: what each lock does", tests, start, stop);
 }
