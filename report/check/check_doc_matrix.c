@@ -123,16 +123,18 @@ void check_doc_matrix(const struct check_view *view, struct doc *doc) {
 
 static void add_finding(const struct check_view *view, const struct check_cell *cell, bool is_shown,
                         struct doc *doc) {
-    char *text = check_cell_sentence(view, cell), *recovery = check_recovery_sentence(cell),
-         *store = check_store_sentence(cell), anchor[CHECK_ANCHOR_MAX];
-    if (!text || !recovery || !store) doc->failed = true;
+    char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell),
+         anchor[CHECK_ANCHOR_MAX], name[300];
+    if (!recovery || !store) doc->failed = true;
+    snprintf(name, sizeof name, "%s under %s", check_lock_of(view, cell)->name,
+             check_fault_of(view, cell)->name);
     doc_item(doc, check_tone(view, cell), "%s", "");
     if (!is_shown) doc_set_only(doc, DOC_HTML);
-    doc_link(doc, check_cell_anchor(view, cell, anchor), text, NULL);
+    doc_link(doc, check_cell_anchor(view, cell, anchor), name, NULL);
+    check_add_seen(cell, doc);
     if (recovery && *recovery) doc_span(doc, DOC_DETAIL, "%s", recovery);
     if (store && *store) doc_span(doc, DOC_DETAIL, "%s", store);
     if (cell->command) doc_command(doc, "again", cell->command);
-    free(text);
     free(recovery);
     free(store);
 }

@@ -78,9 +78,9 @@ const char *check_compared_text(const struct check_cell *cell); /* "worse than s
 /* "0 to 2.00 s", into text, which holds CHECK_RANGE_MAX bytes. */
 char *check_range_text(double min_ns, double max_ns, char *text);
 
+/* Adds what was seen in a cell, how often, and what its driver states, after the cell's name. */
+void check_add_seen(const struct check_cell *cell, struct doc *doc);
 /* Malloced sentences; NULL when out of memory. */
-char *check_cell_sentence(const struct check_view *view,
-                          const struct check_cell *cell);     /* lock, fault, seen, how often */
 char *check_recovery_sentence(const struct check_cell *cell); /* "" when there is nothing to say */
 char *check_store_sentence(const struct check_cell *cell);    /* "" when nothing was attempted */
 

@@ -59,7 +59,7 @@ const char *check_compared_text(const struct check_cell *cell) {
 }
 
 /* "3 overlaps in 1,204 grants, 2 lost updates"; what is zero is left out. */
-static void say_counts(FILE *out, const struct check_cell *cell) {
+static void add_counts(struct doc *doc, const struct check_cell *cell) {
     char text[NUMBER_TEXT_MAX];
     const struct {
         double count;
@@ -72,32 +72,24 @@ static void say_counts(FILE *out, const struct check_cell *cell) {
     const char *separator = ": ";
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (!(counts[i].count > 0)) continue;
-        fprintf(out, "%s%s %s", separator, number_count_text(counts[i].count, text),
-                counts[i].count == 1 ? counts[i].one : counts[i].many);
+        doc_span(doc, DOC_PLAIN, "%s%s %s", separator, number_count_text(counts[i].count, text),
+                 counts[i].count == 1 ? counts[i].one : counts[i].many);
         separator = ", ";
     }
     if (!isnan(cell->grants)) {
-        fprintf(out, "%s%s grant%s", *separator == ':' ? ": " : " in ",
-                number_count_text(cell->grants, text), cell->grants == 1 ? "" : "s");
+        doc_span(doc, DOC_PLAIN, "%s%s grant%s", *separator == ':' ? ": " : " in ",
+                 number_count_text(cell->grants, text), cell->grants == 1 ? "" : "s");
     }
 }
 
-char *check_cell_sentence(const struct check_view *view, const struct check_cell *cell) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    fprintf(out, "%s under %s: %s", check_lock_of(view, cell)->name,
-            check_fault_of(view, cell)->name, check_verdict_name(cell->verdict));
+void check_add_seen(const struct check_cell *cell, struct doc *doc) {
+    doc_span(doc, DOC_PLAIN, ": %s", check_verdict_name(cell->verdict));
     if (cell->expected && cell->compared != CHECK_AS_EXPECTED) {
-        fprintf(out, ", %s is stated", cell->expected);
-        if (cell->expected_why) fprintf(out, " (%s)", cell->expected_why);
+        doc_span(doc, DOC_PLAIN, ", %s is stated", cell->expected);
+        if (cell->expected_why) doc_span(doc, DOC_PLAIN, " (%s)", cell->expected_why);
     }
-    say_counts(out, cell);
-    if (cell->why) fprintf(out, "; %s", cell->why);
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+    add_counts(doc, cell);
+    if (cell->why) doc_span(doc, DOC_PLAIN, "; %s", cell->why);
 }
 
 char *check_range_text(double min_ns, double max_ns, char *text) {

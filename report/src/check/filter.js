@@ -1,4 +1,4 @@
-// filter: which cells of the matrix are shown: by verdict, by backend, only what differs from what is claimed. The
+// filter: which cells of the matrix are shown: by verdict, by backend, only what differs from what is stated. The
 // choice is kept in the URL's hash; rows without a cell that fits are left out, other cells are dimmed.
 
 const VERDICTS = ['safe', 'expired', 'stuck', 'violated', 'inconclusive', 'failed'];
@@ -54,7 +54,7 @@ export function makeFilter(place, table, state, onFilter) {
   place.append(
     makeSelect('Verdict', present, state.get('verdict', ''), (value) => state.set('verdict', value)),
     makeSelect('Backend', backends, state.get('backend', ''), (value) => state.set('backend', value)),
-    makeBox('only what differs from what is claimed', state.get('differs', '') === 'yes', (on) => state.set('differs', on ? 'yes' : '')),
+    makeBox('only what differs from what is stated', state.get('differs', '') === 'yes', (on) => state.set('differs', on ? 'yes' : '')),
     count,
   );
   place.hidden = false;
