@@ -11,16 +11,16 @@
 #include "bench/run/stage.h"
 #include "results/format/capacity_read.h"
 
-/* What of ours was so slow that it may have decided the verdict. */
+/* Which limit of the load generator may have caused the verdict. */
 enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROBE_POOL };
 
 struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
     enum capacity_verdict verdict;
-    /* LATE and ROBBED also where the promise was kept in spite of it */
+    /* LATE and STOLEN also where the promise was kept in spite of it */
     enum probe_limit limit;
-    bool measured; /* the figures below are there */
+    bool measured; /* the figures below are known */
     double quantile_ns, low_ns,
         high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
                                             interval is NAN where the quantile is far below the limit */
@@ -35,7 +35,7 @@ struct probe {
 /* Of a stage that was run with ask->promise. */
 struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load);
 
-/* In words, for the reader of an answer; NULL for PROBE_NOT_LIMITED. */
+/* In words, for users; NULL for PROBE_NOT_LIMITED. */
 const char *probe_limit_text(enum probe_limit limit);
 
 #endif

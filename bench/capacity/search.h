@@ -1,13 +1,15 @@
-/* search: which load to probe next, and what all probes together say of the greatest load that
- * keeps a promise.
+/* search: decides which load to probe next, and what all probes together say about the greatest
+ * load that keeps a promise.
  *
- * First a bracket: from a first guess up while the promise is kept, down while it is broken. Then
- * rounds of probes on both sides of where the edge seems to be, in shuffled order, so that a
- * machine that slows down slows both sides alike. The answer is the edge of all probes (edge.h),
- * not the end of one path: one unlucky probe costs a vote. Probes in which the generator was too
- * slow are repeated and left out, kept or not: to leave out only those that were not kept would
- * push the edge up. Where a side has too few others the kept ones count, and the answer says why.
- * Pure: it runs nothing and reads no clock; who runs the probes says how much time is left. */
+ * First it finds a bracket: from a first guess up while the promise is kept, down while it is
+ * broken. Then it runs rounds of probes on both sides of the estimated edge, in shuffled order, so
+ * that a machine that becomes slower affects both sides alike. The answer is the edge of all probes
+ * (edge.h), not the end of one path, so one unlucky probe has little weight. Probes in which the
+ * generator was too slow are repeated and left out, whether the promise was kept or not: leaving
+ * out only the broken ones would push the edge up. Where one side has too few others, the kept ones
+ * count, and the answer says why.
+ *
+ * It runs nothing and reads no clock; the caller runs the probes and says how much time is left. */
 #ifndef BENCH_CAPACITY_SEARCH_H
 #define BENCH_CAPACITY_SEARCH_H
 
@@ -28,9 +30,9 @@ struct search_ask {
 
 struct search_result {
     double load;
-    uint64_t over, samples; /* samples 0: the probe brought nothing */
+    uint64_t over, samples; /* samples 0: the probe gave no result */
     bool kept;              /* with confidence */
-    bool limited;           /* the generator was so slow that it may have decided this */
+    bool limited;           /* the generator was so slow that it may have caused the verdict */
 };
 
 struct search {
@@ -39,8 +41,8 @@ struct search {
     int count;
     double round[SEARCH_ROUND]; /* loads still to probe, from the end */
     int round_left, rounds;
-    int again_left; /* of the round: limited probes that may be repeated */
-    double load;    /* the last that was asked for */
+    int again_left; /* limited probes of the round that may be repeated */
+    double load;    /* the last load that was asked for */
 };
 
 enum search_limit { SEARCH_NO_ANSWER, SEARCH_BY_PROMISE, SEARCH_BY_GENERATOR, SEARCH_BY_RANGE };
@@ -50,19 +52,19 @@ struct search_answer {
     double load, low,
         /* interval at SEARCH_LEVEL; high infinite where limit is the range or the generator */
         high;
-    const char *why; /* in words; NULL when it is simply the promise */
+    const char *why; /* in words; NULL when only the promise limits it */
 };
 
 void search_init(struct search *search, const struct search_ask *ask);
 
-/* The next load. False when more probes would not change much, or none can be of use. more: there
+/* Returns the next load. False when more probes would change little, or none can help. more: there
  * is time for another. */
 bool search_next(struct search *search, bool more, double *ret_load);
 
-/* What a probe brought. At most EDGE_POINTS_MAX; search_next ends the search before. */
+/* Adds the result of a probe. At most EDGE_POINTS_MAX; search_next ends the search before that. */
 void search_add(struct search *search, const struct search_result *result);
 
-/* What is known so far. */
+/* The answer so far. */
 struct search_answer search_answer(const struct search *search);
 
 #endif

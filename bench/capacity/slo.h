@@ -4,8 +4,8 @@
 
 #include "bench/run/stage.h"
 
-/* What is promised when nothing is said. Not less: etcd wakes a waiter at a tick of 100 ms, so its
- * lock would keep no promise below that at any load. */
+/* The default promises. Not shorter: etcd wakes a waiter at a tick of 100 ms, so its lock would
+ * keep no shorter promise at any load. */
 #define SLO_BY_RATE "acquire_due.p99<=200ms"
 #define SLO_BY_CLIENTS "acquire.p99<=200ms"
 
@@ -17,7 +17,7 @@
  * to an hour. 0, or -1 with err (LB_EXIT_USAGE): what is wrong with it, and *ret untouched. */
 int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err);
 
-/* The same as text. Returns text. */
+/* Writes the promise as text. Returns text. */
 char *slo_text(const struct stage_promise *slo, char *text, size_t size);
 
 #endif

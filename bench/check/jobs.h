@@ -1,9 +1,9 @@
-/* jobs: runs of this program itself as child processes, several at once up to a capacity.
+/* jobs: runs this program itself in child processes, several at once up to a capacity.
  *
- * Each child leads a process group of its own, so that Ctrl-C at a terminal reaches only who may
- * pass it on; the kernel kills it when this process ends in any way, and its own guard then stops
- * its servers. One that takes too long is asked to end (SIGINT to its group), then killed. One
- * thread, the one that starts jobs, must live as long as they do. */
+ * Each child leads a process group of its own, so that Ctrl-C at a terminal reaches only processes
+ * that may pass it on. The kernel kills it when this process ends in any way, and its own janitor
+ * then stops its servers. A child that takes too long is asked to end (SIGINT to its group), then
+ * killed. The thread that starts jobs must live as long as they do. */
 #ifndef BENCH_CHECK_JOBS_H
 #define BENCH_CHECK_JOBS_H
 
@@ -14,7 +14,7 @@
 #include "bench/base/err.h"
 
 #define JOBS_MAX 256    /* at once */
-#define JOBS_GRACE_S 20 /* between the question to end and the kill; a run's drain fits in */
+#define JOBS_GRACE_S 20 /* between the request to end and the kill; the drain of a run fits in */
 
 struct job {
     const char *const *argv; /* without the program; ends with NULL; borrowed for jobs_start */
@@ -27,7 +27,7 @@ struct job {
 struct job_end {
     int tag;
     int exit_code;  /* 128 + signal when it was killed by one */
-    bool timed_out; /* it was asked to end, or killed, for it took too long */
+    bool timed_out; /* it was asked to end, or killed, because it took too long */
     int64_t took_ns;
 };
 
@@ -49,22 +49,24 @@ struct jobs {
 /* program: NULL = this one, /proc/self/exe. */
 void jobs_init(struct jobs *jobs, const char *program, int capacity);
 
-/* Whether a job of this weight may start now: it fits, or nothing else runs. */
+/* Whether a job of this weight may start now: it fits, or no other job runs. */
 bool jobs_fit(const struct jobs *jobs, int weight);
 
 /* 0, or -1 with err (LB_EXIT_MACHINE). */
 int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err);
 
-/* Waits up to timeout_ns for one to end, ending those whose time is up. True with *ret_end. */
+/* Waits up to timeout_ns for a job to end, and ends jobs whose time is over. Returns true with
+ * *ret_end. */
 bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end);
 
-/* Asks all to end, as Ctrl-C does; who does not within JOBS_GRACE_S is killed by jobs_wait. */
+/* Asks all jobs to end, as Ctrl-C does; jobs_wait kills those that do not end within
+ * JOBS_GRACE_S. */
 void jobs_interrupt(struct jobs *jobs);
 
-/* Kills all at once and waits for them. */
+/* Kills all jobs at once and waits for them. */
 void jobs_kill(struct jobs *jobs);
 
-/* What a child said last in its log, for one that left nothing else: "" when it was silent. */
+/* The last line of a child's log, for a child that left nothing else: "" if the log is empty. */
 void jobs_last_words(const char *log, char *text, size_t size);
 
 #endif

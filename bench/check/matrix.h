@@ -1,8 +1,8 @@
-/* matrix: which cells a check has: locks x faults where a driver states what to expect, and each
+/* matrix: the cells of a check: locks x scenarios where a driver states what to expect, and each
  * control in the workload that is meant to expose it.
  *
- * A cell is an ordinary run of a workload with one lock. It starts nothing and asks no server;
- * whether a lock can run here the caller tells. */
+ * A cell is an ordinary run of a workload with one lock. This module starts nothing and asks no
+ * server; the caller says whether a lock can run here. */
 #ifndef BENCH_CHECK_MATRIX_H
 #define BENCH_CHECK_MATRIX_H
 
@@ -13,9 +13,10 @@
 #include "drivers/driver.h"
 #include "results/format/check_read.h"
 
-#define MATRIX_TRIALS_FULL 20 /* recoveries wanted of faults that are about them, with --full */
+/* recoveries wanted with --full, in scenarios that are about recovery */
+#define MATRIX_TRIALS_FULL 20
 
-/* A column: a fault, or CHECK_EXPOSED. */
+/* A column: a scenario, or CHECK_EXPOSED. */
 struct matrix_column {
     const char *name, *summary;
     enum lb_scenario fault; /* LB_SCENARIOS = CHECK_EXPOSED */
@@ -26,20 +27,21 @@ struct matrix_cell {
     int column;
     char workload[64];              /* as `run` takes it: "check/pause", "late" */
     const char *topology;           /* NULL = embedded */
-    struct lb_expectation expected; /* of CHECK_EXPOSED: what must show */
+    struct lb_expectation expected; /* for CHECK_EXPOSED: what must show */
     const char *sets[6]; /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
-    int weight;          /* of its servers: what it takes of the jobs that run at once */
-    int64_t time_ns;     /* of warm-up, window and a full drain, all its stages */
+    int weight;          /* weight of its servers, in the capacity of jobs */
+    int64_t time_ns;     /* warm-up, window and a full drain of all its stages */
     int trials;          /* recoveries wanted; 0 = as many as come */
 };
 
-/* What is left out, and what would bring it in. */
+/* A cell or lock that is left out, and what to install for it. */
 struct matrix_skip {
     const struct lb_lock *lock;
-    const char *fault;   /* NULL = under all of them */
-    char reason[300];    /* as a phrase */
-    bool unavailable;    /* this machine lacks something; else it can't do what the workload asks */
-    const char *install; /* what would bring it in; NULL = nobody knows; borrowed */
+    const char *fault; /* NULL = in all scenarios */
+    char reason[300];  /* as a phrase */
+    /* this machine lacks something; false = the lock can't do what the workload asks */
+    bool unavailable;
+    const char *install; /* what to install; NULL = unknown; borrowed */
 };
 
 struct matrix {
@@ -52,10 +54,10 @@ struct matrix {
 };
 
 struct matrix_wish {
-    const char *const *locks; /* words as --lock of a run takes them; none = all, controls too */
+    const char *const *locks; /* words as for --lock of a run; none = all, including controls */
     int lock_count;
     const char *faults; /* names with commas between; NULL = the tour's */
-    bool full;          /* all faults, not just the short tour's */
+    bool full;          /* all scenarios, not only those of the short check */
     int trials;         /* --trials; 0 = not given */
     const char *const *sets;
     int set_count;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/check/seen.h"
+#include "bench/check/cell_result.h"
 #include "results/format/write.h"
 
 /* ---- the parts that do not change ---- */
@@ -79,7 +79,7 @@ int result_init(struct result *result, const struct result_ask *ask, struct lb_e
 
 void result_done(struct result *result) {
     for (int i = 0; result->cells && i < result->ask.matrix->cell_count; i++) {
-        json_decref(result->cells[i].seen);
+        json_decref(result->cells[i].cell_result);
         json_decref(result->cells[i].seeds);
     }
     free(result->cells);
@@ -98,8 +98,8 @@ static void compare(struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
     const struct matrix_column *column = &result->ask.matrix->columns[of->column];
     struct result_cell *cell = &result->cells[index];
-    cell->verdict = seen_verdict(cell->seen);
-    cell->compared = seen_compare(cell->verdict, of->expected.worst);
+    cell->verdict = cell_result_verdict(cell->cell_result);
+    cell->compared = cell_result_compare(cell->verdict, of->expected.worst);
     /* A control that shows more than it must is no finding. */
     if (column->fault == LB_SCENARIOS && cell->compared == CHECK_WORSE)
         cell->compared = CHECK_AS_EXPECTED;
@@ -110,18 +110,18 @@ static json_t *cell_json(const struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
     const struct result_cell *cell = &result->cells[index];
     const char *fault = result->ask.matrix->columns[of->column].name;
-    const char *compared = seen_compared_name(cell->compared);
+    const char *compared = cell_result_compared_name(cell->compared);
     json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:O, s:i, s:b}", "lock",
                              of->lock->name, "fault", fault, "workload", of->workload, "expected",
                              lb_expect_name(of->expected.worst), "expected_why", of->expected.why,
                              "compared", compared, "seeds", cell->seeds, "failed_runs",
                              cell->failed_runs, "missed", (int)cell->missed);
     if (!json) return NULL;
-    json_object_update(json, cell->seen);
+    json_object_update(json, cell->cell_result);
     json_object_set_new(
         json, "command",
         json_sprintf("lockbench check %s --fault %s --seed %lld%s", of->lock->name, fault,
-                     (long long)json_integer_value(json_object_get(cell->seen, "seed")),
+                     (long long)json_integer_value(json_object_get(cell->cell_result, "seed")),
                      result->ask.more ? result->ask.more : ""));
     return json;
 }
@@ -130,25 +130,25 @@ static json_t *cell_json(const struct result *result, int index) {
 static void fill_cells(struct result *result) {
     json_t *cells = json_array();
     for (int i = 0; i < result->ask.matrix->cell_count; i++) {
-        if (result->cells[i].seen) json_array_append_new(cells, cell_json(result, i));
+        if (result->cells[i].cell_result) json_array_append_new(cells, cell_json(result, i));
     }
     json_object_set_new(result->root, "cells", cells);
 }
 
-int result_add(struct result *result, int index, uint64_t seed, const char *run, json_t *seen,
-               struct lb_err *err) {
+int result_add(struct result *result, int index, uint64_t seed, const char *run,
+               json_t *cell_result, struct lb_err *err) {
     struct result_cell *cell = &result->cells[index];
     if (!cell->seeds) cell->seeds = json_array();
-    json_t *before = cell->seen;
-    json_object_set_new(seen, "seed", json_integer((json_int_t)seed));
-    json_object_set_new(seen, "run", json_string(run));
-    enum check_verdict verdict = seen_verdict(seen);
+    json_t *before = cell->cell_result;
+    json_object_set_new(cell_result, "seed", json_integer((json_int_t)seed));
+    json_object_set_new(cell_result, "run", json_string(run));
+    enum check_verdict verdict = cell_result_verdict(cell_result);
     cell->failed_runs += verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
     json_array_append_new(cell->seeds, json_integer((json_int_t)seed));
-    cell->seen = before ? seen_merge(before, seen) : json_incref(seen);
+    cell->cell_result = before ? cell_result_merge(before, cell_result) : json_incref(cell_result);
     json_decref(before);
-    json_decref(seen);
-    if (!cell->seen) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    json_decref(cell_result);
+    if (!cell->cell_result) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     compare(result, index);
     fill_cells(result);
     return write_so_far(result, err);
@@ -171,7 +171,7 @@ struct result_sum result_sum(const struct result *result) {
     struct result_sum sum = {0};
     for (int i = 0; i < result->ask.matrix->cell_count; i++) {
         const struct result_cell *cell = &result->cells[i];
-        if (!cell->seen) continue;
+        if (!cell->cell_result) continue;
         sum.tried++;
         sum.verdicts[cell->verdict]++;
         sum.worse += result_is_finding(result, i);
@@ -184,5 +184,5 @@ struct result_sum result_sum(const struct result *result) {
 }
 
 const json_t *result_cell_json(const struct result *result, int cell) {
-    return result->cells[cell].seen;
+    return result->cells[cell].cell_result;
 }

@@ -1,5 +1,5 @@
-/* result: check.json: what a check has found, written whole after each cell, so that a reader never
- * sees half a file and a check that was killed leaves what it had. */
+/* result: check.json, the result of a check. It is written as a whole after each cell, so that a
+ * reader never sees half a file, and a check that was killed leaves what it had. */
 #ifndef BENCH_CHECK_RESULT_H
 #define BENCH_CHECK_RESULT_H
 
@@ -14,18 +14,18 @@ struct result_ask {
     const char *folder; /* where check.json goes */
     const char *version, *command;
     const char *tour; /* "short", "full" */
-    const char *more; /* for commands that repeat a cell: " --set x=y", or "" */
+    const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;
     int seed_count;
     json_t *environment; /* borrowed; NULL = not known */
 };
 
 struct result_cell {
-    json_t *seen; /* NULL = not tried yet */
+    json_t *cell_result; /* NULL = not tried yet */
     json_t *seeds;
     enum check_verdict verdict;
     enum check_compared compared;
-    int failed_runs; /* of them; the others may say enough */
+    int failed_runs; /* failed runs of the cell; the others may be enough */
     bool missed;     /* a control that its own workload did not expose */
 };
 
@@ -35,26 +35,27 @@ struct result {
     struct result_cell *cells; /* one for each of the matrix */
 };
 
-/* What a finished check amounts to. worse: findings; the others count controls too. */
+/* The sums of a finished check. worse: findings; the other counts include controls. */
 struct result_sum {
     int verdicts[CHECK_VERDICTS];
     int tried, as_expected, worse, better, failed, missed;
 };
 
-/* 0 with a first check.json written, marked as cut off; -1 with err. result_done in any case. */
+/* Returns 0 with a first check.json written, marked as partial; -1 with err. Call result_done in
+ * either case. */
 int result_init(struct result *result, const struct result_ask *ask, struct lb_err *err);
 void result_done(struct result *result);
 
-/* Takes one run of a cell in; run: its folder below the result's. Steals seen. 0, or -1 with
- * err. */
-int result_add(struct result *result, int cell, uint64_t seed, const char *run, json_t *seen,
+/* Adds one run of a cell; run: its folder below the result's. Steals cell_result. Returns 0, or -1
+ * with err. */
+int result_add(struct result *result, int cell, uint64_t seed, const char *run, json_t *cell_result,
                struct lb_err *err);
 
-/* Writes what is there. partial: why it is not all; NULL = it is. */
+/* Writes the file. partial: why it is incomplete; NULL = it is complete. */
 int result_end(struct result *result, const char *partial, struct lb_err *err);
 
 /* Whether a cell that was tried shows a real lock worse than its driver states. Controls are broken
- * on purpose: what they show under a fault is no finding, only `missed` is. */
+ * on purpose: what they show in a scenario is no finding, only `missed` is. */
 bool result_is_finding(const struct result *result, int cell);
 
 struct result_sum result_sum(const struct result *result);

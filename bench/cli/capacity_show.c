@@ -7,7 +7,7 @@
 #include "report/doc/number.h"
 #include "results/format/capacity_read.h"
 
-void capacity_show_probe(void *arg, const struct seek_news *news) {
+void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
     struct progress *progress = arg;
     const struct probe *probe = news->probe;
     char line[300], value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX],

@@ -2,9 +2,9 @@
 #ifndef BENCH_CLI_CAPACITY_SHOW_H
 #define BENCH_CLI_CAPACITY_SHOW_H
 
-#include "bench/capacity/seek.h"
+#include "bench/capacity/capacity_run.h"
 
 /* For seek_ask.news; arg is a struct progress. On a terminal only. */
-void capacity_show_probe(void *arg, const struct seek_news *news);
+void capacity_show_probe(void *arg, const struct capacity_run_news *news);
 
 #endif

@@ -6,14 +6,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "bench/check/seen.h"
+#include "bench/check/cell_result.h"
 
 static const char *fault_of(const struct matrix *matrix, const struct matrix_cell *cell) {
     return matrix->columns[cell->column].name;
 }
 
-static const char *words(const json_t *seen, const char *name) {
-    const char *text = json_string_value(json_object_get(seen, name));
+static const char *words(const json_t *cell_result, const char *name) {
+    const char *text = json_string_value(json_object_get(cell_result, name));
     return text ? text : "";
 }
 
@@ -25,13 +25,13 @@ void check_show_end(const struct check_show *show) {
     if (show->terminal) fprintf(stderr, "\r\033[K");
 }
 
-void check_show_news(void *arg, const struct tour_news *news) {
+void check_show_news(void *arg, const struct cell_schedule_news *news) {
     const struct check_show *show = arg;
     const struct matrix *matrix = show->result->ask.matrix;
-    enum check_verdict verdict = seen_verdict(news->seen);
+    enum check_verdict verdict = cell_result_verdict(news->cell_result);
     bool worse = matrix->columns[news->cell->column].fault != LB_SCENARIOS &&
-                 seen_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
-    const char *why = words(news->seen, "why");
+                 cell_result_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
+    const char *why = words(news->cell_result, "why");
     check_show_end(show);
     /* Piped, only what needs a look. */
     if (worse || is_trouble(verdict)) {

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
+#include "bench/check/cell_schedule.h"
 #include "bench/check/result.h"
-#include "bench/check/tour.h"
 
 struct check_show {
     const struct result *result;
@@ -14,7 +14,7 @@ struct check_show {
 };
 
 /* For tour_ask.news; arg is a struct check_show. */
-void check_show_news(void *arg, const struct tour_news *news);
+void check_show_news(void *arg, const struct cell_schedule_news *news);
 /* Clears the line that is written over. */
 void check_show_end(const struct check_show *show);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/base/home.h"
-#include "bench/capacity/seek.h"
+#include "bench/capacity/capacity_run.h"
 #include "bench/capacity/slo.h"
 #include "bench/cli/capacity_show.h"
 #include "bench/cli/cli.h"
@@ -194,12 +194,13 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
 }
 
 /* Saves and prints what was found. said: the last message of the run. Returns the exit code. */
-static int conclude(const struct wish *wish, const struct plan *plan, struct seek *seek,
-                    const struct run_end *end, const char *said) {
+static int conclude(const struct wish *wish, const struct plan *plan,
+                    struct capacity_run *capacity_run, const struct run_end *end,
+                    const char *said) {
     struct lb_err lost = {0};
     int code = end->exit_code, unanswered;
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
-    seek_end(seek, whole ? NULL : end->why, &lost);
+    capacity_run_end(capacity_run, whole ? NULL : end->why, &lost);
     if (end->stages > 0 && end->saved[0]) print_answer(wish, end->saved, &lost);
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
@@ -207,7 +208,7 @@ static int conclude(const struct wish *wish, const struct plan *plan, struct see
     /* Repeated after the table; without a table it is the line above. */
     if (end->exit_code && (end->stages > 0 || strcmp(end->why, said) != 0))
         fprintf(stderr, "lockbench: %s\n", end->why);
-    unanswered = seek_unanswered(seek);
+    unanswered = capacity_run_unanswered(capacity_run);
     if (code != LB_EXIT_OK || unanswered == 0) return code;
     fprintf(stderr, "lockbench: no answer with confidence for %d of %d locks\n", unanswered,
             plan->lock_count);
@@ -223,18 +224,18 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     if (file_limit_raise(plan->clients[0], err) != 0) return -1;
     progress_init(&progress);
-    struct seek_ask seek_ask = {.plan = plan,
-                                .slo = wish->slo,
-                                .by_clients = wish->by_clients,
-                                .most = wish->most,
-                                .budget_ns = wish->time_ns,
-                                .version = LOCKBENCH_VERSION,
-                                .command = command,
-                                .interrupts = interrupt_watch(),
-                                .news = capacity_show_probe,
-                                .news_arg = &progress};
-    struct seek *seek = seek_new(&seek_ask, err);
-    if (!seek) return -1;
+    struct capacity_run_ask capacity_run_ask = {.plan = plan,
+                                                .slo = wish->slo,
+                                                .by_clients = wish->by_clients,
+                                                .most = wish->most,
+                                                .budget_ns = wish->time_ns,
+                                                .version = LOCKBENCH_VERSION,
+                                                .command = command,
+                                                .interrupts = interrupt_watch(),
+                                                .news = capacity_show_probe,
+                                                .news_arg = &progress};
+    struct capacity_run *capacity_run = capacity_run_new(&capacity_run_ask, err);
+    if (!capacity_run) return -1;
     struct run_ask ask = {.plan = plan,
                           .urls = wish->urls.item,
                           .url_count = wish->urls.count,
@@ -244,17 +245,17 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .version = LOCKBENCH_VERSION,
                           .command = command,
                           .interrupts = interrupt_watch(),
-                          .next = seek_next,
-                          .took = seek_took,
-                          .next_arg = seek,
+                          .next = capacity_run_next,
+                          .took = capacity_run_took,
+                          .next_arg = capacity_run,
                           .news = progress_news,
                           .done = progress_nothing,
                           .say = progress_say,
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);
-    if (code == 0) code = conclude(wish, plan, seek, &end, progress.said);
-    seek_free(seek);
+    if (code == 0) code = conclude(wish, plan, capacity_run, &end, progress.said);
+    capacity_run_free(capacity_run);
     return code;
 }
 

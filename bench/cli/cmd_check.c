@@ -236,20 +236,20 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                              .seed_count = wish->seed_count,
                              .environment = environment};
     struct check_show show = {.result = &result, .terminal = isatty(STDERR_FILENO)};
-    struct tour_ask tour = {.matrix = matrix,
-                            .result = &result,
-                            .folder = out.path,
-                            .seeds = wish->seeds,
-                            .seed_count = wish->seed_count,
-                            .sets = wish->sets.item,
-                            .set_count = wish->sets.count,
-                            .capacity = wish->jobs ? wish->jobs : usual_jobs(),
-                            .interrupts = interrupt_watch(),
-                            .news = check_show_news,
-                            .arg = &show};
+    struct cell_schedule_ask tour = {.matrix = matrix,
+                                     .result = &result,
+                                     .folder = out.path,
+                                     .seeds = wish->seeds,
+                                     .seed_count = wish->seed_count,
+                                     .sets = wish->sets.item,
+                                     .set_count = wish->sets.count,
+                                     .capacity = wish->jobs ? wish->jobs : usual_jobs(),
+                                     .interrupts = interrupt_watch(),
+                                     .news = check_show_news,
+                                     .arg = &show};
     if (result_init(&result, &ask, err) != 0) goto out;
     outdir_latest(&out);
-    int failed = tour_run(&tour, err);
+    int failed = cell_schedule_run(&tour, err);
     bool interrupted = *tour.interrupts > 0;
     check_show_end(&show);
     struct lb_err unsaved = {0};

@@ -16,14 +16,14 @@ static int64_t last_beat(const struct shared *shared, int process) {
     int first, end = workers_threads(shared, process, &first);
     int64_t last_ns = 0;
     for (int i = first; i < end; i++) {
-        int64_t beat_ns = atomic_load(&shared->worker[i].pulse.beat_ns);
+        int64_t beat_ns = atomic_load(&shared->worker[i].heartbeat.beat_ns);
         if (beat_ns != LB_NEVER && beat_ns > last_ns) last_ns = beat_ns;
     }
     return last_ns;
 }
 
 /* Heartbeats come from their threads' loops; a lock that blocks its thread blocks the beat as well. */
-static bool has_pulse(const struct shared *shared) {
+static bool has_heartbeat(const struct shared *shared) {
     return !(shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD);
 }
 
@@ -79,10 +79,11 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
     }
     bool stood = act->stood && proc_stands(pid);
     int64_t beat_ns = last_beat(faults->shared, act->process);
-    if (has_pulse(faults->shared)) {
+    if (has_heartbeat(faults->shared)) {
         bool still = beat_ns == act->beat_ns && beat_ns > 0;
         fault_log_sign(fault, stood && still,
-                       still ? "its pulse stood still for %.3f s" : "its pulse went on: %.3f s",
+                       still ? "its heartbeat stopped for %.3f s"
+                             : "its heartbeat continued: %.3f s",
                        (double)(now_ns - beat_ns) / 1e9);
     } else {
         fault_log_sign(fault, stood, "its threads %s for %.3f s", stood ? "stood still" : "went on",

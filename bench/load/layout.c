@@ -131,9 +131,9 @@ static void link_heartbeats(struct shared *shared) {
     for (int thread = 0; thread < shared->threads; thread++) {
         uint32_t first, count;
         shared_slice(shared, thread, &first, &count);
-        atomic_store(&shared->worker[thread].pulse.beat_ns, LB_NEVER); /* until it beats */
+        atomic_store(&shared->worker[thread].heartbeat.beat_ns, LB_NEVER); /* until it beats */
         for (uint32_t i = first; i < first + count; i++) {
-            shared->findings.holders[i].pulse = &shared->worker[thread].pulse;
+            shared->findings.holders[i].heartbeat = &shared->worker[thread].heartbeat;
         }
     }
 }

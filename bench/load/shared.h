@@ -84,7 +84,7 @@ struct client_stats {
  * it runs. */
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
-    struct pulse pulse;
+    struct heartbeat heartbeat;
     /* grants to others between two of a client; NULL = not kept */
     struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */

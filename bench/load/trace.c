@@ -151,7 +151,7 @@ const struct observer trace_observer = {.client_bytes = sizeof(struct traced),
 
 void trace_beat(struct shared *shared, int thread, int64_t now_ns) {
     int64_t last_ns =
-        atomic_load_explicit(&shared->worker[thread].pulse.beat_ns, memory_order_relaxed);
+        atomic_load_explicit(&shared->worker[thread].heartbeat.beat_ns, memory_order_relaxed);
     int64_t session_ns = shared->findings.session_ns;
     if (session_ns == 0 || last_ns <= 0 || last_ns >= now_ns - session_ns) return;
     struct oplog_record record = {

@@ -15,8 +15,8 @@ struct oplog_rules trace_rules(const struct shared *shared);
 /* Records the operations of a client, of stages with a record. */
 extern const struct observer trace_observer;
 
-/* A thread's beat, before its pulse has it: a stall is recorded where sessions end for want of
- * beats. */
+/* A thread's heartbeat, before it is stored: a stall is recorded where sessions end without
+ * heartbeats. */
 void trace_beat(struct shared *shared, int thread, int64_t now_ns);
 
 #endif

@@ -46,11 +46,12 @@ struct thread_context {
 };
 
 /* Keeps the thread's heartbeat. */
-static void note_heartbeat(const struct shared *shared, struct pulse *pulse, int64_t now_ns) {
+static void note_heartbeat(const struct shared *shared, struct heartbeat *heartbeat,
+                           int64_t now_ns) {
     int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
-    int64_t last_ns = atomic_load_explicit(&pulse->beat_ns, memory_order_relaxed);
-    if (session_ns > 0 && last_ns < now_ns - session_ns) atomic_store(&pulse->gap_ns, last_ns);
-    atomic_store(&pulse->beat_ns, now_ns);
+    int64_t last_ns = atomic_load_explicit(&heartbeat->beat_ns, memory_order_relaxed);
+    if (session_ns > 0 && last_ns < now_ns - session_ns) atomic_store(&heartbeat->gap_ns, last_ns);
+    atomic_store(&heartbeat->beat_ns, now_ns);
 }
 
 /* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks
@@ -72,7 +73,7 @@ static void heartbeat_run(void *arg) {
         }
         worker_mark(&context->worker, now_ns);
         if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
-        note_heartbeat(shared, &context->worker.stats->pulse, now_ns);
+        note_heartbeat(shared, &context->worker.stats->heartbeat, now_ns);
         recorder_turn(&context->worker.stats->recorder);
         if (now_ns > due_ns + beat_ns) due_ns = now_ns; /* one stall is one long hiccup, not many */
         int current = atomic_load(&shared->phase);

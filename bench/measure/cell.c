@@ -22,10 +22,11 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
     /* Also when its own lease was over before it came in. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
     if (findings->holders && was_cut(findings, holder, when_ns)) return FOUND_STALLED;
-    const struct pulse *pulse = findings->holders ? findings->holders[holder->client].pulse : NULL;
-    if (!pulse) return FOUND_DOUBLED;
-    int64_t alive_ns = atomic_load(&pulse->gap_ns);
-    if (alive_ns < holder->acquired_ns) alive_ns = atomic_load(&pulse->beat_ns);
+    const struct heartbeat *heartbeat =
+        findings->holders ? findings->holders[holder->client].heartbeat : NULL;
+    if (!heartbeat) return FOUND_DOUBLED;
+    int64_t alive_ns = atomic_load(&heartbeat->gap_ns);
+    if (alive_ns < holder->acquired_ns) alive_ns = atomic_load(&heartbeat->beat_ns);
     return when_ns >= lb_after(alive_ns, findings->session_ns) ? FOUND_STALLED : FOUND_DOUBLED;
 }
 

@@ -42,7 +42,7 @@ struct holding {
 
 /* A worker thread's heartbeat. If the thread stands still for longer than a session lasts, the
  * sessions of its clients end, and so do the grants that live as long as a session. */
-struct pulse {
+struct heartbeat {
     _Alignas(64) _Atomic int64_t beat_ns;
     /* when the last gap that was longer than a session began; 0 = there was none */
     _Atomic int64_t gap_ns;
@@ -63,7 +63,7 @@ struct found {
     /* those of the expired whose thread had stood still, so that their session had ended */
     _Atomic uint32_t stalled;
     /* its thread's heartbeat, if its grants end with its session; else NULL */
-    const struct pulse *pulse;
+    const struct heartbeat *heartbeat;
     /* the client was killed, or is about to be: finding it accuses the lock no more */
     _Atomic bool gone;
     /* used if its grants end with its session; the supervisor writes these */

@@ -8,8 +8,8 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
+#include "bench/check/cell_schedule.h"
 #include "bench/check/jobs.h"
-#include "bench/check/tour.h"
 #include "bench/servers/folder.h"
 #include "bench/tests/unit.h"
 
@@ -225,7 +225,7 @@ static void none_outlives_a_killed_program(void **state) {
     assert_gone(second);
 }
 
-static void count_news(void *arg, const struct tour_news *news) {
+static void count_news(void *arg, const struct cell_schedule_news *news) {
     (void)news;
     ++*(int *)arg;
 }
@@ -265,18 +265,18 @@ static int runs_for(int trials, const char *name) {
                              .tour = "short",
                              .seeds = seeds,
                              .seed_count = 3};
-    struct tour_ask tour = {.matrix = &matrix,
-                            .result = &result,
-                            .program = program,
-                            .folder = out,
-                            .seeds = seeds,
-                            .seed_count = 3,
-                            .capacity = 1,
-                            .interrupts = &never,
-                            .news = count_news,
-                            .arg = &runs};
+    struct cell_schedule_ask tour = {.matrix = &matrix,
+                                     .result = &result,
+                                     .program = program,
+                                     .folder = out,
+                                     .seeds = seeds,
+                                     .seed_count = 3,
+                                     .capacity = 1,
+                                     .interrupts = &never,
+                                     .news = count_news,
+                                     .arg = &runs};
     assert_int_equal(result_init(&result, &ask, &err), 0);
-    if (tour_run(&tour, &err) != 0) fail_msg("%s", err.text);
+    if (cell_schedule_run(&tour, &err) != 0) fail_msg("%s", err.text);
     result_done(&result);
     matrix_done(&matrix);
     return runs;

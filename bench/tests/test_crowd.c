@@ -189,18 +189,18 @@ static void test_a_loss_learned_in_time(void **state) {
 
 static void test_a_session_that_ended(void **state) {
     (void)state;
-    struct pulse pulse = {.beat_ns = 100};
+    struct heartbeat heartbeat = {.beat_ns = 100};
     struct holding holder = {1, 90, LB_NEVER, 0}, intruder = {2, 149, LB_NEVER, 0};
     findings.session_ns = 50;
-    /* needs no pulse */
+    /* needs no heartbeat */
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
-    holders[1].pulse = &pulse;
+    holders[1].heartbeat = &heartbeat;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     intruder.acquired_ns = 150; /* 50 after the last beat */
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
     /* It lives again, but stood still since the grant. */
-    atomic_store(&pulse.gap_ns, 100);
-    atomic_store(&pulse.beat_ns, 200);
+    atomic_store(&heartbeat.gap_ns, 100);
+    atomic_store(&heartbeat.beat_ns, 200);
     intruder.acquired_ns = 210;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
     holder.acquired_ns = 205; /* granted after that */
@@ -220,11 +220,11 @@ static void test_a_session_that_ended(void **state) {
 static void test_one_of_several_stood_still(void **state) {
     (void)state;
     for (uint32_t still = 0; still < 2; still++) {
-        struct pulse alive = {.beat_ns = 290}, stopped = {.beat_ns = 110};
+        struct heartbeat alive = {.beat_ns = 290}, stopped = {.beat_ns = 110};
         setup(NULL);
         findings.session_ns = 50;
-        holders[still].pulse = &stopped;
-        holders[1 - still].pulse = &alive;
+        holders[still].heartbeat = &stopped;
+        holders[1 - still].heartbeat = &alive;
         enter(still, 1, 2, 100, LB_NEVER);
         enter(1 - still, 1, 2, 120, LB_NEVER);
         enter(2, 1, 2, 300, LB_NEVER);

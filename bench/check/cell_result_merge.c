@@ -1,16 +1,16 @@
-/* seen_merge: several runs of one cell as one. */
+/* cell_result_merge: merges several runs of one cell. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/check/seen.h"
+#include "bench/check/cell_result.h"
 
 /* Which of two is to be shown. What failed hides what is fine, but not what is bad. */
-static int badness(const json_t *seen) {
+static int badness(const json_t *cell_result) {
     static const int order[] = {
         [CHECK_SAFE] = 0,    [CHECK_INCONCLUSIVE] = 1, [CHECK_FAILED] = 2,
         [CHECK_EXPIRED] = 3, [CHECK_STUCK] = 4,        [CHECK_VIOLATED] = 5};
-    return order[seen_verdict(seen)];
+    return order[cell_result_verdict(cell_result)];
 }
 
 static bool is_number(const json_t *json, const char *name) {
@@ -90,7 +90,7 @@ static void join_residue(json_t *into, const json_t *a, const json_t *b) {
     json_object_set_new(into, "residue", both);
 }
 
-json_t *seen_merge(const json_t *a, const json_t *b) {
+json_t *cell_result_merge(const json_t *a, const json_t *b) {
     static const char *const sums[] = {"grants",          "overlaps",
                                        "detected",        "lost_updates",
                                        "stale_attempted", "stale_accepted_unfenced",
@@ -107,7 +107,7 @@ json_t *seen_merge(const json_t *a, const json_t *b) {
     join_recovered(both, a, b);
     join_residue(both, a, b);
     double grants = number(both, "grants");
-    bool safe = seen_verdict(both) == CHECK_SAFE && grants > 0;
+    bool safe = cell_result_verdict(both) == CHECK_SAFE && grants > 0;
     json_object_set_new(both, "bound95", safe ? json_real(3.0 / grants) : json_null());
     return both;
 }

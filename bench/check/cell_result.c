@@ -1,5 +1,5 @@
-/* seen: see seen.h. Putting several runs together is in seen_merge.c. */
-#include "bench/check/seen.h"
+/* cell_result: see cell_result.h. Several runs are merged in cell_result_merge.c. */
+#include "bench/check/cell_result.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -157,7 +157,7 @@ static bool took_too_long(const json_t *stage, double *ret_max_ns, double *ret_t
     if (!json_is_number(at(stage, "recovery.theory_max_ns"))) return false;
     *ret_max_ns = number(stage, "recovery.max_ns");
     *ret_theory_ns = number(stage, "recovery.theory_max_ns");
-    return *ret_max_ns > SEEN_STUCK_TIMES * *ret_theory_ns + SEEN_STUCK_SLACK_NS;
+    return *ret_max_ns > CELL_STUCK_TIMES * *ret_theory_ns + CELL_STUCK_SLACK_NS;
 }
 
 /* Since when the lock has had the servers that a fault left or gave back, as time in the window;
@@ -184,7 +184,7 @@ static bool stays_away(const json_t *run, const json_t *stage, double acted_s) {
         if (strncmp(text(fault, "kind"), "server-", 7) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
         double settled_s = server_settled_s(run, fault);
-        if (settled_s < 0 || number(stage, "duration_s") - settled_s < SEEN_AWAY_S) return false;
+        if (settled_s < 0 || number(stage, "duration_s") - settled_s < CELL_AWAY_S) return false;
         hit = true;
     }
     return hit && !granted_after(stage, acted_s);
@@ -293,7 +293,7 @@ static json_t *stage_seen(const json_t *run, const json_t *stage, bool needs_fau
     double overlaps = greater(
         number(stage, "exclusion.double_holders") + number(stage, "exclusion.expired_holders"),
         number(stage, "history.violations") + number(stage, "history.expired"));
-    json_t *seen = json_object();
+    json_t *cell_result = json_object();
     const struct {
         const char *name;
         json_t *value;
@@ -327,8 +327,8 @@ static json_t *stage_seen(const json_t *run, const json_t *stage, bool needs_fau
         {"timeline", copy_of(stage, "history.timeline")},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_object_set_new(seen, members[i].name, members[i].value);
-    return seen;
+        json_object_set_new(cell_result, members[i].name, members[i].value);
+    return cell_result;
 }
 
 static json_t *nothing_seen(const char *why) {
@@ -336,42 +336,43 @@ static json_t *nothing_seen(const char *why) {
                      "why", why, "grants", 0, "overlaps", 0, "detected", 0, "lost_updates", 0);
 }
 
-json_t *seen_of_run(const json_t *run, const char *trouble, bool needs_fault) {
+json_t *cell_result_of_run(const json_t *run, const char *trouble, bool needs_fault) {
     json_t *all = NULL, *stage;
     size_t i;
     json_array_foreach(at(run, "stages"), i, stage) {
         json_t *one = stage_seen(run, stage, needs_fault);
-        json_t *both = all ? seen_merge(all, one) : json_incref(one);
+        json_t *both = all ? cell_result_merge(all, one) : json_incref(one);
         json_decref(all);
         json_decref(one);
         all = both;
     }
     if (!all) return nothing_seen(trouble ? trouble : "the run has no stage");
     /* What it showed until then stays what it is, if it is bad. */
-    if (trouble && seen_verdict(all) == CHECK_SAFE) {
+    if (trouble && cell_result_verdict(all) == CHECK_SAFE) {
         json_object_set_new(all, "verdict", json_string(check_verdict_name(CHECK_FAILED)));
         json_object_set_new(all, "bound95", json_null());
     }
-    if (trouble && (seen_verdict(all) == CHECK_FAILED || seen_verdict(all) == CHECK_INCONCLUSIVE))
+    if (trouble && (cell_result_verdict(all) == CHECK_FAILED ||
+                    cell_result_verdict(all) == CHECK_INCONCLUSIVE))
         json_object_set_new(all, "why", json_string(trouble));
     return all;
 }
 
-enum check_verdict seen_verdict(const json_t *seen) {
+enum check_verdict cell_result_verdict(const json_t *cell_result) {
     for (int verdict = 0; verdict < CHECK_VERDICTS; verdict++) {
-        if (is(seen, "verdict", check_verdict_name((enum check_verdict)verdict)))
+        if (is(cell_result, "verdict", check_verdict_name((enum check_verdict)verdict)))
             return (enum check_verdict)verdict;
     }
     return CHECK_FAILED;
 }
 
-int seen_trials(const json_t *seen) {
-    return (int)json_array_size(at(seen, "recovery_ns.trials"));
+int cell_result_trials(const json_t *cell_result) {
+    return (int)json_array_size(at(cell_result, "recovery_ns.trials"));
 }
 
 /* ---- beside the expectation ---- */
 
-enum check_compared seen_compare(enum check_verdict verdict, enum lb_expect expected) {
+enum check_compared cell_result_compare(enum check_verdict verdict, enum lb_expect expected) {
     static const int rank_expected[] = {[LB_EXPECT_SAFE] = CHECK_SAFE,
                                         [LB_EXPECT_EXPIRED] = CHECK_EXPIRED,
                                         [LB_EXPECT_STUCK] = CHECK_STUCK,
@@ -382,7 +383,7 @@ enum check_compared seen_compare(enum check_verdict verdict, enum lb_expect expe
     return (int)verdict > rank_expected[expected] ? CHECK_WORSE : CHECK_BETTER;
 }
 
-const char *seen_compared_name(enum check_compared compared) {
+const char *cell_result_compared_name(enum check_compared compared) {
     static const char *const names[] = {
         [CHECK_AS_EXPECTED] = "as expected", [CHECK_WORSE] = "worse", [CHECK_BETTER] = "better"};
     return compared == CHECK_NOT_COMPARED ? NULL : names[compared];

@@ -1,6 +1,6 @@
 /* The verdict on a cell from hand-made results of runs, its comparison with what was expected, and
  * several seeds as one. */
-#include "bench/check/seen.h"
+#include "bench/check/cell_result.h"
 #include "bench/tests/unit.h"
 
 #define S_NS 1000000000LL
@@ -53,44 +53,44 @@ static void add_fault(json_t *run, const char *section, const char *kind, bool a
 
 /* Judges and frees the run. */
 static json_t *judge(json_t *run, const char *trouble, bool needs_fault) {
-    json_t *seen = seen_of_run(run, trouble, needs_fault);
-    assert_non_null(seen);
+    json_t *cell_result = cell_result_of_run(run, trouble, needs_fault);
+    assert_non_null(cell_result);
     json_decref(run);
-    return seen;
+    return cell_result;
 }
 
-static void assert_seen(json_t *seen, const char *verdict, const char *why) {
-    const char *is = json_string_value(json_object_get(seen, "verdict"));
-    const char *says = json_string_value(json_object_get(seen, "why"));
+static void assert_seen(json_t *cell_result, const char *verdict, const char *why) {
+    const char *is = json_string_value(json_object_get(cell_result, "verdict"));
+    const char *says = json_string_value(json_object_get(cell_result, "why"));
     assert_string_equal(is, verdict);
     if (why && (!says || !strstr(says, why)))
         fail_msg("'%s' is not in '%s'", why, says ? says : "(null)");
     if (!why && says) fail_msg("why: %s", says);
-    json_decref(seen);
+    json_decref(cell_result);
 }
 
-static json_int_t whole(const json_t *seen, const char *name) {
-    return json_integer_value(json_object_get(seen, name));
+static json_int_t whole(const json_t *cell_result, const char *name) {
+    return json_integer_value(json_object_get(cell_result, name));
 }
 
 static void what_is_fine_is_safe_with_its_bound(void **state) {
     (void)state;
-    json_t *seen = judge(good_run(), NULL, true);
-    assert_int_equal(whole(seen, "grants"), 300);
-    assert_true(json_real_value(json_object_get(seen, "bound95")) == 3.0 / 300);
-    assert_string_equal(json_string_value(json_object_get(seen, "server")), "redis 7.0.15");
-    assert_string_equal(json_string_value(json_object_get(seen, "topology")), "redis");
-    assert_true(json_is_true(json_object_get(seen, "recovered")));
-    assert_int_equal(whole(seen, "stale_attempted"), 2);
-    assert_int_equal(whole(seen, "stale_accepted_unfenced"), 1);
-    assert_int_equal(whole(seen, "stale_rejected_fenced"), 2);
-    assert_int_equal(whole(seen, "unavailable_ns"), 3 * S_NS);
-    const json_t *recovery = json_object_get(seen, "recovery_ns");
+    json_t *cell_result = judge(good_run(), NULL, true);
+    assert_int_equal(whole(cell_result, "grants"), 300);
+    assert_true(json_real_value(json_object_get(cell_result, "bound95")) == 3.0 / 300);
+    assert_string_equal(json_string_value(json_object_get(cell_result, "server")), "redis 7.0.15");
+    assert_string_equal(json_string_value(json_object_get(cell_result, "topology")), "redis");
+    assert_true(json_is_true(json_object_get(cell_result, "recovered")));
+    assert_int_equal(whole(cell_result, "stale_attempted"), 2);
+    assert_int_equal(whole(cell_result, "stale_accepted_unfenced"), 1);
+    assert_int_equal(whole(cell_result, "stale_rejected_fenced"), 2);
+    assert_int_equal(whole(cell_result, "unavailable_ns"), 3 * S_NS);
+    const json_t *recovery = json_object_get(cell_result, "recovery_ns");
     assert_int_equal(whole(recovery, "max"), 2 * S_NS);
     assert_int_equal(whole(recovery, "theory_max"), 2 * S_NS);
-    assert_int_equal(seen_trials(seen), 2);
-    assert_int_equal(json_array_size(json_object_get(seen, "faults")), 1);
-    assert_seen(seen, "safe", NULL);
+    assert_int_equal(cell_result_trials(cell_result), 2);
+    assert_int_equal(json_array_size(json_object_get(cell_result, "faults")), 1);
+    assert_seen(cell_result, "safe", NULL);
 }
 
 /* Each way to be bad, and what it says of it. */
@@ -117,9 +117,9 @@ static void each_bad_finding_has_its_verdict(void **state) {
         json_object_set_new(part(run, cases[i].part), cases[i].name, json_string(cases[i].word));
         json_object_set_new(part(run, cases[i].part), cases[i].count,
                             json_integer(cases[i].number));
-        json_t *seen = judge(run, NULL, true);
-        assert_true(json_is_null(json_object_get(seen, "bound95")));
-        assert_seen(seen, cases[i].verdict, cases[i].why);
+        json_t *cell_result = judge(run, NULL, true);
+        assert_true(json_is_null(json_object_get(cell_result, "bound95")));
+        assert_seen(cell_result, cases[i].verdict, cases[i].why);
     }
 }
 
@@ -145,9 +145,9 @@ static void a_recovery_beyond_reason_is_stuck(void **state) {
     assert_seen(judge(run, NULL, true), "safe", NULL);
     run = good_run();
     json_object_set_new(part(run, "recovery"), "max_ns", json_integer(8 * S_NS + 1));
-    json_t *seen = judge(run, NULL, true);
-    assert_true(json_is_false(json_object_get(seen, "recovered")));
-    assert_seen(seen, "stuck", "theory: 2.0 s");
+    json_t *cell_result = judge(run, NULL, true);
+    assert_true(json_is_false(json_object_get(cell_result, "recovered")));
+    assert_seen(cell_result, "stuck", "theory: 2.0 s");
     /* Without a theory nobody can say. */
     run = good_run();
     json_object_set_new(part(run, "recovery"), "max_ns", json_integer(100 * S_NS));
@@ -165,9 +165,9 @@ static void a_key_that_nobody_got_has_not_recovered(void **state) {
         json_t *run = good_run();
         json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
         json_object_set_new(part(run, counts[i].part), counts[i].name, json_integer(1));
-        json_t *seen = judge(run, NULL, true);
-        assert_true(json_is_false(json_object_get(seen, "recovered")));
-        json_decref(seen);
+        json_t *cell_result = judge(run, NULL, true);
+        assert_true(json_is_false(json_object_get(cell_result, "recovered")));
+        json_decref(cell_result);
     }
 }
 
@@ -312,13 +312,13 @@ static void nothing_of_a_run_is_believed(void **state) {
         "{\"stages\":[{\"status\":1,\"recovery\":{\"max_ns\":[],\"trials_"
         "ns\":5},\"series\":[4],\"faults\":[9]}]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        json_t *seen = judge(json_loads(texts[i], 0, NULL), NULL, true);
-        enum check_verdict verdict = seen_verdict(seen);
+        json_t *cell_result = judge(json_loads(texts[i], 0, NULL), NULL, true);
+        enum check_verdict verdict = cell_result_verdict(cell_result);
         assert_true(verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE);
-        json_t *both = seen_merge(seen, seen);
+        json_t *both = cell_result_merge(cell_result, cell_result);
         assert_non_null(both);
         json_decref(both);
-        json_decref(seen);
+        json_decref(cell_result);
     }
 }
 
@@ -331,34 +331,36 @@ static void verdicts_are_compared_with_what_was_expected(void **state) {
         {CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED, CHECK_BETTER},   /* stuck */
         {CHECK_WORSE, CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED},    /* violated */
     };
-    static const enum check_verdict seen[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK,
-                                              CHECK_VIOLATED};
+    static const enum check_verdict cell_result[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK,
+                                                     CHECK_VIOLATED};
     static const enum lb_expect expected[] = {LB_EXPECT_SAFE, LB_EXPECT_EXPIRED, LB_EXPECT_STUCK,
                                               LB_EXPECT_VIOLATED};
     for (int s = 0; s < 4; s++) {
         for (int e = 0; e < 4; e++)
-            assert_int_equal(seen_compare(seen[s], expected[e]), table[s][e]);
-        assert_int_equal(seen_compare(seen[s], LB_EXPECT_UNSTATED), CHECK_NOT_COMPARED);
+            assert_int_equal(cell_result_compare(cell_result[s], expected[e]), table[s][e]);
+        assert_int_equal(cell_result_compare(cell_result[s], LB_EXPECT_UNSTATED),
+                         CHECK_NOT_COMPARED);
     }
-    assert_int_equal(seen_compare(CHECK_FAILED, LB_EXPECT_SAFE), CHECK_NOT_COMPARED);
-    assert_int_equal(seen_compare(CHECK_INCONCLUSIVE, LB_EXPECT_VIOLATED), CHECK_NOT_COMPARED);
-    assert_string_equal(seen_compared_name(CHECK_AS_EXPECTED), "as expected");
-    assert_null(seen_compared_name(CHECK_NOT_COMPARED));
+    assert_int_equal(cell_result_compare(CHECK_FAILED, LB_EXPECT_SAFE), CHECK_NOT_COMPARED);
+    assert_int_equal(cell_result_compare(CHECK_INCONCLUSIVE, LB_EXPECT_VIOLATED),
+                     CHECK_NOT_COMPARED);
+    assert_string_equal(cell_result_compared_name(CHECK_AS_EXPECTED), "as expected");
+    assert_null(cell_result_compared_name(CHECK_NOT_COMPARED));
 }
 
 /* One seed that came out so; its trials are its own. */
 static json_t *one_seed(const char *verdict, int grants, int64_t trial_ns, int seed) {
-    json_t *seen = judge(good_run(), NULL, true);
-    json_object_set_new(seen, "verdict", json_string(verdict));
-    json_object_set_new(seen, "grants", json_integer(grants));
-    json_object_set_new(seen, "seed", json_integer(seed));
-    json_object_set_new(json_object_get(seen, "recovery_ns"), "trials",
+    json_t *cell_result = judge(good_run(), NULL, true);
+    json_object_set_new(cell_result, "verdict", json_string(verdict));
+    json_object_set_new(cell_result, "grants", json_integer(grants));
+    json_object_set_new(cell_result, "seed", json_integer(seed));
+    json_object_set_new(json_object_get(cell_result, "recovery_ns"), "trials",
                         json_pack("[I]", (json_int_t)trial_ns));
-    return seen;
+    return cell_result;
 }
 
 static json_t *merged(json_t *a, json_t *b) {
-    json_t *both = seen_merge(a, b);
+    json_t *both = cell_result_merge(a, b);
     json_decref(a);
     json_decref(b);
     return both;
@@ -405,7 +407,7 @@ static void what_is_not_there_in_one_seed_is_kept_of_the_other(void **state) {
     json_object_set_new(full, "residue", json_pack("{s:i, s:s}", "count", 2, "example", "key a"));
     json_t *both = merged(bare, full);
     assert_int_equal(whole(json_object_get(both, "residue"), "count"), 2);
-    assert_int_equal(seen_trials(both), 1);
+    assert_int_equal(cell_result_trials(both), 1);
     assert_int_equal(whole(both, "stale_attempted"), 2);
     assert_seen(both, "failed", "no server");
     json_t *a = one_seed("safe", 1, 1, 1), *b = one_seed("safe", 1, 1, 2);
@@ -429,9 +431,9 @@ static void all_stages_of_a_run_count(void **state) {
     json_object_set_new(part(other, "exclusion"), "double_holders", json_integer(1));
     json_array_extend(json_object_get(run, "stages"), json_object_get(other, "stages"));
     json_decref(other);
-    json_t *seen = judge(run, NULL, true);
-    assert_int_equal(whole(seen, "grants"), 600);
-    assert_seen(seen, "violated", "1 double holder");
+    json_t *cell_result = judge(run, NULL, true);
+    assert_int_equal(whole(cell_result, "grants"), 600);
+    assert_seen(cell_result, "violated", "1 double holder");
 }
 
 int main(void) {

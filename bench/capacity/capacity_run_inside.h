@@ -1,11 +1,12 @@
-/* seek_inside: shared by the files of seek.h and by nobody else. */
-#ifndef BENCH_CAPACITY_SEEK_INSIDE_H
-#define BENCH_CAPACITY_SEEK_INSIDE_H
+/* capacity_run_inside: shared by the files that implement capacity_run.h; no other file includes
+ * it. */
+#ifndef BENCH_CAPACITY_CAPACITY_RUN_INSIDE_H
+#define BENCH_CAPACITY_CAPACITY_RUN_INSIDE_H
 
-#include "bench/capacity/seek.h"
+#include "bench/capacity/capacity_run.h"
 
-/* One lock's search. */
-struct sought {
+/* The search for one lock. */
+struct lock_search {
     const struct plan_lock *lock;
     const char *on; /* the topology to start; NULL = embedded, or the backend's own */
     char topology[64], durability[256], server[256];
@@ -14,19 +15,19 @@ struct sought {
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
-    bool violated;          /* a stage of it saw two holders at once */
+    bool violated;          /* one of its stages found two holders at once */
     struct probe saturated; /* the closed loop before a search by rate */
     int64_t began_ns;       /* its first stage, then that stage's load; 0 = not yet */
-    /* what went into probes that a busy machine spoilt, and into waiting for it */
+    /* time for probes that a busy machine spoilt, and for waiting until it is less busy */
     int64_t spoilt_ns;
-    /* of its dearest probe so far, with what comes before and after its load */
+    /* time of its longest probe so far, including what comes before and after its load */
     int64_t cost_ns;
 };
 
-struct seek {
-    struct seek_ask ask;
+struct capacity_run {
+    struct capacity_run_ask ask;
     struct plan probe_plan; /* a copy of ask.plan, with the shape of the stage that runs */
-    struct sought *locks;
+    struct lock_search *locks;
     int count, current;
     int64_t stage_began_ns;
     double load; /* of the stage that runs */
@@ -36,6 +37,6 @@ struct seek {
 };
 
 /* capacity.json as it is now: new reference, NULL when out of memory. */
-json_t *seek_json(const struct seek *seek, const char *partial, bool ended);
+json_t *capacity_run_json(const struct capacity_run *capacity_run, const char *partial, bool ended);
 
 #endif

@@ -1,0 +1,304 @@
+/* capacity_run: see capacity_run.h. Its JSON is in capacity_json.c. */
+#include "bench/capacity/capacity_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/capacity/capacity_run_inside.h"
+#include "bench/run/environment.h"
+#include "bench/run/outdir.h"
+#include "bench/run/steal.h"
+#include "bench/workload/topologies.h"
+#include "results/format/write.h"
+
+#define SATURATE_NS (3 * LB_S_NS)
+#define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
+#define WINDOW_MIN_NS (5 * LB_S_NS)
+#define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
+#define SAMPLES_LEAST 3.7 /* ... and with fewer a quantile has no interval at all */
+#define SAMPLES_TOLD                                                                               \
+    2.5           /* ... and with fewer the share over the limit is not told from what is allowed */
+#define WINDOWS 4 /* that the time for a lock must have room for */
+#define START_PART 0.75 /* of what the closed loop did */
+#define START_PER_S 50  /* when it did nothing */
+#define START_CLIENTS 4
+#define SEED_STEP                                                                                  \
+    1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
+#define QUIET_NS LB_S_NS /* of which the host takes next to nothing, until a probe is tried again */
+
+struct capacity_run *capacity_run_new(const struct capacity_run_ask *ask, struct lb_err *err) {
+    struct capacity_run *capacity_run = calloc(1, sizeof *capacity_run);
+    if (capacity_run) {
+        *capacity_run = (struct capacity_run){
+            .ask = *ask, .count = ask->plan->lock_count, .environment = environment_json()};
+        capacity_run->locks = calloc((size_t)capacity_run->count + 1, sizeof *capacity_run->locks);
+    }
+    if (!capacity_run || !capacity_run->locks || !capacity_run->environment) {
+        capacity_run_free(capacity_run);
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    result_date(time(NULL), capacity_run->started_at);
+    for (int i = 0; i < capacity_run->count; i++) {
+        capacity_run->locks[i].lock = &ask->plan->locks[i];
+        capacity_run->locks[i].on = topologies_of(ask->plan, ask->plan->locks[i].lock, 0);
+    }
+    return capacity_run;
+}
+
+void capacity_run_free(struct capacity_run *capacity_run) {
+    if (!capacity_run) return;
+    json_decref(capacity_run->environment);
+    free(capacity_run->locks);
+    free(capacity_run);
+}
+
+static double allowed_share(const struct capacity_run *capacity_run) {
+    return 1 - capacity_run->ask.slo.quantile;
+}
+
+/* Long enough for the quantile: at this rate, or at what the closed loop did in the last probe. */
+static int64_t window_ns(const struct capacity_run *capacity_run,
+                         const struct lock_search *lock_search, double load) {
+    double per_s = load;
+    if (capacity_run->ask.by_clients)
+        per_s = lock_search->probe_count > 0
+                    ? lock_search->probes[lock_search->probe_count - 1].throughput_per_s
+                    : 0;
+    double wanted_ns = per_s > 0 ? SAMPLES / allowed_share(capacity_run) / per_s * 1e9 : 0;
+    double most_ns = (double)capacity_run->ask.budget_ns / WINDOWS;
+    if (wanted_ns > most_ns) wanted_ns = most_ns;
+    return wanted_ns > (double)WINDOW_MIN_NS ? (int64_t)wanted_ns : WINDOW_MIN_NS;
+}
+
+static void begin_search(struct capacity_run *capacity_run, struct lock_search *lock_search) {
+    bool by_clients = capacity_run->ask.by_clients;
+    double longest_s = (double)capacity_run->ask.budget_ns / WINDOWS / 1e9;
+    double done = lock_search->saturated.throughput_per_s;
+    struct search_ask ask = {
+        .start = by_clients ? START_CLIENTS
+                 : done > 0 ? START_PART * done
+                            : START_PER_S,
+        .least = by_clients ? 1 : SAMPLES_LEAST / allowed_share(capacity_run) / longest_s,
+        .most = capacity_run->ask.most,
+        .allowed = allowed_share(capacity_run),
+        .whole = by_clients,
+        .seed = capacity_run->ask.plan->seed};
+    if (ask.least > ask.most) ask.least = ask.most;
+    search_init(&lock_search->search, &ask);
+}
+
+/* The stage that runs next, by a plan that is ours to change. */
+static void fill(struct capacity_run *capacity_run, const struct lock_search *lock_search,
+                 double load, struct plan_stage *ret) {
+    const struct plan *plan = capacity_run->ask.plan;
+    capacity_run->probe_plan = *plan;
+    capacity_run->probe_plan.rates_count = 0;
+    capacity_run->probe_plan.sweep = SWEEP_LISTED;
+    capacity_run->probe_plan.repeat = 1;
+    capacity_run->probe_plan.seed =
+        plan->seed + SEED_STEP * (uint64_t)(lock_search->probe_count + 1);
+    capacity_run->probe_plan.duration_ns = window_ns(capacity_run, lock_search, load);
+    capacity_run->load = load;
+    *ret = (struct plan_stage){.plan = &capacity_run->probe_plan,
+                               .lock = lock_search->lock,
+                               .topology = lock_search->on,
+                               .clients = plan->clients[0]};
+    if (capacity_run->ask.by_clients) {
+        capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
+        ret->clients = (int)load;
+    } else {
+        capacity_run->probe_plan.arrival =
+            (struct arrival){.kind = ARRIVAL_POISSON, .rate_per_s = load};
+        ret->rate_per_s = load;
+    }
+}
+
+/* A short closed loop: about how much can be done at all. */
+static void fill_saturation(struct capacity_run *capacity_run,
+                            const struct lock_search *lock_search, struct plan_stage *ret) {
+    fill(capacity_run, lock_search, 1, ret);
+    bool one_key =
+        capacity_run->ask.plan->keys.pick != KEYS_OWN && capacity_run->ask.plan->keys.count == 1;
+    capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
+    capacity_run->probe_plan.duration_ns = SATURATE_NS;
+    ret->rate_per_s = 0;
+    if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
+}
+
+/* Beside its budget. */
+static int64_t spoilt_most_ns(const struct capacity_run *capacity_run) {
+    return capacity_run->ask.budget_ns / 2;
+}
+
+static void charge_spoilt(const struct capacity_run *capacity_run, struct lock_search *lock_search,
+                          int64_t cost_ns) {
+    lock_search->spoilt_ns += cost_ns;
+    if (lock_search->spoilt_ns > spoilt_most_ns(capacity_run))
+        lock_search->spoilt_ns = spoilt_most_ns(capacity_run);
+}
+
+/* While this machine's host takes its processors away every probe would be spoilt: the time for
+ * such is better waited. */
+static void wait_for_host(const struct capacity_run *capacity_run,
+                          struct lock_search *lock_search) {
+    int count = lock_search->probe_count;
+    if (count == 0 || lock_search->probes[count - 1].limit != PROBE_STOLEN) return;
+    bool stolen = true;
+    while (stolen && lock_search->spoilt_ns < spoilt_most_ns(capacity_run) &&
+           *capacity_run->ask.interrupts == 0) {
+        int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
+        struct timespec quiet = {QUIET_NS / LB_S_NS, QUIET_NS % LB_S_NS};
+        nanosleep(&quiet, NULL); /* a signal ends it */
+        int64_t took_ns = lb_now() - begin_ns;
+        stolen = steal_shows(steal_between_ns(stolen_ns, steal_now_ns()), took_ns);
+        charge_spoilt(capacity_run, lock_search, took_ns);
+    }
+}
+
+/* Whether there is time for a probe at this load; the first of all has it. */
+static bool has_time(const struct capacity_run *capacity_run, const struct lock_search *lock_search,
+                     int64_t spent_ns, double load) {
+    int64_t wanted_ns =
+        window_ns(capacity_run, lock_search, load) + capacity_run->ask.plan->warmup_ns;
+    return lock_search->probe_count == 0 || spent_ns + wanted_ns <= capacity_run->ask.budget_ns;
+}
+
+bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise) {
+    struct capacity_run *capacity_run = arg;
+    for (; capacity_run->current < capacity_run->count; capacity_run->current++) {
+        struct lock_search *lock_search = &capacity_run->locks[capacity_run->current];
+        int64_t now_ns = lb_now();
+        double load;
+        capacity_run->stage_began_ns = now_ns;
+        *ret_promise = capacity_run->ask.slo;
+        if (lock_search->began_ns == 0) {
+            lock_search->began_ns = now_ns;
+            if (!capacity_run->ask.by_clients) {
+                fill_saturation(capacity_run, lock_search, ret);
+                *ret_promise = (struct stage_promise){0};
+                return true;
+            }
+            begin_search(capacity_run, lock_search);
+        }
+        int64_t spent_ns = now_ns - lock_search->began_ns - lock_search->spoilt_ns;
+        bool more = spent_ns + lock_search->cost_ns <= capacity_run->ask.budget_ns;
+        if (search_next(&lock_search->search, more, &load) &&
+            has_time(capacity_run, lock_search, spent_ns, load)) {
+            wait_for_host(capacity_run, lock_search);
+            if (*capacity_run->ask.interrupts > 0) return false;
+            fill(capacity_run, lock_search, load, ret);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where it ran. */
+static void note_place(struct lock_search *lock_search, const struct run_took *took) {
+    const struct place *place = took->place;
+    snprintf(lock_search->topology, sizeof lock_search->topology, "%s", place->topology);
+    snprintf(lock_search->durability, sizeof lock_search->durability, "%s", place->durability);
+    lock_search->durability_class = place_durability_class(place, lock_search->lock->lock);
+    lock_search->threads = took->stage->threads;
+    lock_search->processes = took->stage->processes;
+    for (int i = 0; i < place->facts.count; i++) {
+        if (strcmp(place->facts.item[i].name, "version") != 0) continue;
+        snprintf(lock_search->server, sizeof lock_search->server, "%s %s",
+                 place->server.backend->name, place->facts.item[i].value);
+    }
+}
+
+/* Whether a window brought so few samples that they say nothing, and had so few over the limit that
+ * more of them might have kept the promise. */
+static bool is_thin(const struct capacity_run *capacity_run, const struct probe *probe) {
+    return (double)probe->samples < SAMPLES_TOLD / allowed_share(capacity_run) &&
+           (double)probe->over <= SAMPLES_TOLD;
+}
+
+/* Two that held it at once. A baseline is no lock, and gives each client a cell of its own. */
+static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
+    return stage->exclusion.verdict == VERDICT_VIOLATED && !(lock->caps & LB_CAP_BASELINE);
+}
+
+static void note_probe(struct capacity_run *capacity_run, struct lock_search *lock_search,
+                       const struct run_took *took) {
+    struct probe probe = probe_read(took->stage, took->ask, capacity_run->load);
+    bool told = probe.measured && !is_thin(capacity_run, &probe);
+    struct search_result result = {.load = capacity_run->load,
+                                   .over = probe.over,
+                                   .samples = told ? probe.samples : 0,
+                                   .kept = probe.verdict == CAPACITY_KEPT,
+                                   .limited = probe.limit != PROBE_NOT_LIMITED};
+    search_add(&lock_search->search, &result);
+    if (lock_search->probe_count < EDGE_POINTS_MAX)
+        lock_search->probes[lock_search->probe_count++] = probe;
+    struct capacity_run_news news = {.lock = lock_search->lock->lock->name,
+                                     .probe = &probe,
+                                     .number = lock_search->probe_count,
+                                     .by_clients = capacity_run->ask.by_clients};
+    if (capacity_run->ask.news) capacity_run->ask.news(capacity_run->ask.news_arg, &news);
+}
+
+/* When a stage's load began; its servers may have had to be started before. */
+static int64_t load_began_ns(const struct capacity_run *capacity_run, const struct stage *stage) {
+    int64_t began_ns = stage->window_begin_ns - stage->warmup_ns;
+    return stage->window_begin_ns > 0 ? began_ns : capacity_run->stage_began_ns;
+}
+
+/* What a busy machine spoilt is not charged to the lock, up to half as much again. */
+static void note_cost(const struct capacity_run *capacity_run, struct lock_search *lock_search,
+                      const struct stage *stage) {
+    int64_t cost_ns = lb_now() - load_began_ns(capacity_run, stage);
+    if (cost_ns > lock_search->cost_ns) lock_search->cost_ns = cost_ns;
+    if (lock_search->probes[lock_search->probe_count - 1].limit)
+        charge_spoilt(capacity_run, lock_search, cost_ns);
+}
+
+static int write_file(const struct capacity_run *capacity_run, const char *partial, bool ended,
+                      struct lb_err *err) {
+    char path[700];
+    json_t *json = capacity_run_json(capacity_run, partial, ended);
+    if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    snprintf(path, sizeof path, "%s/" CAPACITY_FILE, capacity_run->folder);
+    int failed = result_write_file(json, path, err);
+    json_decref(json);
+    return failed;
+}
+
+void capacity_run_took(void *arg, const struct run_took *took) {
+    struct capacity_run *capacity_run = arg;
+    struct lock_search *lock_search = &capacity_run->locks[capacity_run->current];
+    struct lb_err ignored = {0}; /* the last writing tries again, and says it */
+    snprintf(capacity_run->folder, sizeof capacity_run->folder, "%s", took->folder);
+    if (!took->stage) {
+        capacity_run->current++; /* its servers could not be started */
+        return;
+    }
+    note_place(lock_search, took);
+    lock_search->violated |= saw_two(took->stage, lock_search->lock->lock);
+    if (lock_search->began_ns == capacity_run->stage_began_ns)
+        lock_search->began_ns = load_began_ns(capacity_run, took->stage);
+    if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
+        lock_search->saturated = probe_read(took->stage, took->ask, 0);
+        begin_search(capacity_run, lock_search);
+    } else {
+        note_probe(capacity_run, lock_search, took);
+        note_cost(capacity_run, lock_search, took->stage);
+    }
+    write_file(capacity_run, "the search was cut off", false, &ignored);
+}
+
+int capacity_run_end(struct capacity_run *capacity_run, const char *partial, struct lb_err *err) {
+    return capacity_run->folder[0] ? write_file(capacity_run, partial, true, err) : 0;
+}
+
+int capacity_run_unanswered(const struct capacity_run *capacity_run) {
+    int count = 0;
+    for (int i = 0; i < capacity_run->count; i++)
+        count += search_answer(&capacity_run->locks[i].search).limit == SEARCH_NO_ANSWER;
+    return count;
+}

@@ -1,0 +1,55 @@
+/* capacity_run: searches what locks carry: for each lock a search over stages of one run, and
+ * capacity.json beside run.json.
+ *
+ * It provides run_ask.next and run_ask.took: a stage is a probe, the next load follows from all
+ * probes so far, and a lock's servers are started once. A search by rate begins with a short closed
+ * loop, which shows roughly what one key can do. It prints nothing. */
+#ifndef BENCH_CAPACITY_CAPACITY_RUN_H
+#define BENCH_CAPACITY_CAPACITY_RUN_H
+
+#include <signal.h>
+
+#include "bench/capacity/probe.h"
+#include "bench/capacity/search.h"
+#include "bench/run/run.h"
+
+/* A probe that was just measured. */
+struct capacity_run_news {
+    const char *lock;
+    const struct probe *probe;
+    int number; /* from 1, for each lock */
+    bool by_clients;
+};
+
+struct capacity_run_ask {
+    const struct plan *plan; /* of the locks; its loads are not used, but its pool of clients is */
+    struct stage_promise slo;
+    bool by_clients; /* else by rate */
+    double most;     /* the greatest load */
+    /* for the probes of each lock; half as much again for probes that a busy machine spoilt */
+    int64_t budget_ns;
+    /* never NULL; above 0 = wait no longer */
+    const volatile sig_atomic_t *interrupts;
+    const char *version, *command;
+    void (*news)(void *arg, const struct capacity_run_news *news); /* may be NULL */
+    void *news_arg;
+};
+
+struct capacity_run;
+
+/* NULL with err (LB_EXIT_MACHINE) when out of memory. Everything in ask is borrowed. */
+struct capacity_run *capacity_run_new(const struct capacity_run_ask *ask, struct lb_err *err);
+void capacity_run_free(struct capacity_run *capacity_run); /* takes NULL */
+
+/* For run_ask.next and .took; arg is the struct capacity_run. */
+bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
+void capacity_run_took(void *arg, const struct run_took *took);
+
+/* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. Returns 0, or -1
+ * with err. */
+int capacity_run_end(struct capacity_run *capacity_run, const char *partial, struct lb_err *err);
+
+/* Locks without an answer. */
+int capacity_run_unanswered(const struct capacity_run *capacity_run);
+
+#endif

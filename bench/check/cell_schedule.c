@@ -1,0 +1,251 @@
+/* cell_schedule: see cell_schedule.h. */
+#include "bench/check/cell_schedule.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/base/clock.h"
+#include "bench/check/cell_result.h"
+#include "bench/check/jobs.h"
+
+#define ARGS_MAX 400
+#define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
+#define START_NS                                                                                   \
+    (60 * LB_S_NS)        /* beside its load a run may take so long, with servers to start ... */
+#define TIMES 3           /* ... and its load so many times as long as planned, on a busy machine */
+#define TRIAL_RUNS_MAX 40 /* of one cell, for --trials */
+
+/* One run of a cell that is wanted. */
+struct wanted {
+    int cell;
+    uint64_t seed;
+    bool again; /* the first try showed nothing */
+};
+
+struct schedule {
+    const struct cell_schedule_ask *ask;
+    struct jobs jobs;
+    struct wanted *queue; /* all that were ever wanted; [next..count) still wait */
+    int next, count, room;
+    int done;
+    int *runs;     /* of each cell: wanted so far */
+    int *open;     /* of each cell: wanted, and not ended */
+    bool spinning; /* what runs are spinning locks */
+    bool asked_to_end;
+};
+
+static int queue_run(struct schedule *schedule, struct wanted wanted, struct lb_err *err) {
+    if (schedule->count == schedule->room) {
+        int room = schedule->room ? 2 * schedule->room : 256;
+        struct wanted *grown = realloc(schedule->queue, (size_t)room * sizeof *grown);
+        if (!grown) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        schedule->queue = grown;
+        schedule->room = room;
+    }
+    schedule->queue[schedule->count++] = wanted;
+    schedule->runs[wanted.cell] += !wanted.again;
+    schedule->open[wanted.cell]++;
+    return 0;
+}
+
+/* Where a run goes, below the result's folder. Returns text. */
+static char *run_folder(const struct schedule *schedule, const struct wanted *of, char *text, size_t size) {
+    const struct matrix *matrix = schedule->ask->matrix;
+    const struct matrix_cell *cell = &matrix->cells[of->cell];
+    snprintf(text, size, "cells/%s.%s.%llu%s", cell->lock->name, matrix->columns[cell->column].name,
+             (unsigned long long)of->seed, of->again ? ".again" : "");
+    return text;
+}
+
+static int make_folder(const char *path, struct lb_err *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
+}
+
+static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
+    const struct cell_schedule_ask *ask = schedule->ask;
+    const struct wanted *of = &schedule->queue[index];
+    const struct matrix_cell *cell = &ask->matrix->cells[of->cell];
+    char folder[160], out[700], log[720], seed[64];
+    snprintf(out, sizeof out, "%s/%s", ask->folder, run_folder(schedule, of, folder, sizeof folder));
+    snprintf(log, sizeof log, "%s/log", out);
+    snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
+    if (make_folder(out, err)) return -1;
+    const char *argv[ARGS_MAX] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out};
+    int count = 6;
+    const int own = (int)(sizeof cell->sets / sizeof *cell->sets);
+    for (int i = 0; i < own && cell->sets[i]; i++) {
+        argv[count++] = "--set";
+        argv[count++] = cell->sets[i];
+    }
+    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
+        argv[count++] = "--set";
+        argv[count++] = ask->sets[i];
+    }
+    argv[count++] = "--set";
+    argv[count++] = seed;
+    struct job job = {.argv = argv,
+                      .log = log,
+                      .weight = cell->weight,
+                      .limit_ns = START_NS + TIMES * cell->time_ns,
+                      .tag = index};
+    return jobs_start(&schedule->jobs, &job, err);
+}
+
+/* Why a run as such failed; NULL = it did not. Its exit code says what it found, and is none. */
+static const char *trouble_of(const struct schedule *schedule, const struct job_end *end, const json_t *run,
+                              const char *log, char *text, size_t size) {
+    char words[400];
+    const char *reason = json_string_value(json_object_get(run, "partial_reason"));
+    if (end->timed_out) {
+        snprintf(text, size, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    } else if (schedule->asked_to_end && json_is_true(json_object_get(run, "partial"))) {
+        snprintf(text, size, "interrupted");
+    } else if (end->exit_code > 128 && end->exit_code != LB_EXIT_INTERRUPTED) {
+        snprintf(text, size, "the run was killed by signal %d", end->exit_code - 128);
+    } else if (run && json_is_true(json_object_get(run, "partial"))) {
+        snprintf(text, size, "%s", reason ? reason : "the run is partial");
+    } else if (!run) {
+        jobs_last_words(log, words, sizeof words);
+        snprintf(text, size, "%.390s", *words ? words : "the run left no result");
+    } else {
+        return NULL;
+    }
+    return text;
+}
+
+static void report_run(const struct schedule *schedule, const struct job_end *end, const struct wanted *of,
+                 const json_t *cell_result, bool again) {
+    struct cell_schedule_news news = {.cell = &schedule->ask->matrix->cells[of->cell],
+                                      .index = of->cell,
+                                      .seed = of->seed,
+                                      .cell_result = cell_result,
+                                      .again = again,
+                                      .done = schedule->done,
+                                      .known = schedule->count,
+                                      .took_ns = end->took_ns};
+    schedule->ask->news(schedule->ask->arg, &news);
+}
+
+/* The run ended: what it showed goes to the result; more of it may be wanted. */
+static int finish_run(struct schedule *schedule, const struct job_end *end, struct lb_err *err) {
+    const struct cell_schedule_ask *ask = schedule->ask;
+    struct wanted of = schedule->queue[end->tag];
+    const struct matrix_cell *cell = &ask->matrix->cells[of.cell];
+    char folder[160], path[720], log[720], trouble[400];
+    run_folder(schedule, &of, folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%s/run.json", ask->folder, folder);
+    snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
+    json_t *run = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    enum lb_scenario fault = ask->matrix->columns[cell->column].fault;
+    bool needs_fault = fault != LB_SCENARIO_NONE && fault != LB_SCENARIOS;
+    json_t *cell_result = cell_result_of_run(
+        run, trouble_of(schedule, end, run, log, trouble, sizeof trouble), needs_fault);
+    json_decref(run);
+    if (!cell_result) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    schedule->done++;
+    schedule->open[of.cell]--;
+    /* Machines that are shared stand still for seconds now and then: what showed nothing is tried
+     * once more. What showed anything is not. */
+    enum check_verdict verdict = cell_result_verdict(cell_result);
+    bool missed =
+        fault == LB_SCENARIOS && cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
+    bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
+    if (nothing && !of.again && !schedule->asked_to_end) {
+        int wanted = queue_run(schedule, (struct wanted){of.cell, of.seed, true}, err);
+        report_run(schedule, end, &of, cell_result, true);
+        json_decref(cell_result);
+        return wanted;
+    }
+    int trials = cell_result_trials(cell_result);
+    json_incref(cell_result);
+    int failed = result_add(ask->result, of.cell, of.seed, folder, cell_result, err);
+    int so_far = failed ? 0 : cell_result_trials(result_cell_json(ask->result, of.cell));
+    /* A further run without any would not be the last one without. */
+    bool fruitful = trials > 0 || (so_far > 0 && schedule->runs[of.cell] == ask->seed_count);
+    if (!failed && !schedule->asked_to_end && fruitful && so_far < cell->trials &&
+        schedule->open[of.cell] == 0 && schedule->runs[of.cell] < TRIAL_RUNS_MAX) {
+        uint64_t last = ask->seeds[ask->seed_count - 1];
+        uint64_t seed = last + (uint64_t)(schedule->runs[of.cell] - ask->seed_count + 1);
+        failed = queue_run(schedule, (struct wanted){of.cell, seed, false}, err);
+    }
+    report_run(schedule, end, &of, cell_result, false);
+    json_decref(cell_result);
+    return failed;
+}
+
+static bool spins(const struct matrix_cell *cell) {
+    return (cell->lock->caps & LB_CAP_SPINS) != 0;
+}
+
+/* Clients of a spinning lock whose holder is dead take every processor there is, and servers beside
+ * them stood still for up to 5 s. So these run apart from the others. */
+static bool may_start(const struct schedule *schedule, const struct matrix_cell *cell) {
+    if (schedule->jobs.count > 0 && schedule->spinning != spins(cell)) return false;
+    return jobs_fit(&schedule->jobs, cell->weight);
+}
+
+/* Starts what may: the first that waits, or one behind it that is lighter, so that no room stays
+ * empty. */
+static int start_some(struct schedule *schedule, struct lb_err *err) {
+    for (int i = schedule->next; i < schedule->count; i++) {
+        const struct matrix_cell *cell = &schedule->ask->matrix->cells[schedule->queue[i].cell];
+        if (!may_start(schedule, cell)) continue;
+        if (i > schedule->next) {
+            /* It moves to the front; the others keep their order. */
+            struct wanted light = schedule->queue[i];
+            memmove(&schedule->queue[schedule->next + 1], &schedule->queue[schedule->next],
+                    (size_t)(i - schedule->next) * sizeof light);
+            schedule->queue[schedule->next] = light;
+        }
+        if (start_run(schedule, schedule->next, err)) return -1;
+        schedule->spinning = spins(cell);
+        i = schedule->next++;
+    }
+    return 0;
+}
+
+static int run_all(struct schedule *schedule, struct lb_err *err) {
+    const struct cell_schedule_ask *ask = schedule->ask;
+    for (;;) {
+        if (*ask->interrupts > 0 && !schedule->asked_to_end) {
+            schedule->asked_to_end = true;
+            jobs_interrupt(&schedule->jobs);
+        }
+        if (!schedule->asked_to_end && start_some(schedule, err)) return -1;
+        if (schedule->jobs.count == 0) return 0;
+        struct job_end end;
+        if (jobs_wait(&schedule->jobs, WAIT_NS, &end) && finish_run(schedule, &end, err)) return -1;
+    }
+}
+
+int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
+    struct schedule schedule = {.ask = ask};
+    char folder[600];
+    int result = -1;
+    jobs_init(&schedule.jobs, ask->program, ask->capacity);
+    snprintf(folder, sizeof folder, "%s/cells", ask->folder);
+    if (make_folder(folder, err)) return -1;
+    schedule.runs = calloc((size_t)ask->matrix->cell_count + 1, sizeof *schedule.runs);
+    schedule.open = calloc((size_t)ask->matrix->cell_count + 1, sizeof *schedule.open);
+    if (!schedule.runs || !schedule.open) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        goto out;
+    }
+    /* A seed of all cells after the other: what is cut off has something of each. */
+    for (int s = 0; s < ask->seed_count; s++) {
+        for (int i = 0; i < ask->matrix->cell_count; i++) {
+            if (queue_run(&schedule, (struct wanted){i, ask->seeds[s], false}, err)) goto out;
+        }
+    }
+    result = run_all(&schedule, err);
+    if (result) jobs_kill(&schedule.jobs);
+out:
+    free(schedule.queue);
+    free(schedule.runs);
+    free(schedule.open);
+    return result;
+}

@@ -1,0 +1,39 @@
+/* cell_schedule: runs the cells of a matrix, several at once, each as a run of this program in a
+ * folder of its own, and passes their results on. */
+#ifndef BENCH_CHECK_CELL_SCHEDULE_H
+#define BENCH_CHECK_CELL_SCHEDULE_H
+
+#include <signal.h>
+
+#include "bench/check/result.h"
+
+struct cell_schedule_news {
+    const struct matrix_cell *cell;
+    int index; /* index of the cell */
+    uint64_t seed;
+    const json_t *cell_result; /* the result of this run */
+    bool again;      /* it showed nothing: it is tried once more, and this run does not count */
+    int done, known; /* runs that have ended, and runs that are known to be needed */
+    int64_t took_ns;
+};
+
+struct cell_schedule_ask {
+    const struct matrix *matrix;
+    struct result *result;
+    const char *program; /* NULL = this one */
+    const char *folder;  /* the folder of the result; cells go to folder/cells/ */
+    const uint64_t *seeds;
+    int seed_count;
+    const char *const *sets; /* --set for every cell */
+    int set_count;
+    int capacity; /* weights of jobs that run at once */
+    const volatile sig_atomic_t *interrupts;
+    void (*news)(void *arg, const struct cell_schedule_news *news); /* after each run; never NULL */
+    void *arg;
+};
+
+/* Returns 0 when all cells were tried or the user interrupted; -1 with err when it could not
+ * continue (no processes, no disk). No child process is left in either case. */
+int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err);
+
+#endif
