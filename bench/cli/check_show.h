@@ -13,7 +13,7 @@ struct check_show {
     bool terminal; /* of standard error */
 };
 
-/* For tour_ask.news; arg is a struct check_show. */
+/* For cell_schedule_ask.news; arg is a struct check_show. */
 void check_show_news(void *arg, const struct cell_schedule_news *news);
 /* Clears the line that is written over. */
 void check_show_end(const struct check_show *show);

@@ -82,8 +82,8 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
     if (has_heartbeat(faults->shared)) {
         bool still = beat_ns == act->beat_ns && beat_ns > 0;
         fault_log_sign(fault, stood && still,
-                       still ? "its heartbeat stopped for %.3f s"
-                             : "its heartbeat continued: %.3f s",
+                       still ? "its heartbeat stood still for %.3f s"
+                             : "its heartbeat went on: %.3f s",
                        (double)(now_ns - beat_ns) / 1e9);
     } else {
         fault_log_sign(fault, stood, "its threads %s for %.3f s", stood ? "stood still" : "went on",

@@ -36,7 +36,7 @@ static void test_a_holder_is_paused(void **state) {
         assert_int_equal(stage->faults.count, 3);
         for (int f = 0; f < 3; f++) {
             const struct fault_event *fault = &stage->faults.events[f];
-            assert_sign(fault, true, "its heartbeat stopped for 0.");
+            assert_sign(fault, true, "its heartbeat stood still for 0.");
             assert_string_equal(fault->target, "holder");
             assert_in_range(fault->client, 0, 3);
             assert_int_equal(fault->client, fault->process);
@@ -101,7 +101,7 @@ static void test_a_pause_that_did_not_last_says_so(void **state) {
     kill(meddler, SIGKILL);
     waitpid(meddler, NULL, 0);
     assert_int_equal(stage->faults.count, 1);
-    assert_sign(&stage->faults.events[0], false, "its heartbeat continued");
+    assert_sign(&stage->faults.events[0], false, "its heartbeat went on");
     stage_free(stage);
 }
 
