@@ -52,7 +52,8 @@ static int queue_run(struct schedule *schedule, struct wanted wanted, struct lb_
 }
 
 /* Where a run goes, below the result's folder. Returns text. */
-static char *run_folder(const struct schedule *schedule, const struct wanted *of, char *text, size_t size) {
+static char *run_folder(const struct schedule *schedule, const struct wanted *of, char *text,
+                        size_t size) {
     const struct matrix *matrix = schedule->ask->matrix;
     const struct matrix_cell *cell = &matrix->cells[of->cell];
     snprintf(text, size, "cells/%s.%s.%llu%s", cell->lock->name, matrix->columns[cell->column].name,
@@ -70,7 +71,8 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     const struct wanted *of = &schedule->queue[index];
     const struct matrix_cell *cell = &ask->matrix->cells[of->cell];
     char folder[160], out[700], log[720], seed[64];
-    snprintf(out, sizeof out, "%s/%s", ask->folder, run_folder(schedule, of, folder, sizeof folder));
+    snprintf(out, sizeof out, "%s/%s", ask->folder,
+             run_folder(schedule, of, folder, sizeof folder));
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (make_folder(out, err)) return -1;
@@ -96,8 +98,8 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
 }
 
 /* Why a run as such failed; NULL = it did not. Its exit code says what it found, and is none. */
-static const char *trouble_of(const struct schedule *schedule, const struct job_end *end, const json_t *run,
-                              const char *log, char *text, size_t size) {
+static const char *trouble_of(const struct schedule *schedule, const struct job_end *end,
+                              const json_t *run, const char *log, char *text, size_t size) {
     char words[400];
     const char *reason = json_string_value(json_object_get(run, "partial_reason"));
     if (end->timed_out) {
@@ -117,8 +119,8 @@ static const char *trouble_of(const struct schedule *schedule, const struct job_
     return text;
 }
 
-static void report_run(const struct schedule *schedule, const struct job_end *end, const struct wanted *of,
-                 const json_t *cell_result, bool again) {
+static void report_run(const struct schedule *schedule, const struct job_end *end,
+                       const struct wanted *of, const json_t *cell_result, bool again) {
     struct cell_schedule_news news = {.cell = &schedule->ask->matrix->cells[of->cell],
                                       .index = of->cell,
                                       .seed = of->seed,
