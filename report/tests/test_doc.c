@@ -165,6 +165,44 @@ static void a_wide_table_fits(void **state) {
     doc_free(&doc);
 }
 
+/* A table of signs: a terminal writes the heads downwards, right above their columns. */
+static void upright_columns_are_written_downwards(void **state) {
+    (void)state;
+    struct doc doc = {0};
+    doc_table(&doc, "matrix", NULL);
+    doc_column(&doc, &(struct doc_column){.title = "lock"});
+    doc_column(&doc, &(struct doc_column){.title = "kill", .upright = true});
+    doc_column(&doc, &(struct doc_column){.title = "cut", .upright = true});
+    doc_group(&doc, TONE_BEST, "on one server");
+    doc_row(&doc, DOC_ROW);
+    doc_set_data(&doc, "backend", "re\"dis");
+    doc_cell(&doc, "redis");
+    doc_cell(&doc, "%s", "");
+    doc_link(&doc, "#one", "V", "violated");
+    doc_cell(&doc, ".");
+    doc_end(&doc);
+    has(&doc, DOC_TERMINAL,
+        "      k  \n      i c\n      l u\nlock  l t\non one server\nredis V .\n");
+    has(&doc, DOC_HTML, "<tr data-backend=\"re&quot;dis\"><th scope=\"row\">redis</th>");
+    has(&doc, DOC_HTML, "<a href=\"#one\" title=\"violated\" aria-label=\"violated\">V</a>");
+    has(&doc, DOC_MARKDOWN, "**on one server**\n\n| lock | kill | cut |\n");
+    doc_free(&doc);
+}
+
+static void a_tree_of_json_is_nested_terms(void **state) {
+    (void)state;
+    struct doc doc = {0};
+    json_t *tree = json_pack("{s:i, s:b, s:[f,n], s:{s:s}}", "cpus", 2, "pinned", 1, "list", 1.5,
+                             "inner", "name", "<b>");
+    doc_tree(&doc, "The machine", tree);
+    json_decref(tree);
+    has(&doc, DOC_HTML, "<div><dt>cpus</dt><dd>2</dd></div><div><dt>pinned</dt><dd>yes</dd></div>");
+    has(&doc, DOC_HTML, "<dd>1.5, –</dd>");
+    has(&doc, DOC_HTML, "<dt>inner</dt><dd><dl><div><dt>name</dt><dd>&lt;b&gt;</dd></div></dl>");
+    lacks(&doc, DOC_TERMINAL, "cpus");
+    doc_free(&doc);
+}
+
 static void a_failed_document_is_an_error(void **state) {
     (void)state;
     struct lb_err err = {0};
@@ -184,6 +222,8 @@ int main(void) {
         cmocka_unit_test(no_text_steers_a_format),
         cmocka_unit_test(blocks_are_what_each_format_has_for_them),
         cmocka_unit_test(a_wide_table_fits),
+        cmocka_unit_test(upright_columns_are_written_downwards),
+        cmocka_unit_test(a_tree_of_json_is_nested_terms),
         cmocka_unit_test(a_failed_document_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
