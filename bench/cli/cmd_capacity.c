@@ -294,11 +294,10 @@ const struct command command_capacity = {
     .summary = "search the greatest load under which a lock keeps a promise",
     .usage = "capacity LOCK... [OPTIONS]",
     .about =
-        "Searches the greatest rate of requests at random (Poisson) under which a lock keeps a promise, "
-        "or the most clients,\n"
-        "on real servers that it starts itself. Exit codes: 0 an answer for each lock, 5 not for each, 1 "
-        "usage,\n2 a server or the machine, 3 exclusion violated, 130 interrupted (what was found is "
-        "saved).",
+        "Searches the greatest rate of random (Poisson) requests under which a lock keeps a promise,\n"
+        "or the most clients, on real servers that it starts itself.\n"
+        "Exit codes: 0 an answer for each lock, 5 not for each, 1 usage, 2 a server or the machine,\n"
+        "3 exclusion violated, 130 interrupted (what was found is saved).",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_capacity,

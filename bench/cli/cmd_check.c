@@ -138,10 +138,9 @@ static void print_scenarios(FILE *out) {
     }
     fprintf(
         out,
-        "\nExit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing, or a "
-        "control was\nnot caught; 3 a cell worse than its driver states (controls aside); 130 interrupted "
-        "(what was found is "
-        "saved).\n");
+        "\nExit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing,\n"
+        "or a control was not caught; 3 a cell worse than its driver states (controls aside);\n"
+        "130 interrupted (what was found is saved).\n");
 }
 
 static int usual_jobs(void) {
@@ -320,11 +319,10 @@ const struct command command_check = {
     .summary = "put locks through faults: which hold, which break, and what was expected",
     .usage = "check [LOCK...] [OPTIONS]",
     .about =
-        "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real "
-        "servers and\n"
-        "client processes, and compares what each showed with what its driver states. Without --full: "
-        "pause,\n"
-        "holder-kill, server-restart, wire-cut, and each lock broken on purpose where it must show.",
+        "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real\n"
+        "servers and client processes, and compares what each showed with what its driver states.\n"
+        "Without --full: pause, holder-kill, server-restart, wire-cut, and each lock broken on purpose\n"
+        "where it must show.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_check,

@@ -99,10 +99,9 @@ const struct command command_compare = {
     .summary = "compare saved runs, figure by figure, for people and for CI",
     .usage = "compare BASE... -- NEW... [OPTIONS]",
     .about =
-        "Compares saved runs, or folders of runs, with others: each stage's throughput, latencies and "
-        "costs.\n"
-        "One run is one sample: make ten of each side, in turns. Exit codes: 0 nothing worse was shown,\n"
-        "4 something got worse, 5 too few or too noisy runs to say, 3 exclusion was violated.",
+        "Compares saved runs, or folders of runs, with others: each stage's throughput, latencies and\n"
+        "costs. One run is one sample: make ten of each side, in turns. Exit codes: 0 nothing worse was\n"
+        "shown, 4 something got worse, 5 too few or too noisy runs to say, 3 exclusion was violated.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_compare,

@@ -1,5 +1,5 @@
-/* cmd_history: `lockbench history`: appends the medians of runs to a file, and shows how the figures
- * of that file changed over time. It reads results only and asks no server. */
+/* cmd_history: `lockbench history`: appends the medians of runs to a file, and shows how the
+ * figures of that file changed over time. It reads results only and asks no server. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -130,8 +130,9 @@ const struct command command_judge = {
     .name = "judge",
     .summary = "judge saved histories again: what contradicts what",
     .usage = "judge FILE...|RUN...",
-    .about = "Judges histories (NNN-....history; runs with check.history = yes leave them) again: "
-             "verdict, counts,\nand the few operations that contradict each other.",
+    .about =
+        "Judges histories (NNN-....history; runs with check.history = yes leave them) again: verdict,\n"
+        "counts, and the few operations that contradict each other.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_judge,

@@ -107,9 +107,8 @@ const struct command command_list = {
     .name = "list",
     .summary = "locks, backends and workloads, and what each can do",
     .usage = "list [LOCK|BACKEND|WORKLOAD] [--keys] [--table] [--json]",
-    .about =
-        "Shows which locks, backends and workloads there are, and whether they can run here; with a "
-        "name,\neverything about it.",
+    .about = "Shows which locks, backends and workloads there are, and whether they can run here;\n"
+             "with a name, everything about it.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_list,

@@ -135,8 +135,8 @@ static int add_file(struct files *files, const char *path, struct lb_err *err) {
 
 static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err);
 
-/* Links are left out, since results/latest would count one result twice. lstat tells a link on every
- * file system; d_type does not. */
+/* Links are left out, since results/latest would count one result twice. lstat tells a link on
+ * every file system; d_type does not. */
 static int add_entry(struct files *files, const char *folder, const char *name, int deep,
                      struct lb_err *err) {
     char *path = NULL;
@@ -225,13 +225,10 @@ const struct command command_plan = {
     .summary = "which locks would carry a load, by the capacities that were measured",
     .usage =
         "plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
-    .about =
-        "Which locks would carry a load, with what margin, by which measurement of `lockbench "
-        "capacity`;\n"
-        "folders or files of those, default: all below results/. What no measurement supports is "
-        "refused,\n"
-        "with the command that would settle it. Exit codes: 0 some lock carries it, 4 none does, 5 "
-        "unknown.",
+    .about = "Says which locks would carry a load, with what margin, by which measurement of\n"
+             "`lockbench capacity`: folders or files of those, by default all below results/.\n"
+             "What no measurement supports is refused, with the command that would settle it.\n"
+             "Exit codes: 0 some lock carries it, 4 none does, 5 unknown.",
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start,

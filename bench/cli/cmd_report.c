@@ -161,9 +161,8 @@ const struct command command_report = {
     .summary = "show saved runs as table, Markdown, CSV, JSON or HTML",
     .usage = "report [RUN...] [--format FORMAT] [--out FILE]",
     .about =
-        "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the "
-        "newest.\n"
-        "Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
+        "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
+        "newest. Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
         "Several runs are shown side by side. It reads results only, and asks no server.",
     .args = args,
     .bytes = sizeof(struct wish),

@@ -267,9 +267,8 @@ const struct command command_run = {
     .summary = "run a workload on locks and save what was measured",
     .usage = "run [WORKLOAD|FILE] [OPTIONS]",
     .about =
-        "Runs a workload (default: compare) on real servers that it starts itself, checks mutual "
-        "exclusion, saves\n"
-        "the result and prints a table. `lockbench list` names workloads and locks.",
+        "Runs a workload (default: compare) on real servers that it starts itself, checks mutual\n"
+        "exclusion, saves the result and prints a table. `lockbench list` names workloads and locks.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_run,

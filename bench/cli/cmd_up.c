@@ -176,10 +176,9 @@ const struct command command_up = {
     .summary = "start servers, print their URLs, wait for Ctrl-C",
     .usage = "up [TOPOLOGY|BACKEND…] [OPTIONS]",
     .about =
-        "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C; "
-        "nothing is left behind.\n"
-        "Without names: the default one of each backend that can run here. `lockbench list BACKEND` "
-        "names them.",
+        "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C;\n"
+        "nothing is left behind. Without names: the default one of each backend that can run here.\n"
+        "`lockbench list BACKEND` names them.",
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start_with,

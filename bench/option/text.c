@@ -1,4 +1,4 @@
-/* text: see text.h. The decimal point is a dot everywhere, since the program never calls setlocale. */
+/* text: see text.h. The decimal point is always a dot, since the program never calls setlocale. */
 #include "bench/option/text.h"
 
 #include <ctype.h>
@@ -112,7 +112,7 @@ int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret
     return 0;
 }
 
-/* In the largest unit that needs at most three decimals; minutes and hours only as whole numbers. */
+/* In the largest unit that needs at most three decimals; minutes and hours as whole numbers. */
 char *duration_text(int64_t ns, char *text, size_t size) {
     if (ns == 0) {
         snprintf(text, size, "0");

@@ -1,5 +1,5 @@
-/* plan_load: makes a plan from a workload file and a command line; see plan.h. write.c prints plans,
- * stages.c lists their stages. */
+/* plan_load: makes a plan from a workload file and a command line; see plan.h. write.c prints
+ * plans, stages.c lists their stages. */
 #define _GNU_SOURCE
 #include "bench/workload/plan.h"
 

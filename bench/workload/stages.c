@@ -47,7 +47,8 @@ static bool same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The index-th place of a lock. True if there is one; *ret_topology is NULL for an embedded lock. */
+/* The index-th place of a lock. True if there is one; *ret_topology is NULL for an embedded
+ * lock. */
 static bool place_of(const struct plan *plan, const struct plan_lock *lock, int index,
                      const char **ret_topology) {
     *ret_topology = topologies_of(lock->plan ? lock->plan : plan, lock->lock, index);

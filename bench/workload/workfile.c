@@ -26,8 +26,8 @@ static int refuse_line(const struct reader *reader, const char *why, struct lb_e
     return err_set(err, LB_EXIT_USAGE, "%s:%d: %s", reader->path, reader->line_number, why);
 }
 
-/* Reads the next line without its line break. 1; 0 at the end of the file; -1 with err. Not getline:
- * a device (/dev/zero) may have no line break, and then getline takes all memory. */
+/* Reads the next line without its line break. 1; 0 at the end of the file; -1 with err. Not
+ * getline: a device (/dev/zero) may have no line break, and then getline takes all memory. */
 static int read_line(struct reader *reader, struct lb_err *err) {
     size_t len = 0;
     int c;
