@@ -68,7 +68,7 @@ static bool can_be_hit(const struct faults *faults, int process) {
     return workers_alive(faults->workers, process) && !is_paused(faults, process);
 }
 
-static void stand(pid_t pid) {
+static void wait_until_stopped(pid_t pid) {
     int64_t limit_ns = lb_now() + STAND_NS;
     while (!proc_stands(pid) && lb_now() < limit_ns) {
         lb_nap(LB_MS_NS / 20);
@@ -82,7 +82,7 @@ static bool catch_any(struct faults *faults, struct fault_victim *ret) {
         int process = (faults->next_process + i) % processes;
         if (!can_be_hit(faults, process)) continue;
         if (workers_pause(faults->workers, process, true) != 0) continue; /* it ended by itself */
-        stand(workers_pid(faults->workers, process));
+        wait_until_stopped(workers_pid(faults->workers, process));
         faults->next_process = (process + 1) % processes;
         *ret = (struct fault_victim){.process = process};
         ret->first = ret->client = workers_clients(faults->shared, process, &ret->end);
@@ -125,7 +125,7 @@ bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
     for (int tries = 0; tries < TRIES_MAX && next_that_is(faults, target, true, &skip, ret);
          tries++) {
         if (workers_pause(faults->workers, ret->process, true) != 0) continue;
-        stand(workers_pid(faults->workers, ret->process));
+        wait_until_stopped(workers_pid(faults->workers, ret->process));
         if (fault_is_still(faults, target, ret)) {
             faults->next_client = ret->end % (uint32_t)faults->shared->clients;
             return true;

@@ -78,7 +78,7 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
 
 /* Leaves the cell and releases the grant, unless the hold ended with `outcome` otherwise than
  * well. */
-static struct parting leave(struct client *client, enum lb_outcome outcome) {
+static struct parting leave_and_release(struct client *client, enum lb_outcome outcome) {
     struct session *session = client->session;
     client_calls(client);
     client->hold.on = false;
@@ -117,7 +117,7 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     enum lb_outcome inner = LB_OK, outcome = LB_OK;
     if (!client->worker->shared->no_hold) outcome = hold(client, acquired_ns, &inner);
 
-    struct parting parting = leave(client, outcome);
+    struct parting parting = leave_and_release(client, outcome);
     if (is_observed(client)) OBSERVERS_CALL(client, released, &parting);
     if (client->reacquire) note_reacquired(client, acquired_ns);
     if (measured) record_grant(client, due_ns, started_ns, acquired_ns, &parting);

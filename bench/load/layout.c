@@ -30,7 +30,7 @@ static int thread_count(const struct plan *plan, const struct lb_lock *lock, int
     return threads < clients ? threads : clients;
 }
 
-static size_t aligned(size_t bytes) {
+static size_t align_bytes(size_t bytes) {
     return (bytes + 63) & ~(size_t)63;
 }
 
@@ -40,9 +40,9 @@ struct carver {
     size_t at;
 };
 
-static void *carve(struct carver *carver, size_t bytes) {
+static void *carve_part(struct carver *carver, size_t bytes) {
     void *part = carver->base ? carver->base + carver->at : NULL;
-    carver->at += aligned(bytes);
+    carver->at += align_bytes(bytes);
     return part;
 }
 
@@ -65,29 +65,30 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
     bool crowd = shape->entry == ENTRY_READERS || shape->entry == ENTRY_PERMITS;
     struct shared parts = {0};
-    carve(carver, sizeof(struct shared));
-    parts.cells = carve(carver, cells * sizeof *parts.cells);
-    parts.client = carve(carver, clients * sizeof *parts.client);
-    parts.findings.holders = carve(carver, clients * sizeof *parts.findings.holders);
+    carve_part(carver, sizeof(struct shared));
+    parts.cells = carve_part(carver, cells * sizeof *parts.cells);
+    parts.client = carve_part(carver, clients * sizeof *parts.client);
+    parts.findings.holders = carve_part(carver, clients * sizeof *parts.findings.holders);
     if (crowd) {
-        parts.crowds.crowd = carve(carver, keys * sizeof *parts.crowds.crowd);
-        parts.crowds.presence = carve(carver, clients * sizeof *parts.crowds.presence);
+        parts.crowds.crowd = carve_part(carver, keys * sizeof *parts.crowds.crowd);
+        parts.crowds.presence = carve_part(carver, clients * sizeof *parts.crowds.presence);
         parts.crowds.clients = (uint32_t)clients;
     }
     if (lock->primitive == LB_OPTIMISTIC)
-        parts.versions = carve(carver, keys * sizeof *parts.versions);
-    if (shape->store.kept) parts.store.keys = carve(carver, cells * sizeof *parts.store.keys);
+        parts.versions = carve_part(carver, keys * sizeof *parts.versions);
+    if (shape->store.kept) parts.store.keys = carve_part(carver, cells * sizeof *parts.store.keys);
     if (shape->store.backend)
-        parts.store.values = carve(carver, cells * sizeof *parts.store.values);
+        parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
     if (order_applies(lock))
-        parts.latest_started = carve(carver, keys * sizeof *parts.latest_started);
+        parts.latest_started = carve_part(carver, keys * sizeof *parts.latest_started);
     if (shape->reacquire_keys)
-        parts.reacquire = carve(carver, clients * reacquire_bytes(shape->reacquire_keys));
-    parts.worker = carve(carver, (size_t)shape->threads * sizeof *parts.worker);
-    if (trace_applies(plan, lock)) parts.oplog = carve(carver, oplog_bytes(shape->threads));
+        parts.reacquire = carve_part(carver, clients * reacquire_bytes(shape->reacquire_keys));
+    parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
+    if (trace_applies(plan, lock)) parts.oplog = carve_part(carver, oplog_bytes(shape->threads));
     if (!shared) {
-        carve(carver, (size_t)shape->threads * recorder_bytes());
-        if (shape->reacquire_keys) carve(carver, (size_t)shape->threads * reacquire_hist_bytes());
+        carve_part(carver, (size_t)shape->threads * recorder_bytes());
+        if (shape->reacquire_keys)
+            carve_part(carver, (size_t)shape->threads * reacquire_hist_bytes());
         return;
     }
     *shared = *shape;
@@ -104,10 +105,10 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);
     choose_observers(shared);
     for (int i = 0; i < shape->threads; i++) {
-        recorder_init(&shared->worker[i].recorder, carve(carver, recorder_bytes()));
+        recorder_init(&shared->worker[i].recorder, carve_part(carver, recorder_bytes()));
     }
     for (int i = 0; i < shape->threads && shape->reacquire_keys; i++) {
-        shared->worker[i].between = carve(carver, reacquire_hist_bytes());
+        shared->worker[i].between = carve_part(carver, reacquire_hist_bytes());
         hist_init(shared->worker[i].between, HIST_DIGITS, REACQUIRE_HIGHEST);
     }
 }

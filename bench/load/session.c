@@ -107,7 +107,7 @@ int session_open(struct session *session, int64_t deadline_ns, struct lb_err *er
 }
 
 /* Open and fit, or not now. */
-static bool reopen(struct session *session) {
+static bool reopen_session(struct session *session) {
     for (;;) {
         /* Somebody else's calls of it are still to end, or it is at it. */
         while (session->moving || (session->broken && session->users > 0)) {
@@ -126,7 +126,7 @@ static bool reopen(struct session *session) {
 }
 
 /* What an unknown attempt may have left is cleared away, on a connection that did not make it. */
-static bool settle(struct client *client) {
+static bool settle_attempt(struct client *client) {
     struct session *session = client->session;
     const struct lb_lock *lock = session->lb.lock;
     if (!lock->algorithm->settle) {
@@ -149,8 +149,8 @@ static bool settle(struct client *client) {
 }
 
 bool session_restore(struct client *client) {
-    if (!reopen(client->session)) return false;
-    return !client->unsettled_until_ns || settle(client);
+    if (!reopen_session(client->session)) return false;
+    return !client->unsettled_until_ns || settle_attempt(client);
 }
 
 void session_break(struct session *session) {

@@ -9,7 +9,7 @@ struct seen {
     int64_t acquired_ns, lease_end_ns, left_ns;
 };
 
-static struct seen look(struct presence *presence) {
+static struct seen read_presence(struct presence *presence) {
     struct seen seen;
     uint32_t before, after;
     do {
@@ -39,12 +39,12 @@ struct weight {
     enum how how;          /* ... which one */
 };
 
-static struct weight weigh(const struct crowds *crowds, const struct findings *findings,
-                           uint32_t key, uint32_t units, uint32_t me, int64_t when_ns) {
+static struct weight weigh_evidence(const struct crowds *crowds, const struct findings *findings,
+                                    uint32_t key, uint32_t units, uint32_t me, int64_t when_ns) {
     struct weight weight = {0};
     for (uint32_t i = 0; i < crowds->clients; i++) {
         if (i == me || is_gone(findings, i)) continue;
-        struct seen seen = look(&crowds->presence[i]);
+        struct seen seen = read_presence(&crowds->presence[i]);
         if (seen.units == 0 || seen.key != key) continue;
         if (units == CROWD_ALL && seen.units == CROWD_ALL) continue;
         if (seen.acquired_ns > weight.latest_ns) weight.latest_ns = seen.acquired_ns;
@@ -80,14 +80,15 @@ static bool too_many(const struct weight *weight, struct findings *findings, uin
     return true;
 }
 
-static void suspect(const struct crowds *crowds, struct findings *findings, uint32_t key,
-                    uint32_t units, uint32_t bound, const struct holding *me) {
-    struct weight weight = weigh(crowds, findings, key, units, me->client, me->acquired_ns);
+static void suspect_overlap(const struct crowds *crowds, struct findings *findings, uint32_t key,
+                            uint32_t units, uint32_t bound, const struct holding *me) {
+    struct weight weight =
+        weigh_evidence(crowds, findings, key, units, me->client, me->acquired_ns);
     if (too_many(&weight, findings, key, units, bound, me, me->acquired_ns)) return;
     int64_t latest_ns = weight.latest_ns;
     if (latest_ns <= me->acquired_ns) return;
     /* Somebody came after our stamp but was added up before us, and so saw nothing. */
-    weight = weigh(crowds, findings, key, units, me->client, latest_ns);
+    weight = weigh_evidence(crowds, findings, key, units, me->client, latest_ns);
     too_many(&weight, findings, key, units, bound, me, latest_ns);
 }
 
@@ -106,7 +107,7 @@ void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_
     int64_t before = atomic_fetch_add(&crowd->inside, units);
     atomic_store_explicit(&mine->counted, true, memory_order_relaxed);
     if (units != CROWD_ALL) atomic_fetch_add_explicit(&crowd->grants, 1, memory_order_relaxed);
-    if (before + units > bound) suspect(crowds, findings, key, units, bound, me);
+    if (before + units > bound) suspect_overlap(crowds, findings, key, units, bound, me);
 }
 
 void crowd_leave(const struct crowds *crowds, uint32_t client, int64_t releasing_ns) {
@@ -147,7 +148,7 @@ void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns) {
 bool crowd_inside(const struct crowds *crowds, const struct findings *findings, uint32_t key) {
     for (uint32_t i = 0; i < crowds->clients; i++) {
         if (is_gone(findings, i)) continue;
-        struct seen seen = look(&crowds->presence[i]);
+        struct seen seen = read_presence(&crowds->presence[i]);
         if (seen.units > 0 && seen.key == key && seen.left_ns == LB_NEVER) return true;
     }
     return false;

@@ -31,7 +31,7 @@ static struct state state_of(uint64_t token, uint64_t value, uint32_t entry) {
 }
 
 /* If it is as *seen it becomes as next, else *seen becomes what it is. */
-WIDE static bool swap(struct guarded *key, struct state *seen, struct state next) {
+WIDE static bool swap_state(struct guarded *key, struct state *seen, struct state next) {
     wide old = (wide)seen->value_and_entry << 64 | seen->token;
     wide new = (wide)next.value_and_entry << 64 | next.token;
     wide was = __sync_val_compare_and_swap((wide *)(void *)&key->token, old, new);
@@ -39,47 +39,48 @@ WIDE static bool swap(struct guarded *key, struct state *seen, struct state next
     return was == old;
 }
 
-static struct state load(struct guarded *key) {
+static struct state load_state(struct guarded *key) {
     struct state seen = {0, 0};
-    swap(key, &seen, seen);
+    swap_state(key, &seen, seen);
     return seen;
 }
 
 /* The state as it was then; refused if that has a greater token. */
-static bool install(struct guarded *key, uint64_t token, struct state *ret_then) {
-    struct state seen = load(key), next;
+static bool install_token(struct guarded *key, uint64_t token, struct state *ret_then) {
+    struct state seen = load_state(key), next;
     do {
         if (token && token < seen.token) return false;
         next = state_of(token ? token : seen.token, value_of(seen), entry_of(seen) + 1);
-    } while (!swap(key, &seen, next));
+    } while (!swap_state(key, &seen, next));
     *ret_then = next;
     return true;
 }
 
-static bool write(struct guarded *key, uint64_t token, uint64_t value, struct state *ret_then) {
-    struct state seen = load(key), next;
+static bool write_value(struct guarded *key, uint64_t token, uint64_t value,
+                        struct state *ret_then) {
+    struct state seen = load_state(key), next;
     do {
         if (token && token < seen.token) return false;
         next = state_of(token ? token : seen.token, value, entry_of(seen));
-    } while (!swap(key, &seen, next));
+    } while (!swap_state(key, &seen, next));
     *ret_then = next;
     return true;
 }
 
 bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value) {
     struct state then;
-    if (!install(key, token, &then)) return false;
+    if (!install_token(key, token, &then)) return false;
     *ret_value = value_of(then);
     return true;
 }
 
 bool fenced_write(struct guarded *key, uint64_t token, uint64_t value) {
     struct state then;
-    return write(key, token, value, &then);
+    return write_value(key, token, value, &then);
 }
 
 uint64_t fenced_read(struct guarded *key) {
-    return value_of(load(key));
+    return value_of(load_state(key));
 }
 
 static void read_unfenced(struct guarded *key, struct visit *visit) {
@@ -94,7 +95,7 @@ static void write_unfenced(struct guarded *key, const struct visit *visit) {
 void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit) {
     struct visit visit = {.token = fenced ? token : 0};
     struct state then = {0, 0};
-    bool taken = install(key, visit.token, &then);
+    bool taken = install_token(key, visit.token, &then);
     if (fenced) visit.fence = taken ? FENCE_ACCEPTED : FENCE_REJECTED;
     visit.fenced = value_of(then);
     visit.entry = entry_of(then);
@@ -103,8 +104,9 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
 }
 
 void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit) {
-    struct state then = load(key);
-    if (visit->fence == FENCE_ACCEPTED && !write(key, visit->token, visit->fenced + 1, &then)) {
+    struct state then = load_state(key);
+    if (visit->fence == FENCE_ACCEPTED &&
+        !write_value(key, visit->token, visit->fenced + 1, &then)) {
         visit->fence = FENCE_REJECTED;
     }
     visit->overtaken = entry_of(then) != visit->entry;
@@ -114,13 +116,13 @@ void store_leave(struct guarded *key, struct store_counts *counts, struct visit 
 
 void store_enter_beside(struct guarded *key, struct visit *visit) {
     struct state then = {0, 0};
-    if (visit->fence != FENCE_REJECTED) visit->overtaken = !install(key, visit->token, &then);
+    if (visit->fence != FENCE_REJECTED) visit->overtaken = !install_token(key, visit->token, &then);
     visit->entry = entry_of(then);
     read_unfenced(key, visit);
 }
 
 void store_write_beside(struct guarded *key, struct visit *visit) {
-    visit->overtaken |= entry_of(load(key)) != visit->entry;
+    visit->overtaken |= entry_of(load_state(key)) != visit->entry;
     write_unfenced(key, visit);
 }
 

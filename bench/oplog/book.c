@@ -31,7 +31,7 @@ void book_done(struct book *book) {
 }
 
 /* Makes room for one more in an array of elements of `bytes` each. NULL when out of memory. */
-static void *grown(void *array, size_t count, size_t *room, size_t bytes) {
+static void *grow_array(void *array, size_t count, size_t *room, size_t bytes) {
     if (count < *room) return array;
     size_t wanted = *room ? *room + *room / 2 : 1024;
     void *more = realloc(array, wanted * bytes);
@@ -40,7 +40,7 @@ static void *grown(void *array, size_t count, size_t *room, size_t bytes) {
 }
 
 static struct hold *add_hold(struct book *book) {
-    struct hold *holds = grown(book->holds, book->hold_count, &book->hold_room, sizeof *holds);
+    struct hold *holds = grow_array(book->holds, book->hold_count, &book->hold_room, sizeof *holds);
     if (!holds) return NULL;
     book->holds = holds;
     return &holds[book->hold_count++];
@@ -51,18 +51,18 @@ static uint32_t place_of(const struct book *book, const struct oplog_record *rec
     return record->key * book->rules.bound + record->slot % book->rules.bound;
 }
 
-static void forget(struct book_client *client, int index) {
+static void forget_open(struct book_client *client, int index) {
     client->open[index] = client->open[--client->open_count];
 }
 
-static int granted(struct book *book, struct book_client *client,
-                   const struct oplog_record *record) {
+static int book_granted(struct book *book, struct book_client *client,
+                        const struct oplog_record *record) {
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
         /* Its release was dropped. */
-        if (book->holds[client->open[i]].key == place) forget(client, i--);
+        if (book->holds[client->open[i]].key == place) forget_open(client, i--);
     }
-    if (client->open_count == OPEN_MAX) forget(client, 0);
+    if (client->open_count == OPEN_MAX) forget_open(client, 0);
     struct hold *hold = add_hold(book);
     if (!hold) return -1;
     /* It ends where it begins, until its end is known. */
@@ -83,8 +83,8 @@ static int granted(struct book *book, struct book_client *client,
 
 /* A renewal gives everything that the client holds a new lease. A renewal in time continues the
  * hold; a late one leaves a gap in which the client did not hold, and begins a new piece. */
-static int renewed(struct book *book, struct book_client *client,
-                   const struct oplog_record *record) {
+static int book_renewed(struct book *book, struct book_client *client,
+                        const struct oplog_record *record) {
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
         if (record->lease_end_ns == LB_NEVER || record->lease_end_ns <= hold->lease_end_ns)
@@ -107,8 +107,8 @@ static int renewed(struct book *book, struct book_client *client,
     return 0;
 }
 
-static int tried(struct book *book, const struct oplog_record *record) {
-    struct try *tries = grown(book->tries, book->try_count, &book->try_room, sizeof *tries);
+static int book_try(struct book *book, const struct oplog_record *record) {
+    struct try *tries = grow_array(book->tries, book->try_count, &book->try_room, sizeof *tries);
     if (!tries) return -1;
     book->tries = tries;
     tries[book->try_count++] = (struct try){.called_ns = record->begin_ns,
@@ -138,20 +138,20 @@ static int tried(struct book *book, const struct oplog_record *record) {
     return 0;
 }
 
-static int acquired(struct book *book, struct book_client *client,
-                    const struct oplog_record *record) {
-    if (record->outcome != OPLOG_OK) return tried(book, record);
-    if (record->depth == 0) return granted(book, client, record);
+static int book_acquired(struct book *book, struct book_client *client,
+                         const struct oplog_record *record) {
+    if (record->outcome != OPLOG_OK) return book_try(book, record);
+    if (record->depth == 0) return book_granted(book, client, record);
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
         if (hold->key == place && record->depth > hold->depth) hold->depth = record->depth;
     }
-    return renewed(book, client, record);
+    return book_renewed(book, client, record);
 }
 
-static void released(struct book *book, struct book_client *client,
-                     const struct oplog_record *record) {
+static void book_released(struct book *book, struct book_client *client,
+                          const struct oplog_record *record) {
     if (record->depth > 0) return; /* an inner one */
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
@@ -161,7 +161,7 @@ static void released(struct book *book, struct book_client *client,
         hold->released_ns = record->end_ns > hold->to_ns ? record->end_ns : hold->to_ns;
         hold->ended = record->outcome;
         if (record->flags & OPLOG_LEARNED) hold->flags |= HOLD_LEARNED | HOLD_OUTSIDE;
-        forget(client, i);
+        forget_open(client, i);
         return;
     }
 }
@@ -178,10 +178,10 @@ static bool was_open(struct book *book, const struct oplog_record *record) {
     return false;
 }
 
-static int happened(struct book *book, const struct oplog_record *record) {
+static int book_mishap(struct book *book, const struct oplog_record *record) {
     if (was_open(book, record)) return 0;
     struct mishap *mishaps =
-        grown(book->mishaps, book->mishap_count, &book->mishap_room, sizeof *mishaps);
+        grow_array(book->mishaps, book->mishap_count, &book->mishap_room, sizeof *mishaps);
     if (!mishaps) return -1;
     book->mishaps = mishaps;
     uint32_t end = record->clients < book->rules.clients - record->client
@@ -198,22 +198,22 @@ static int happened(struct book *book, const struct oplog_record *record) {
     return 0;
 }
 
-static int add(struct book *book, const struct oplog_record *record) {
+static int book_record(struct book *book, const struct oplog_record *record) {
     if (record->client >= book->rules.clients) return 0; /* our own oplogs never contain this */
-    if (record->kind >= OPLOG_STALL) return happened(book, record);
+    if (record->kind >= OPLOG_STALL) return book_mishap(book, record);
     struct book_client *client = &book->clients[record->client];
     int64_t stamp_ns = record->end_ns > record->begin_ns ? record->end_ns : record->begin_ns;
     if (stamp_ns > client->last_ns) client->last_ns = stamp_ns;
     switch (record->kind) {
     case OPLOG_ACQUIRE:
         book->ops++;
-        return acquired(book, client, record);
+        return book_acquired(book, client, record);
     case OPLOG_RELEASE:
         book->ops++;
-        released(book, client, record);
+        book_released(book, client, record);
         return 0;
     case OPLOG_RENEWAL:
-        return renewed(book, client, record);
+        return book_renewed(book, client, record);
     default: /* OPLOG_TOLD: the release that was not called says the same */
         return 0;
     }
@@ -222,7 +222,7 @@ static int add(struct book *book, const struct oplog_record *record) {
 int book_add(struct book *book, const struct oplog_record *records, size_t count,
              struct lb_err *err) {
     for (size_t i = 0; i < count; i++) {
-        if (book->hold_count >= UINT32_MAX - 1 || add(book, &records[i]) != 0) {
+        if (book->hold_count >= UINT32_MAX - 1 || book_record(book, &records[i]) != 0) {
             return err_set(err, LB_EXIT_MACHINE, "out of memory for a history of %zu operations",
                            count);
         }
@@ -269,7 +269,7 @@ int book_add_rings(struct book *book, const struct oplog *history, struct lb_err
     return 0;
 }
 
-static bool concerns(const struct mishap *mishap, const struct hold *hold) {
+static bool mishap_concerns(const struct mishap *mishap, const struct hold *hold) {
     return hold->client - mishap->first < mishap->count;
 }
 
@@ -282,7 +282,7 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
     bool well = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_OPEN | HOLD_DEAD));
     for (size_t i = 0; i < book->mishap_count && !well; i++) {
         const struct mishap *mishap = &book->mishaps[i];
-        if (!concerns(mishap, hold)) continue;
+        if (!mishap_concerns(mishap, hold)) continue;
         int64_t at_ns = LB_NEVER;
         if (mishap->kind == OPLOG_STALL && rules->session_ns > 0 &&
             mishap->end_ns > hold->called_ns &&

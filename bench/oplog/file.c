@@ -56,7 +56,7 @@ static int write_all(struct oplog_writer *writer, const void *data, size_t bytes
 }
 
 /* Takes the records of a ring if there are enough of them. */
-static void take(struct oplog_writer *writer, struct oplog_ring *ring, bool all) {
+static void take_records(struct oplog_writer *writer, struct oplog_ring *ring, bool all) {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     if (head == tail || (!all && head - tail < ring->room / 2)) return;
@@ -76,7 +76,7 @@ static void take(struct oplog_writer *writer, struct oplog_ring *ring, bool all)
 
 static void take_all(struct oplog_writer *writer, bool all) {
     for (int i = 0; i <= writer->history->threads && !writer->err.code; i++) {
-        take(writer, &writer->history->rings[i], all);
+        take_records(writer, &writer->history->rings[i], all);
     }
 }
 

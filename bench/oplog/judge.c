@@ -61,11 +61,11 @@ static void note_overlap(struct judgement *judgement, const struct book *book, b
                intruder);
 }
 
-static void raise(struct latest *latest, int64_t ns, uint32_t hold) {
+static void raise_latest(struct latest *latest, int64_t ns, uint32_t hold) {
     if (ns > latest->ns) *latest = (struct latest){ns, hold};
 }
 
-static const struct latest *later(const struct latest *a, const struct latest *b) {
+static const struct latest *later_end(const struct latest *a, const struct latest *b) {
     return a->ns >= b->ns ? a : b;
 }
 
@@ -106,9 +106,9 @@ static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
         if (hold->flags & HOLD_GHOST) continue;
         bool shared = book->rules.model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED);
         const struct latest *met =
-            shared ? sweep.certain : later(&sweep.certain[0], &sweep.certain[1]);
+            shared ? sweep.certain : later_end(&sweep.certain[0], &sweep.certain[1]);
         const struct latest *inside =
-            shared ? sweep.inside : later(&sweep.inside[0], &sweep.inside[1]);
+            shared ? sweep.inside : later_end(&sweep.inside[0], &sweep.inside[1]);
         bool meets = hold->from_ns < met->ns;
         if (meets) {
             bool violated = !(hold->flags & HOLD_OUTSIDE) && hold->from_ns < inside->ns;
@@ -116,8 +116,9 @@ static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
         }
         sweep_token(&sweep, book, index, meets, judgement);
         sweep_order(&sweep, hold, judgement);
-        raise(&sweep.certain[shared], hold->to_ns, index);
-        if (!(hold->flags & HOLD_OUTSIDE)) raise(&sweep.inside[shared], hold->inside_ns, index);
+        raise_latest(&sweep.certain[shared], hold->to_ns, index);
+        if (!(hold->flags & HOLD_OUTSIDE))
+            raise_latest(&sweep.inside[shared], hold->inside_ns, index);
     }
 }
 

@@ -41,14 +41,14 @@ static uint64_t free_room(const struct oplog_ring *ring) {
     return ring->room - (head - atomic_load_explicit(&ring->tail, memory_order_acquire));
 }
 
-static void drop(struct oplog_ring *ring) {
+static void count_dropped(struct oplog_ring *ring) {
     atomic_store_explicit(&ring->dropped,
                           atomic_load_explicit(&ring->dropped, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
 /* The record is complete before the head includes it, because a thread may be killed in between. */
-static void put(struct oplog_ring *ring, const struct oplog_record *record) {
+static void put_record(struct oplog_ring *ring, const struct oplog_record *record) {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     ring->records[head & (ring->room - 1)] = *record;
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
@@ -56,29 +56,29 @@ static void put(struct oplog_ring *ring, const struct oplog_record *record) {
 
 bool oplog_granted(struct oplog_ring *ring, const struct oplog_record *record) {
     if (free_room(ring) < (uint64_t)ring->owed + 2) {
-        drop(ring);
+        count_dropped(ring);
         return false;
     }
     ring->owed++;
-    put(ring, record);
+    put_record(ring, record);
     return true;
 }
 
 void oplog_released(struct oplog_ring *ring, const struct oplog_record *record) {
     ring->owed--;
-    put(ring, record);
+    put_record(ring, record);
 }
 
 void oplog_note(struct oplog_ring *ring, const struct oplog_record *record) {
     if (free_room(ring) < (uint64_t)ring->owed + 1) {
-        drop(ring);
+        count_dropped(ring);
     } else {
-        put(ring, record);
+        put_record(ring, record);
     }
 }
 
-static void supervise(struct oplog *history, enum oplog_kind kind, uint32_t first, uint32_t count,
-                      int64_t begin_ns, int64_t end_ns) {
+static void note_for_clients(struct oplog *history, enum oplog_kind kind, uint32_t first,
+                             uint32_t count, int64_t begin_ns, int64_t end_ns) {
     struct oplog_record record = {.kind = (uint8_t)kind,
                                   .client = first,
                                   .clients = count,
@@ -90,16 +90,16 @@ static void supervise(struct oplog *history, enum oplog_kind kind, uint32_t firs
 
 void oplog_stall(struct oplog *history, uint32_t first, uint32_t count, int64_t from_ns,
                  int64_t to_ns) {
-    supervise(history, OPLOG_STALL, first, count, from_ns, to_ns);
+    note_for_clients(history, OPLOG_STALL, first, count, from_ns, to_ns);
 }
 
 void oplog_cut(struct oplog *history, uint32_t first, uint32_t count, int64_t from_ns,
                int64_t to_ns) {
-    supervise(history, OPLOG_CUT, first, count, from_ns, to_ns);
+    note_for_clients(history, OPLOG_CUT, first, count, from_ns, to_ns);
 }
 
 void oplog_death(struct oplog *history, uint32_t first, uint32_t count, int64_t at_ns) {
-    supervise(history, OPLOG_DEATH, first, count, at_ns, at_ns);
+    note_for_clients(history, OPLOG_DEATH, first, count, at_ns, at_ns);
 }
 
 const char *oplog_outcome_name(enum oplog_outcome outcome) {

@@ -35,7 +35,7 @@ static void sort_digit(const struct pair *from, struct pair *to, size_t count, b
 }
 
 /* Sorts pairs, with room for two arrays of them. Returns the indices, in memory of their own. */
-static uint32_t *sorted(struct pair *pairs, size_t count) {
+static uint32_t *sort_pairs(struct pair *pairs, size_t count) {
     struct pair *from = pairs, *to = pairs + count;
     uint64_t least = UINT64_MAX, most = 0, most_key = 0;
     for (size_t i = 0; i < count; i++) {
@@ -75,12 +75,12 @@ static uint32_t *order_holds(const struct book *book, bool by_call, struct lb_er
         int64_t time_ns = by_call ? hold->called_ns : hold->from_ns;
         pairs[i] = (struct pair){unsigned_of(time_ns), hold->key, (uint32_t)i};
     }
-    uint32_t *indices = sorted(pairs, book->hold_count);
+    uint32_t *indices = sort_pairs(pairs, book->hold_count);
     free(pairs);
     return indices ? indices : out_of_memory(book->hold_count, err);
 }
 
-static bool before(const struct hold *a, const struct hold *b) {
+static bool comes_before(const struct hold *a, const struct hold *b) {
     if (a->to_ns != b->to_ns) return a->to_ns < b->to_ns;
     return a->token < b->token;
 }
@@ -93,7 +93,8 @@ static void sort_ties(const struct book *book, uint32_t *order) {
         size_t at = i;
         for (; at > 0; at--) {
             const struct hold *other = &book->holds[order[at - 1]];
-            if (other->key != hold->key || other->from_ns != hold->from_ns || !before(hold, other))
+            if (other->key != hold->key || other->from_ns != hold->from_ns ||
+                !comes_before(hold, other))
                 break;
             order[at] = order[at - 1];
         }
@@ -118,7 +119,7 @@ uint32_t *order_tries_returned(const struct book *book, struct lb_err *err) {
         const struct try *try = &book->tries[i];
         pairs[i] = (struct pair){unsigned_of(try->returned_ns), try->key, (uint32_t)i};
     }
-    uint32_t *indices = sorted(pairs, book->try_count);
+    uint32_t *indices = sort_pairs(pairs, book->try_count);
     free(pairs);
     return indices ? indices : out_of_memory(book->try_count, err);
 }

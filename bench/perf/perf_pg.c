@@ -55,8 +55,8 @@ static int their_figures(const struct url *url, const char *file, int clients, d
     return 0;
 }
 
-static int compare(const struct ours *ours, const struct url *url, const char *file, int clients,
-                   struct lb_err *err) {
+static int compare_with_libpq(const struct ours *ours, const struct url *url, const char *file,
+                              int clients, struct lb_err *err) {
     double rates[PERF_ROUNDS], cpus[PERF_ROUNDS];
     char what[80];
     for (int i = 0; i < PERF_ROUNDS; i++) {
@@ -96,7 +96,8 @@ int perf_pg(struct lb_err *err) {
     close(fd);
     if (!failed) failed = ours_open(&ours, "pg-advisory", sets, err);
     if (!failed) failed = url_parse(&url, ours.place->urls[0], 5432, err);
-    for (size_t i = 0; i < 3 && !failed; i++) failed = compare(&ours, &url, file, clients[i], err);
+    for (size_t i = 0; i < 3 && !failed; i++)
+        failed = compare_with_libpq(&ours, &url, file, clients[i], err);
     ours_close(&ours);
     unlink(file);
     return failed;

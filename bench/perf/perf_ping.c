@@ -5,7 +5,7 @@
 #include "bench/perf/ours.h"
 #include "bench/perf/perf.h"
 
-static int one(const char *lock, struct lb_err *err) {
+static int ping_once(const char *lock, struct lb_err *err) {
     static const char *const sets[] = {"run.duration=1s", "run.warmup=200ms", "load.threads=1",
                                        NULL};
     struct ours ours;
@@ -34,6 +34,6 @@ int perf_ping(struct lb_err *err) {
                                         "memcached-add"};
     int failed = 0;
     for (size_t i = 0; i < sizeof locks / sizeof *locks && !failed; i++)
-        failed = one(locks[i], err);
+        failed = ping_once(locks[i], err);
     return failed;
 }

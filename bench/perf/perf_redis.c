@@ -74,8 +74,8 @@ static int load_script(const char *port, char sha1[41], struct lb_err *err) {
     return 0;
 }
 
-static int compare(const struct ours *ours, const char *port, const char *sha1, int clients,
-                   struct lb_err *err) {
+static int compare_with_hiredis(const struct ours *ours, const char *port, const char *sha1,
+                                int clients, struct lb_err *err) {
     double rates[PERF_ROUNDS], cpus[PERF_ROUNDS];
     char connections[12], what[80];
     snprintf(connections, sizeof connections, "%d", clients);
@@ -115,7 +115,8 @@ int perf_redis(struct lb_err *err) {
     if (!failed) failed = url_parse(&url, ours.place->urls[0], 0, err);
     if (!failed) snprintf(port, sizeof port, "%d", url.port[0]);
     if (!failed) failed = load_script(port, sha1, err);
-    for (size_t i = 0; i < 3 && !failed; i++) failed = compare(&ours, port, sha1, clients[i], err);
+    for (size_t i = 0; i < 3 && !failed; i++)
+        failed = compare_with_hiredis(&ours, port, sha1, clients[i], err);
     ours_close(&ours);
     return failed;
 }

@@ -31,7 +31,7 @@ static bool can_meet(const struct plan *plan, int clients) {
 }
 
 /* Whether a finding is at least as bad as the control's mistake must show. */
-static bool shows(const struct exclusion *found, enum lb_exposed as) {
+static bool shows_mistake(const struct exclusion *found, enum lb_exposed as) {
     if (found->verdict == VERDICT_VIOLATED) return true;
     return as == LB_EXPOSED_STUCK ? found->stuck > 0
                                   : as == LB_EXPOSED_EXPIRED && found->expired_holders > 0;
@@ -43,7 +43,7 @@ static void try_control(struct trial *trial, const struct stage *stage,
     const struct exclusion *found = &stage->exclusion;
     bool elsewhere = of->lock->plan != NULL;
     bool caught = elsewhere
-                      ? shows(found, about->exposed_as)
+                      ? shows_mistake(found, about->exposed_as)
                       : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
     trial->caught |= caught;
     if (caught) trial->caught_in = of->repeat;

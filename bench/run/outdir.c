@@ -13,7 +13,7 @@
 
 #include "results/format/write.h"
 
-static int cannot(struct lb_err *err, const char *what, const char *path) {
+static int path_error(struct lb_err *err, const char *what, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
@@ -22,11 +22,11 @@ static int try_writing(const char *folder, struct lb_err *err) {
     char path[600];
     snprintf(path, sizeof path, "%s/.try", folder);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) return cannot(err, "write into", folder);
+    if (fd < 0) return path_error(err, "write into", folder);
     char block[4096] = {0};
     ssize_t wrote = write(fd, block, sizeof block);
     int failed = wrote == (ssize_t)sizeof block ? fsync(fd) : -1;
-    if (failed) cannot(err, "write into", folder);
+    if (failed) path_error(err, "write into", folder);
     close(fd);
     unlink(path);
     return failed;
@@ -47,10 +47,10 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder",
                            wanted, results[i]);
         }
-        if (mkdir(wanted, 0777) != 0 && errno != EEXIST) return cannot(err, "make", wanted);
+        if (mkdir(wanted, 0777) != 0 && errno != EEXIST) return path_error(err, "make", wanted);
         return try_writing(wanted, err);
     }
-    if (mkdir(root, 0777) != 0 && errno != EEXIST) return cannot(err, "make", root);
+    if (mkdir(root, 0777) != 0 && errno != EEXIST) return path_error(err, "make", root);
     char stamp[32];
     time_t now = time(NULL);
     struct tm utc;
@@ -65,7 +65,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             snprintf(out->root, sizeof out->root, "%s", root);
             return try_writing(out->path, err);
         }
-        if (errno != EEXIST) return cannot(err, "make", out->path);
+        if (errno != EEXIST) return path_error(err, "make", out->path);
     }
     return err_set(err, LB_EXIT_MACHINE, "too many runs in %s in this second", root);
 }
@@ -96,7 +96,7 @@ int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err 
         snprintf(path, sizeof path, "%s/lockbench-run-XXXXXX", folders[i]);
         int fd = mkostemp(path, O_CLOEXEC);
         if (fd < 0) {
-            cannot(err, "write into", folders[i]);
+            path_error(err, "write into", folders[i]);
             continue;
         }
         close(fd);

@@ -28,7 +28,7 @@ struct inquiry {
     struct lb_err err;
 };
 
-static void inquire(void *arg) {
+static void inquire_server(void *arg) {
     struct inquiry *inquiry = arg;
     struct lb_server *server = &inquiry->place->server;
     const struct lb_backend *backend = server->backend;
@@ -81,7 +81,7 @@ static int open_backend(struct place *place, struct lb_err *err) {
     return server->backend->connector->open ? server->backend->connector->open(server, err) : 0;
 }
 
-static int answers(const struct topo *topo, void *arg, struct lb_err *err) {
+static int backend_answers(const struct topo *topo, void *arg, struct lb_err *err) {
     struct inquiry *inquiry = arg;
     struct place *place = inquiry->place;
     const char *const *wired = place->wiring ? place->wiring->urls : NULL;
@@ -92,14 +92,14 @@ static int answers(const struct topo *topo, void *arg, struct lb_err *err) {
     if (open_backend(place, err) != 0) return -1;
     inquiry->deadline_ns = lb_now() + TRY_NS;
     inquiry->err.code = 0;
-    if (loop_once("inquiry", inquire, inquiry, err) != 0) return -1;
+    if (loop_once("inquiry", inquire_server, inquiry, err) != 0) return -1;
     if (inquiry->result != 1) err_set(err, inquiry->err.code, "%s", inquiry->err.text);
     return inquiry->result;
 }
 
 static const volatile sig_atomic_t *watched_interrupts;
 
-static bool interrupted(void *arg) {
+static bool is_interrupted(void *arg) {
     (void)arg;
     return *watched_interrupts > 0;
 }
@@ -125,15 +125,15 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     if (!place->topo) return -1;
     watched_interrupts = ask->interrupts;
     struct topo_wait wait = {.deadline_ns = lb_now() + READY_NS,
-                             .answers = answers,
-                             .give_up = interrupted,
+                             .answers = backend_answers,
+                             .give_up = is_interrupted,
                              .arg = inquiry};
     return topo_ready(place->topo, &wait, err);
 }
 
-static int reach(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
+static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
     inquiry->deadline_ns = lb_now() + REACH_NS;
-    if (open_backend(place, err) != 0 || loop_once("inquiry", inquire, inquiry, err) != 0)
+    if (open_backend(place, err) != 0 || loop_once("inquiry", inquire_server, inquiry, err) != 0)
         return -1;
     if (inquiry->result == 1) return 0;
     return err_set(err, inquiry->err.code ? inquiry->err.code : LB_EXIT_MACHINE, "%s",
@@ -160,7 +160,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         place->started_by = "url";
         place->urls[0] = ask->url;
         place->server.url_count = 1;
-        failed = reach(place, &inquiry, err);
+        failed = reach_server(place, &inquiry, err);
     } else if (backend->topologies) {
         failed = start_own(place, ask, &inquiry, err);
     } else {
@@ -173,7 +173,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         if (!failed) {
             janitor_add_folder(place->dir);
             place->server.dir = place->dir;
-            failed = reach(place, &inquiry, err);
+            failed = reach_server(place, &inquiry, err);
         }
     }
     if (!failed) return place;

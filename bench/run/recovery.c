@@ -66,7 +66,7 @@ static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     }
 }
 
-static const struct hold *at(const struct sum *sum, size_t place) {
+static const struct hold *hold_at(const struct sum *sum, size_t place) {
     return &sum->book->holds[sum->order[place]];
 }
 
@@ -74,7 +74,7 @@ static bool is_grant(const struct hold *hold) {
     return !(hold->flags & (HOLD_GHOST | HOLD_PIECE));
 }
 
-static bool excludes(const struct book *book, const struct hold *a, const struct hold *b) {
+static bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b) {
     if (book->rules.model != OPLOG_RWLOCK) return true;
     return !(a->flags & HOLD_SHARED) || !(b->flags & HOLD_SHARED);
 }
@@ -82,14 +82,14 @@ static bool excludes(const struct book *book, const struct hold *a, const struct
 /* A key's holds: places begin to end - 1. */
 static size_t key_end(const struct sum *sum, size_t begin) {
     size_t end = begin + 1;
-    while (end < sum->book->hold_count && at(sum, end)->key == at(sum, begin)->key) end++;
+    while (end < sum->book->hold_count && hold_at(sum, end)->key == hold_at(sum, begin)->key) end++;
     return end;
 }
 
 /* What a fault's victim held then: until when somebody else got it. Of counted permits nobody can
  * tell which one the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
-    const struct hold *hold = at(sum, place);
+    const struct hold *hold = hold_at(sum, place);
     for (int i = 0; i < sum->stage->faults.count; i++) {
         const struct fault_event *fault = &sum->stage->faults.events[i];
         if (!fault->acted) continue;
@@ -100,13 +100,14 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         if (!held || !fault_victims(fault, sum->shared, &first, &last)) continue;
         if (hold->client < first || hold->client >= last) continue;
         size_t next = place + 1;
-        while (next < end && (at(sum, next)->from_ns <= fault->begin_ns ||
-                              !is_grant(at(sum, next)) || at(sum, next)->client == hold->client)) {
+        while (next < end &&
+               (hold_at(sum, next)->from_ns <= fault->begin_ns || !is_grant(hold_at(sum, next)) ||
+                hold_at(sum, next)->client == hold->client)) {
             next++;
         }
         if (next == end) {
             sum->recovery->unrecovered++;
-        } else if (note_trial(sum, at(sum, next)->from_ns - fault->begin_ns) != 0) {
+        } else if (note_trial(sum, hold_at(sum, next)->from_ns - fault->begin_ns) != 0) {
             return -1;
         }
     }
@@ -196,11 +197,12 @@ static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
 
 static int key_losses(struct sum *sum, size_t place, size_t end) {
     struct recovery *r = sum->recovery;
-    const struct hold *hold = at(sum, place), *met = NULL;
-    for (size_t next = place + 1; next < end && at(sum, next)->from_ns < hold->to_ns && !met;
+    const struct hold *hold = hold_at(sum, place), *met = NULL;
+    for (size_t next = place + 1; next < end && hold_at(sum, next)->from_ns < hold->to_ns && !met;
          next++) {
-        if (!(at(sum, next)->flags & HOLD_GHOST) && excludes(sum->book, hold, at(sum, next))) {
-            met = at(sum, next);
+        if (!(hold_at(sum, next)->flags & HOLD_GHOST) &&
+            holds_exclude(sum->book, hold, hold_at(sum, next))) {
+            met = hold_at(sum, next);
         }
     }
     bool learned = hold->flags & HOLD_LEARNED, lost = learned || hold->ended == OPLOG_LOST;
@@ -216,7 +218,7 @@ static int key_losses(struct sum *sum, size_t place, size_t end) {
 }
 
 /* Something was wrong with servers, wires or this client in that time. */
-static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
+static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
     for (int i = 0; i < sum->stage->faults.count; i++) {
         const struct fault_event *fault = &sum->stage->faults.events[i];
         uint32_t first, end;
@@ -241,11 +243,11 @@ static bool disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, i
 static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
     int64_t free_ns = INT64_MAX, half_ns = sum->shared->plan->lease_ns / 2;
     for (size_t i = begin; i < end; i++) {
-        const struct hold *hold = at(sum, i);
+        const struct hold *hold = hold_at(sum, i);
         if (hold->flags & HOLD_GHOST) continue;
         if (is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
             hold->from_ns - free_ns > half_ns &&
-            !disturbed(sum, hold->client, free_ns, hold->from_ns)) {
+            !was_disturbed(sum, hold->client, free_ns, hold->from_ns)) {
             sum->recovery->lost_wakeups++;
         }
         bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
@@ -261,7 +263,7 @@ static int per_key(struct sum *sum) {
         end = key_end(sum, begin);
         bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
         for (size_t i = begin; i < end; i++) {
-            if (at(sum, i)->flags & HOLD_GHOST) continue;
+            if (hold_at(sum, i)->flags & HOLD_GHOST) continue;
             if (one_each && sum->stage->faults.count > 0 && key_trials(sum, i, end) != 0) return -1;
             if (one_each && key_losses(sum, i, end) != 0) return -1;
         }

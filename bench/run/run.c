@@ -26,28 +26,28 @@ struct run_state {
     struct lb_err err;            /* the first thing that went wrong */
 };
 
-static void say(const struct run_state *run, const char *text) {
+static void say_line(const struct run_state *run, const char *text) {
     run->ask->say(run->ask->arg, text);
 }
 
 /* Worth a word and an exit code, but nothing is missing from the figures. */
-static void warn(struct run_state *run, const struct lb_err *err) {
-    say(run, err->text);
+static void note_warning(struct run_state *run, const struct lb_err *err) {
+    say_line(run, err->text);
     err_set(&run->err, err->code, "%s", err->text);
     json_array_append_new(run->warnings, json_string(err->text));
 }
 
 /* Something is missing from the result; the run goes on. */
-static void trouble(struct run_state *run, const struct lb_err *err) {
+static void note_trouble(struct run_state *run, const struct lb_err *err) {
     json_object_set_new(run->json, "partial", json_true());
     if (!json_is_null(json_object_get(run->json, "partial_reason"))) {
-        if (err->code != LB_EXIT_INTERRUPTED) warn(run, err);
+        if (err->code != LB_EXIT_INTERRUPTED) note_warning(run, err);
         return;
     }
     json_object_set_new(run->json, "partial_reason", json_string(err->text));
     err_set(&run->err, err->code, "%s", err->text);
     /* Whoever pressed Ctrl-C knows; the end says what became of it. */
-    if (err->code != LB_EXIT_INTERRUPTED) say(run, err->text);
+    if (err->code != LB_EXIT_INTERRUPTED) say_line(run, err->text);
 }
 
 /* The plans of the controls that bring their own, by the workload's name. */
@@ -67,7 +67,7 @@ static json_t *control_plans_json(const struct plan *plan) {
     return plans;
 }
 
-static int begin(struct run_state *run, struct lb_err *err) {
+static int begin_run(struct run_state *run, struct lb_err *err) {
     const struct run_ask *ask = run->ask;
     if (outdir_make(&run->out, ask->out, ask->results, ask->plan->name, err) != 0) return -1;
     run->stages = json_array();
@@ -134,9 +134,10 @@ static bool is_spent(const struct place *place, const struct stage *stage) {
     return place->dir[0] && (!whole || has_killed(stage));
 }
 
-static void judge(struct run_state *run, const struct stage *stage, const struct plan_stage *of) {
+static void judge_stage_of(struct run_state *run, const struct stage *stage,
+                           const struct plan_stage *of) {
     char line[300];
-    if (judge_stage(&run->judge, stage, of, line, sizeof line)) say(run, line);
+    if (judge_stage(&run->judge, stage, of, line, sizeof line)) say_line(run, line);
 }
 
 /* What only the whole run knows of a stage: the plan of its own that a control ran by. */
@@ -160,12 +161,12 @@ static void add_stage(struct run_state *run, struct stage *stage, const struct p
     json_t *json = run_stage_json(&stage->result);
     if (json && json_array_append_new(run->stages, json) == 0) return;
     err_set(&err, LB_EXIT_MACHINE, "out of memory for a stage's result");
-    trouble(run, &err);
+    note_trouble(run, &err);
 }
 
-static void tell(const struct run_state *run, const struct plan_stage *of,
-                 const struct stage_ask *ask, const struct stage *stage,
-                 const struct place *place) {
+static void tell_took(const struct run_state *run, const struct plan_stage *of,
+                      const struct stage_ask *ask, const struct stage *stage,
+                      const struct place *place) {
     struct run_took took = {
         .of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
@@ -204,20 +205,20 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     struct lb_err err = {0};
     struct stage *stage = stage_run(&stage_ask, &err);
     if (!stage) {
-        trouble(run, &err);
-        tell(run, of, NULL, NULL, NULL);
+        note_trouble(run, &err);
+        tell_took(run, of, NULL, NULL, NULL);
         return false;
     }
     say_stage(run, stage, &stage_ask);
-    judge(run, stage, of);
+    judge_stage_of(run, stage, of);
     add_stage(run, stage, of);
     if (stage->status != STAGE_COMPLETE) {
         err.code = 0;
         err_set(&err, stage->err.code, "%s: %s", stage_ask.id, stage->err.text);
-        trouble(run, &err);
+        note_trouble(run, &err);
     }
-    if (stage->log_err.code) warn(run, &stage->log_err);
-    tell(run, of, &stage_ask, stage, place);
+    if (stage->log_err.code) note_warning(run, &stage->log_err);
+    tell_took(run, of, &stage_ask, stage, place);
     bool spent = is_spent(place, stage);
     place->in_use |= stage->stuck;
     stage_free(stage);
@@ -246,7 +247,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     struct lb_err err = {0};
     struct place *place = place_open(&place_ask, &err);
     if (!place) {
-        trouble(run, &err);
+        note_trouble(run, &err);
         return NULL;
     }
     json_t *json = place_json(place), *other;
@@ -324,7 +325,7 @@ static void run_asked(struct run_state *run) {
         if (!place) place = open_place(run, &of);
         at = of;
         if (!place) {
-            tell(run, &of, NULL, NULL, NULL);
+            tell_took(run, &of, NULL, NULL, NULL);
         } else if (!run_stage(run, place, &of)) {
             place_close(place);
             place = NULL;
@@ -333,12 +334,12 @@ static void run_asked(struct run_state *run) {
     place_close(place);
 }
 
-static void conclude(struct run_state *run, struct run_end *end) {
+static void conclude_run(struct run_state *run, struct run_end *end) {
     const char *verdict = judge_verdict(&run->judge), *missed = judge_missed(&run->judge);
     if (*run->ask->interrupts > 0) {
         struct lb_err err = {0};
         err_set(&err, LB_EXIT_INTERRUPTED, "interrupted");
-        trouble(run, &err);
+        note_trouble(run, &err);
     }
     snprintf(end->verdict, sizeof end->verdict, "%s", verdict);
     json_object_set_new(run->json, "verdict", json_string(verdict));
@@ -377,7 +378,7 @@ static void conclude(struct run_state *run, struct run_end *end) {
 }
 
 /* The last writing; elsewhere if it can't be where it should. */
-static void save(struct run_state *run, struct run_end *end) {
+static void save_result(struct run_state *run, struct run_end *end) {
     struct lb_err err = {0}, again = {0};
     snprintf(end->saved, sizeof end->saved, "%s", run->out.path);
     end->stages = (int)json_array_size(run->stages);
@@ -403,15 +404,15 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
         goto out;
     }
     if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
-    result = begin(&run, err);
+    result = begin_run(&run, err);
     if (result != 0) goto out;
     if (ask->next) {
         run_asked(&run);
     } else {
         run_all(&run, stages, keep_reachable(&run, stages, count));
     }
-    conclude(&run, &end);
-    save(&run, &end);
+    conclude_run(&run, &end);
+    save_result(&run, &end);
     *ret_end = end;
 out:
     judge_done(&run.judge);

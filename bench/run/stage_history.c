@@ -39,7 +39,7 @@ static void bury_leaving(struct shared *shared, uint32_t index, const struct cli
 }
 
 /* Whom a kill took by surprise: what they waited for may have been theirs. */
-static void bury(struct shared *shared) {
+static void record_deaths(struct shared *shared) {
     int64_t now_ns = lb_now();
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
@@ -59,7 +59,7 @@ static void bury(struct shared *shared) {
     }
 }
 
-static int64_t distance(const struct hold *hold, const int64_t *centers, int count) {
+static int64_t distance_ns(const struct hold *hold, const int64_t *centers, int count) {
     int64_t least = INT64_MAX;
     for (int i = 0; i < count; i++) {
         int64_t off = hold->called_ns > centers[i]     ? hold->called_ns - centers[i]
@@ -131,7 +131,7 @@ static void draw_timeline(struct stage_history *history, const struct book *book
     for (size_t i = 0; wanted && near && i < book->hold_count; i++) {
         const struct hold *hold = &book->holds[order[i]];
         if (!wanted[hold->key] || (hold->flags & HOLD_GHOST)) continue;
-        near[found++] = (struct near){distance(hold, centers, count), (uint32_t)i};
+        near[found++] = (struct near){distance_ns(hold, centers, count), (uint32_t)i};
     }
     if (found > 0) {
         qsort(near, found, sizeof *near, compare_near);
@@ -162,7 +162,7 @@ static uint64_t dropped_of(const struct oplog *history) {
     return dropped;
 }
 
-static void judge(struct stage *stage, const struct shared *shared) {
+static void judge_history(struct stage *stage, const struct shared *shared) {
     struct stage_history *history = stage->history;
     struct book book;
     uint32_t *order = NULL;
@@ -191,10 +191,10 @@ static void judge(struct stage *stage, const struct shared *shared) {
 void stage_history_end(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
-    bury(shared);
+    record_deaths(shared);
     history->rules = trace_rules(shared);
     oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
-    judge(stage, shared);
+    judge_history(stage, shared);
     oplog_writer_free(history->writer);
     history->writer = NULL;
 }

@@ -46,7 +46,8 @@ struct supervisor {
 };
 
 /* The first reason why the stage is not whole. */
-static void spoil(struct supervisor *sup, enum stage_status status, int code, const char *text) {
+static void spoil_stage(struct supervisor *sup, enum stage_status status, int code,
+                        const char *text) {
     if (sup->stage->status == STAGE_COMPLETE) {
         sup->stage->status = status;
         sup->stage->err.code = 0;
@@ -70,17 +71,17 @@ static void end_early(struct supervisor *sup) {
 }
 
 /* What may end a stage before its time: Ctrl-C, its server, its workers. */
-static void watch(struct supervisor *sup) {
+static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
     if (*sup->ask->interrupts > sup->seen_interrupts) {
         sup->seen_interrupts = *sup->ask->interrupts;
-        spoil(sup, STAGE_PARTIAL, LB_EXIT_INTERRUPTED, "interrupted");
+        spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_INTERRUPTED, "interrupted");
         end_early(sup);
     }
     if (sup->stage->status != STAGE_COMPLETE) return;
     bool server_ended = sup->ask->topo && topo_check(sup->ask->topo, &err) != 0;
     if (server_ended || workers_check(sup->workers, &err) != 0) {
-        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, err.text);
+        spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, err.text);
         end_early(sup);
         /* Nobody will answer: no need to wait for the drain limit. */
         if (server_ended) atomic_store(&sup->shared->cutoff_ns, lb_now() + LB_S_NS);
@@ -103,7 +104,7 @@ static void pass_time(struct supervisor *sup, int64_t until_ns) {
     stuck_look(&sup->stuck, now_ns);
     if (fault_ns < next_ns) next_ns = fault_ns;
     sleep_to(next_ns < until_ns ? next_ns : until_ns);
-    watch(sup);
+    watch_for_trouble(sup);
 }
 
 /* Waits until a counter of clients has reached the goal. False when time ran out, or a worker
@@ -113,7 +114,7 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
     while (atomic_load(counter) < goal) {
         if (lb_now() >= deadline_ns) return false;
         sleep_to(lb_now() + LOOK_NS);
-        watch(sup);
+        watch_for_trouble(sup);
         struct lb_err err = {0};
         if (workers_check(sup->workers, &err) != 0) return false;
     }
@@ -122,7 +123,7 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
 
 /* Takes what the workers have closed since the last time, adds it to the totals and to the
  * interval. */
-static bool collect(struct supervisor *sup) {
+static bool collect_recorders(struct supervisor *sup) {
     bool all = true;
     for (int i = 0; i < sup->shared->threads; i++) {
         struct recorder *recorder = &sup->shared->worker[i].recorder;
@@ -178,13 +179,13 @@ static void close_log(struct supervisor *sup) {
 }
 
 /* Asks all workers for what they have recorded and takes what comes. */
-static void gather(struct supervisor *sup, int64_t patience_ns) {
+static void gather_recorders(struct supervisor *sup, int64_t patience_ns) {
     for (int i = 0; i < sup->shared->threads; i++) {
         struct recorder *recorder = &sup->shared->worker[i].recorder;
         if (recorder_taken(recorder)) recorder_ask(recorder);
     }
     int64_t limit_ns = lb_now() + patience_ns;
-    while (!collect(sup) && lb_now() < limit_ns) sleep_to(lb_now() + LB_MS_NS / 2);
+    while (!collect_recorders(sup) && lb_now() < limit_ns) sleep_to(lb_now() + LB_MS_NS / 2);
 }
 
 /* Closes a batch: what the promised metric has got since the last one. */
@@ -206,18 +207,18 @@ static void close_batch(struct supervisor *sup) {
 
 /* Closes an interval of the load: a line of the log for each metric, a point of the series, a line
  * of progress. */
-static void harvest(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
+static void harvest_interval(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
     if (last) {
         /* Twice: the first may only bring an answer to an earlier question. Nothing is measured any
          * more, so there is time: the log shall have what run.json has. */
         struct lb_err err = {0};
         int64_t patience_ns = workers_check(sup->workers, &err) == 0 ? LB_S_NS : 20 * LB_MS_NS;
-        gather(sup, patience_ns);
-        gather(sup, patience_ns);
+        gather_recorders(sup, patience_ns);
+        gather_recorders(sup, patience_ns);
     } else {
         /* A thread that blocks in its lock answers later: what it has is taken with the next
          * interval. */
-        gather(sup, 20 * LB_MS_NS);
+        gather_recorders(sup, 20 * LB_MS_NS);
     }
     struct stage *stage = sup->stage;
     close_batch(sup);
@@ -280,7 +281,7 @@ static int get_ready(struct supervisor *sup) {
         int missing = shared->clients - atomic_load(&shared->connected) + failed;
         snprintf(text, sizeof text, "%d of %d clients could not connect%s%s", missing,
                  shared->clients, err ? ": " : " in time", err ? err->text : "");
-        spoil(sup, STAGE_FAILED, err ? err->code : LB_EXIT_MACHINE, text);
+        spoil_stage(sup, STAGE_FAILED, err ? err->code : LB_EXIT_MACHINE, text);
         return -1;
     }
     atomic_store(&shared->phase, PHASE_PING);
@@ -311,7 +312,7 @@ static int64_t begin_load(struct supervisor *sup) {
     atomic_store(&shared->window_begin_ns, begin_ns);
     atomic_store(&shared->window_end_ns, end_ns);
     atomic_store(&shared->cutoff_ns, lb_after(end_ns, plan->drain_ns));
-    watch(sup);
+    watch_for_trouble(sup);
     /* spoiled before there was an end to move */
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
@@ -335,14 +336,14 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         if (now_ns >= end_ns) break;
         int64_t tick_ns = sup->harvested_ns + LB_S_NS, half_ns = tick_ns - LB_S_NS / 2;
         if (sup->ask->promise.limit_ns && now_ns >= half_ns && batched_ns < half_ns) {
-            gather(sup, 20 * LB_MS_NS);
+            gather_recorders(sup, 20 * LB_MS_NS);
             close_batch(sup);
             batched_ns = half_ns;
         }
         /* A window's last bit shorter than half a second goes with the interval before it,
          * drained. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
-            harvest(sup, sup->harvested_ns, tick_ns, false);
+            harvest_interval(sup, sup->harvested_ns, tick_ns, false);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
         pass_time(sup, end_ns);
@@ -364,8 +365,8 @@ static void supervise_drain(struct supervisor *sup) {
         struct lb_err err = {0};
         if (workers_check(sup->workers, &err) != 0) return;
         if (lb_now() >= limit_ns) {
-            spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
-                  "a client did not come back from its driver after the drain limit");
+            spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
+                        "a client did not come back from its driver after the drain limit");
             sup->stage->stuck = true;
             return;
         }
@@ -377,7 +378,7 @@ static void end_faults(struct supervisor *sup) {
     while (faults_returning(&sup->faults) && sup->stage->status == STAGE_COMPLETE) {
         go_on_with_faults(sup, lb_now());
         sleep_to(lb_now() + LOOK_NS);
-        watch(sup);
+        watch_for_trouble(sup);
     }
     faults_done(&sup->faults);
 }
@@ -391,7 +392,7 @@ static void look_for_adrift(struct supervisor *sup) {
     const struct lb_err *err = first_err(shared);
     snprintf(text, sizeof text, "%d of %d clients had lost the server when the load ended%s%s",
              adrift, shared->clients, err ? ": " : "", err ? err->text : "");
-    spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
+    spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
 }
 
 /* Warm-up, window and drain. */
@@ -411,7 +412,7 @@ static void supervise_load(struct supervisor *sup) {
     stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     stage->warmup_ns = sup->ask->plan->warmup_ns;
     stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
-    if (stage->window_ns > 0) harvest(sup, sup->harvested_ns, drained_ns, true);
+    if (stage->window_ns > 0) harvest_interval(sup, sup->harvested_ns, drained_ns, true);
 }
 
 /* Second ping, farewells. */
@@ -427,8 +428,8 @@ static void close_sessions(struct supervisor *sup) {
     atomic_store(&shared->phase, PHASE_CLOSE);
     if (!wait_count(sup, &shared->closed, shared->clients, deadline_ns + STUCK_NS) &&
         shared->processes == 1) {
-        spoil(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
-              "a client did not come back from closing its session");
+        spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
+                    "a client did not come back from closing its session");
         sup->stage->stuck = true;
     }
 }

@@ -27,7 +27,7 @@ static int clear_away(const struct shared *shared, struct lb_session *session, s
     return 0;
 }
 
-static void run(void *arg) {
+static void run_tidy(void *arg) {
     struct job *job = arg;
     const struct shared *shared = job->worker.shared;
     struct session *session = &job->session;
@@ -56,6 +56,6 @@ void tidy(const struct shared *shared, struct stage *stage, bool ask) {
     if (!lock->algorithm->disarm && !shared->store.backend && !(lock->algorithm->residue && ask))
         return;
     struct job job = {.worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = ask};
-    loop_once("tidy", run, &job, &job.err);
+    loop_once("tidy", run_tidy, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
 }
