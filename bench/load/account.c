@@ -5,15 +5,6 @@
 #include "bench/load/session.h"
 #include "bench/load/traffic.h"
 
-#define PAUSE_NS (20 * LB_MS_NS) /* after an attempt that could not even ask */
-
-int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
-    const struct plan *plan = client->worker->shared->plan;
-    return plan->mode == MODE_WAIT  ? LB_NEVER
-           : plan->mode == MODE_TRY ? 0
-                                    : started_ns + plan->timeout_ns;
-}
-
 void client_failed(struct client *client, int64_t waited_ns) {
     recorder_add(&client->worker->stats->recorder, METRIC_WAIT_FAILED, waited_ns);
     if (waited_ns > client->stats->max_wait_ns) client->stats->max_wait_ns = waited_ns;
@@ -29,16 +20,6 @@ void client_mend(struct client *client, enum lb_outcome outcome) {
         client->worker->stats->unsure = true;
     }
     if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) session_break(client->session);
-}
-
-void client_pause(enum lb_outcome outcome) {
-    if (outcome == LB_REFUSED || outcome == LB_BROKEN) lb_sleep_until(lb_now() + PAUSE_NS);
-}
-
-void client_turn(struct client *client) {
-    worker_mark(client->worker, client->ended_ns);
-    recorder_turn(&client->worker->stats->recorder);
-    loop_breathe(client->ended_ns);
 }
 
 void worker_mark(struct worker *worker, int64_t now_ns) {

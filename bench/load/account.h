@@ -5,10 +5,18 @@
 #ifndef BENCH_LOAD_ACCOUNT_H
 #define BENCH_LOAD_ACCOUNT_H
 
+#include "bench/engine/loop.h"
 #include "bench/load/client.h"
 
+#define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* after an attempt that could not even ask */
+
 /* When an attempt that started then has to give up. */
-int64_t client_deadline_ns(const struct client *client, int64_t started_ns);
+static inline int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
+    const struct plan *plan = client->worker->shared->plan;
+    return plan->mode == MODE_WAIT  ? LB_NEVER
+           : plan->mode == MODE_TRY ? 0
+                                    : started_ns + plan->timeout_ns;
+}
 
 static inline void client_count_one(_Atomic uint64_t *counter) {
     /* One writer: no locked instruction is needed. */
@@ -40,13 +48,20 @@ void client_failed(struct client *client, int64_t waited_ns);
 void client_mend(struct client *client, enum lb_outcome outcome);
 
 /* After an attempt that could not even ask: rests. */
-void client_pause(enum lb_outcome outcome);
-
-/* Between two attempts: lets the supervisor have its figures, and other fibers run. */
-void client_turn(struct client *client);
+static inline void client_pause(enum lb_outcome outcome) {
+    if (__builtin_expect(outcome == LB_REFUSED || outcome == LB_BROKEN, 0))
+        lb_sleep_until(lb_now() + CLIENT_PAUSE_NS);
+}
 
 /* Takes the thread's processor time at the window's two ends; now_ns: a fresh stamp. Costs two
  * comparisons. */
 void worker_mark(struct worker *worker, int64_t now_ns);
+
+/* Between two attempts: lets the supervisor have its figures, and other fibers run. */
+static inline void client_turn(struct client *client) {
+    worker_mark(client->worker, client->ended_ns);
+    recorder_turn(&client->worker->stats->recorder);
+    loop_breathe(client->ended_ns);
+}
 
 #endif

@@ -58,70 +58,78 @@ static void note_reacquired(struct client *client, int64_t acquired_ns) {
                    client->at.entry.turn);
 }
 
+/* Records a grant in the window: all but the release. */
 static void record_grant(struct client *client, int64_t due_ns, int64_t started_ns,
-                         int64_t acquired_ns, const struct parting *parting) {
+                         int64_t acquired_ns, int64_t releasing_ns) {
     struct recorder *recorder = &client->worker->stats->recorder;
+    const struct entry *entry = &client->at.entry;
     client_granted(client, acquired_ns - started_ns);
     recorder_add(recorder, METRIC_ACQUIRE_DUE, acquired_ns - due_ns);
     recorder_add(recorder, METRIC_LAG, started_ns - due_ns);
-    recorder_add(recorder, METRIC_HOLD, parting->releasing_ns - acquired_ns);
-    if (parting->outcome == LB_OK || parting->outcome == LB_LOST) {
-        recorder_add(recorder, METRIC_RELEASE, parting->released_ns - parting->releasing_ns);
-    }
+    recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Only a client that was waiting when the holder let go was handed anything. */
-    if (client->at.entry.releasing_ns > started_ns) {
-        recorder_add(recorder, METRIC_HANDOFF, acquired_ns - client->at.entry.releasing_ns);
-    }
-    if (client->at.entry.run > client->stats->longest_run)
-        client->stats->longest_run = client->at.entry.run;
+    if (entry->releasing_ns > started_ns)
+        recorder_add(recorder, METRIC_HANDOFF, acquired_ns - entry->releasing_ns);
+    if (entry->run > client->stats->longest_run) client->stats->longest_run = entry->run;
 }
 
-/* Leaves the cell and releases the grant, unless the hold ended with `outcome` otherwise than
- * well. */
-static struct parting leave_and_release(struct client *client, enum lb_outcome outcome) {
-    struct session *session = client->session;
-    client_calls(client);
-    client->hold.on = false;
-    struct parting parting = {.outcome = outcome == LB_OK ? client->hold.told : outcome,
-                              .releasing_ns = lb_now()};
-    if (__builtin_expect(parting.outcome == LB_OK, 1)) {
-        if (is_observed(client)) OBSERVERS_CALL(client, leaving);
-        entry_leave(client, parting.releasing_ns);
-        parting.called = true;
-        parting.outcome =
-            session->lb.lock->algorithm->release(&session->lb, &client->request, &client->grant);
-    } else if (knows_loss(client, parting.outcome, parting.releasing_ns)) {
+/* The hold ended otherwise than well: nothing is to be released. Returns whether the client knew of
+ * its loss, and left without writing. */
+static __attribute__((noinline)) bool leave_unreleased(struct client *client,
+                                                       enum lb_outcome outcome, int64_t now_ns) {
+    if (knows_loss(client, outcome, now_ns)) {
         leave_lost(client);
-        parting.learned = true;
-    } else {
-        if (is_observed(client)) OBSERVERS_CALL(client, leaving);
-        entry_leave(client, parting.releasing_ns);
+        return true;
     }
-    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, parting.outcome);
-    client_called(client);
-    parting.released_ns = client->ended_ns = lb_now();
-    return parting;
+    if (is_observed(client)) OBSERVERS_CALL(client, leaving);
+    entry_leave(client, now_ns);
+    return false;
 }
 
-/* Granted: enters, holds, leaves, records. Returns how the attempt ended. */
+/* Granted: enters, holds, leaves, releases, records. Returns how the attempt ended. */
 static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t started_ns,
                                  int64_t acquired_ns, bool measured) {
+    struct session *session = client->session;
     struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns,
                          client->grant.token};
+    const bool observed = is_observed(client);
     client->hold.told = LB_OK;
     entry_enter(client, &me);
     client->hold.on = true;
     client->request.held = 1;
-    if (is_observed(client)) OBSERVERS_CALL(client, entered, started_ns, acquired_ns);
+    if (observed) OBSERVERS_CALL(client, entered, started_ns, acquired_ns);
 
     enum lb_outcome inner = LB_OK, outcome = LB_OK;
     if (!client->worker->shared->no_hold) outcome = hold(client, acquired_ns, &inner);
 
-    struct parting parting = leave_and_release(client, outcome);
-    if (is_observed(client)) OBSERVERS_CALL(client, released, &parting);
+    client_calls(client);
+    client->hold.on = false;
+    if (outcome == LB_OK) outcome = client->hold.told;
+    const bool called = outcome == LB_OK;
+    bool learned = false;
+    int64_t releasing_ns = lb_now();
+    if (__builtin_expect(called, 1)) {
+        if (observed) OBSERVERS_CALL(client, leaving);
+        entry_leave(client, releasing_ns);
+        outcome = session->algorithm->release(&session->lb, &client->request, &client->grant);
+    } else {
+        learned = leave_unreleased(client, outcome, releasing_ns);
+    }
+    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome);
+    client_called(client);
+    int64_t released_ns = client->ended_ns = lb_now();
+    if (observed) {
+        struct parting parting = {releasing_ns, released_ns, outcome, called, learned};
+        OBSERVERS_CALL(client, released, &parting);
+    }
     if (client->reacquire) note_reacquired(client, acquired_ns);
-    if (measured) record_grant(client, due_ns, started_ns, acquired_ns, &parting);
-    return parting.outcome == LB_OK ? inner : parting.outcome;
+    if (measured) {
+        record_grant(client, due_ns, started_ns, acquired_ns, releasing_ns);
+        if (outcome == LB_OK || outcome == LB_LOST)
+            recorder_add(&client->worker->stats->recorder, METRIC_RELEASE,
+                         released_ns - releasing_ns);
+    }
+    return outcome == LB_OK ? inner : outcome;
 }
 
 void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
@@ -134,8 +142,7 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
         begin_waiting(client, started_ns);
         client->request.held = 0;
         client->request.deadline_ns = client_deadline_ns(client, started_ns);
-        outcome =
-            session->lb.lock->algorithm->acquire(&session->lb, &client->request, &client->grant);
+        outcome = session->algorithm->acquire(&session->lb, &client->request, &client->grant);
     }
     int64_t acquired_ns = lb_now();
     client->ended_ns = acquired_ns;

@@ -31,6 +31,7 @@ struct client_keys {
 
 /* Where the client is, or was last. */
 struct client_place {
+    enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;
     struct entry entry;
     /* findings.holders[].doubled and .stalled when its grant began */

@@ -12,7 +12,7 @@ void entry_leave_other(struct client *client, int64_t releasing_ns);
 /* The client has been granted the key (client->at.entry is filled): right after acquire returned. */
 static inline void entry_enter(struct client *client, const struct holding *me) {
     struct shared *shared = client->worker->shared;
-    if (__builtin_expect(client->worker->shared->entry != ENTRY_CELL, 0)) {
+    if (__builtin_expect(client->at.kind != ENTRY_CELL, 0)) {
         entry_enter_other(client, me);
         return;
     }
@@ -24,7 +24,7 @@ static inline void entry_enter(struct client *client, const struct holding *me) 
 
 /* It writes and goes, right before it calls release at releasing_ns. */
 static inline void entry_leave(struct client *client, int64_t releasing_ns) {
-    if (__builtin_expect(client->worker->shared->entry != ENTRY_CELL, 0)) {
+    if (__builtin_expect(client->at.kind != ENTRY_CELL, 0)) {
         entry_leave_other(client, releasing_ns);
         return;
     }

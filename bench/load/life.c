@@ -22,6 +22,7 @@ int client_init(struct client *client, struct worker *worker, struct session *se
     client->session = session;
     client->index = index;
     client->stats = &shared->client[index];
+    client->at.kind = shared->entry;
     client->stats->guest = index != session->lb.client;
     if (shared->reacquire) {
         char *all = shared->reacquire;

@@ -48,10 +48,11 @@ static inline bool is_observed(const struct client *client) {
 /* Calls this function of each observer that has it. */
 #define OBSERVERS_CALL(client, function, ...)                                                      \
     do {                                                                                           \
-        const struct shared *observed = (client)->worker->shared;                                  \
-        for (int nth = 0; nth < observed->observer_count; nth++) {                                 \
-            if (!observed->observers[nth]->function) continue;                                     \
-            observed->observers[nth]->function((client), (client)->observing[nth], ##__VA_ARGS__); \
+        const struct shared *stage_shared = (client)->worker->shared;                              \
+        for (int nth = 0; nth < stage_shared->observer_count; nth++) {                             \
+            if (!stage_shared->observers[nth]->function) continue;                                 \
+            stage_shared->observers[nth]->function((client), (client)->observing[nth],             \
+                                                   ##__VA_ARGS__);                                 \
         }                                                                                          \
     } while (0)
 

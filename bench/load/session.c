@@ -26,6 +26,7 @@ int session_init(struct session *session, struct worker *worker, struct client *
     session->memory = calloc(1, session->memory_bytes + 1);
     if (!session->memory) return -1;
     session->worker = worker;
+    session->algorithm = lock->algorithm;
     session->clients = clients;
     session->client_count = session->present = count;
     session->lb = (struct lb_session){

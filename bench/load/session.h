@@ -10,6 +10,7 @@
 
 struct session {
     struct lb_session lb;
+    const struct lb_algorithm *algorithm; /* its lock's: the hot path has one load less */
     struct worker *worker;
     struct client *clients; /* its clients, which are consecutive */
     uint32_t client_count;
