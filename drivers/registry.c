@@ -91,3 +91,11 @@ const struct lb_backend *registry_backend(const char *name) {
     }
     return NULL;
 }
+
+const struct lb_backend *registry_left_out(void) {
+    fill_once();
+    for (size_t i = 0; backends[i]; i++) {
+        if (lb_unavailable(backends[i])) return backends[i];
+    }
+    return NULL;
+}

@@ -59,13 +59,10 @@ int lock_word_unknown(const char *word, struct lb_err *err) {
 
 int lock_word_none(const char *word, struct lb_err *err) {
     /* The primitive of a lock that was left out of the build is not known. */
-    for (int i = 0; registry_backends()[i]; i++) {
-        const struct lb_backend *backend = registry_backends()[i];
-        if (lb_unavailable(backend)) {
-            return err_set(err, LB_EXIT_MACHINE,
-                           "there is no lock of '%.60s' here: %s; install: %s", word,
-                           lb_unavailable(backend), backend->install);
-        }
+    const struct lb_backend *left_out = registry_left_out();
+    if (left_out) {
+        return err_set(err, LB_EXIT_MACHINE, "there is no lock of '%.60s' here: %s; install: %s",
+                       word, lb_unavailable(left_out), left_out->install);
     }
     return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word);
 }
