@@ -64,29 +64,31 @@ static void test_the_paused_does_not_run(void **state) {
     stage_free(stage);
 }
 
-static char state_of(pid_t pid, pid_t *ret_parent) {
+/* Whether a process is stopped by a signal. */
+static bool is_stopped(pid_t pid) {
     char path[64], line[512] = "", run_state = 0;
-    int parent = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "r");
-    if (!file) return 0;
+    if (!file) return false;
     const char *end = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    if (end) sscanf(end + 1, " %c %d", &run_state, &parent);
+    if (end) sscanf(end + 1, " %c", &run_state);
     fclose(file);
-    *ret_parent = parent;
-    return run_state;
+    return run_state == 'T';
 }
 
-/* Lets every stopped child of its parent go on, whoever stopped it. */
+/* Continues every stopped child of its parent, whichever process stopped it. */
 static pid_t start_meddler(void) {
     pid_t parent = getpid(), meddler = fork();
+    char path[64];
     if (meddler != 0) return meddler;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
     for (int64_t end_ns = lb_now() + 20 * LB_S_NS; lb_now() < end_ns && getppid() == parent;
          usleep(1000)) {
-        for (pid_t pid = parent + 1; pid < parent + 400; pid++) {
-            pid_t of = 0;
-            if (state_of(pid, &of) == 'T' && of == parent) kill(pid, SIGCONT);
-        }
+        FILE *children = fopen(path, "r");
+        int pid;
+        while (children && fscanf(children, "%d", &pid) == 1)
+            if (is_stopped(pid)) kill(pid, SIGCONT);
+        if (children) fclose(children);
     }
     _exit(0);
 }
