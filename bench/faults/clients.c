@@ -27,7 +27,7 @@ static bool has_heartbeat(const struct shared *shared) {
     return !(shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD);
 }
 
-/* Nobody could be caught. Where anybody would do it is not waited for. */
+/* No client could be caught. For the target `any` there is no use in waiting. */
 static enum fault_tried no_victim(struct faults *faults, const struct fault_section *section) {
     if (section->plan->target != TARGET_ANY) return FAULT_LATER;
     const struct fault_event *last =
@@ -50,7 +50,7 @@ enum fault_tried fault_pause_begin(struct faults *faults, struct fault_section *
     if (!fault_catch(faults, section->plan->target, false, &victim)) {
         return no_victim(faults, section);
     }
-    int64_t begin_ns = lb_now(); /* after it was caught: by then it holds what it was caught with */
+    int64_t begin_ns = lb_now(); /* after the victim was caught, so that it holds by then */
     struct fault_event *fault = fault_log_add(faults, section, begin_ns);
     struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
     if (fault) fault_log_victim(fault, &victim);

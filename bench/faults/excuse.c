@@ -6,7 +6,7 @@
  * their leases. Grants with a lease of their own are excused by nothing here. */
 #include "bench/faults/excuse.h"
 
-/* What ends a grant of this lock beside its release. */
+/* Whether a grant of this lock ends with its session. */
 static bool ends_with_session(const struct faults *faults) {
     return faults->shared->lock->lock->caps & LB_CAP_SESSION;
 }

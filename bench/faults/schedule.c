@@ -9,9 +9,10 @@
 
 #define PATIENCE_NS (2 * LB_S_NS) /* for a holder, or a victim, to come */
 
-#define POLL_NS LB_MS_NS /* while a section waits for a holder, or a wire's fault for its moment */
+#define POLL_NS                                                                                    \
+    LB_MS_NS /* while a section waits for a holder, or an injection on a wire for its moment */
 
-/* A stream of its own: no client has this number. */
+/* A random stream of its own: no client has this number. */
 #define SECTION_STREAM(section) (UINT64_MAX - 1 - (uint64_t)(section))
 
 void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
@@ -110,7 +111,7 @@ static bool turn_acts(struct faults *faults, int64_t now_ns, int64_t *next_ns) {
     return did;
 }
 
-/* When the section above one acted last, or the window began. */
+/* When one of the sections above this one acted last; the window's begin if none did. */
 static int64_t acted_before(const struct faults *faults, int index) {
     int64_t last_ns = faults->begin_ns;
     for (int i = 0; i < index; i++) {
@@ -119,7 +120,8 @@ static int64_t acted_before(const struct faults *faults, int index) {
     return last_ns;
 }
 
-/* A section's time has come. True if it is over, false to wait a little. */
+/* The time of a section has come. True: the section is done for this time; false: it waits a
+ * little. */
 static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
     struct fault_section *section = &faults->sections[index];
     if (section->patience_until == 0) section->patience_until = now_ns + PATIENCE_NS;
@@ -138,7 +140,7 @@ static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
     }
     section->patience_until = 0;
     section->acted_ns = lb_now();
-    /* Those below that have not begun keep their distance from it. */
+    /* The sections below that have not begun keep their distance from this one. */
     int64_t late_ns = section->acted_ns - section->clock.next_ns;
     bool waits = section->plan->after == AFTER_HOLDER;
     for (int i = index + 1; waits && i < PLAN_FAULTS_MAX; i++) {

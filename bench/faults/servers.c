@@ -30,7 +30,7 @@ static void add_node(struct nodes *nodes, const struct topo *topo, int node) {
     if (!topo_killed(topo, node)) nodes->node[nodes->count++] = node;
 }
 
-/* So many, from the next one on. */
+/* Adds so many nodes, from the next one on. */
 static void add_nodes(struct faults *faults, struct nodes *nodes, int wanted) {
     const struct topo *topo = faults->reach.topo;
     int all = topo_about(topo)->nodes;
@@ -72,7 +72,7 @@ static struct nodes choose_nodes(struct faults *faults, const struct plan_fault 
         break;
     case TARGET_ANY:
         if (all > 1 && topo_offers(topo_about(topo), "leader")) add_leader(faults, &nodes);
-        /* None where who leads could not be found out: hitting another one is another fault. */
+        /* None if the leader could not be found: to hit another node is another injection. */
         if (nodes.count == 0 && !nodes.err.code) add_nodes(faults, &nodes, 1);
         break;
     default:
@@ -139,7 +139,7 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     bool empties = section->plan->kind == INJECT_SERVER_EMPTY, wiped = false;
     pid_t pid = topo_pid(topo, node);
     fault->node = node;
-    /* Before it dies, so that whoever gets what that frees is judged by it. */
+    /* Before the server dies, so that a client that gets what this frees is not accused. */
     fault_excuse_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
     bool killed = topo_kill(topo, node, &err) == 0;
     int64_t over_ns = lb_now();
@@ -231,7 +231,7 @@ static void evict_node(struct faults *faults, struct fault_section *section, int
     run_act(faults, section, "evict", node);
 }
 
-/* Who becomes the primary: one that lives and is not it. */
+/* Chooses the next primary: a node that runs and is not the primary now. */
 static int choose_replica(struct faults *faults, const struct plan_fault *plan) {
     struct topo *topo = faults->reach.topo;
     if (plan->target == TARGET_NODE) return plan->node;
@@ -288,8 +288,8 @@ static int end_connections(struct faults *faults, int process, char *text, size_
     struct topo *topo = faults->reach.topo;
     pid_t pid = workers_pid(faults->workers, process);
     int ports[PORTS_MAX], count = local_ports(pid, topo, ports);
-    /* It stands still, and must not outlive its lease by that: the acts may take long. What hangs
-     * on the connection itself can wait, and is hit while it holds for sure. */
+    /* The process stands still, and must not outlive its lease because of that: the acts may take
+     * long. A grant that lives with its connection can wait, and is certainly held when it is hit. */
     if (faults->shared->lock->lock->caps & LB_CAP_LEASE)
         workers_pause(faults->workers, process, false);
     for (int i = 0; i < count; i++) {
@@ -297,7 +297,7 @@ static int end_connections(struct faults *faults, int process, char *text, size_
         snprintf(arg, sizeof arg, "%d", ports[i]);
         if (topo_act(topo, "terminate", arg, text, size, err) != 0) break;
     }
-    /* A server may end them a moment after it has said so. */
+    /* A server may end the connections a moment after its answer. */
     int ended = count_ended(pid, topo, ports, count);
     for (int64_t limit_ns = lb_now() + END_NS;
          ended < count && !err->code && lb_now() < limit_ns;) {

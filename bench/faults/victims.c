@@ -10,10 +10,10 @@
 #include "bench/servers/proc.h"
 
 #define STAND_NS (200 * LB_MS_NS) /* for a process to stand still */
-#define WAITED_NS (2 * LB_MS_NS)  /* who waits for so long has asked its server */
+#define WAITED_NS (2 * LB_MS_NS)  /* a client that waits for so long has asked its server */
 #define TRIES_MAX 32              /* stops in one go */
 
-/* A client's grant, if it is inside with one: since when, and of which key. 0 = it is not. */
+/* Since when the client holds a grant, and of which key. 0 = it holds none. */
 static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
     uint32_t key = atomic_load(&shared->client[client].waiting_key[0]);
     *ret_key = key;
@@ -33,7 +33,7 @@ static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_
     return 0;
 }
 
-/* Since when it waits, if it has asked its server. 0 = it does not. */
+/* Since when the client waits, if it has asked its server. 0 = it does not wait. */
 static int64_t waits_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
     int64_t since_ns = atomic_load(&shared->client[client].waiting_ns);
     *ret_key = atomic_load(&shared->client[client].waiting_key[0]);
@@ -55,7 +55,7 @@ bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
     return false;
 }
 
-/* Whether a fault of its own keeps the process still. */
+/* Whether another injection keeps the process still. */
 static bool is_paused(const struct faults *faults, int process) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         const struct fault_act *act = &faults->acts[i];
@@ -75,7 +75,7 @@ static void wait_until_stopped(pid_t pid) {
     }
 }
 
-/* The next process that can be stopped, which is what `any` means. */
+/* The target `any`: the next process that can be stopped. */
 static bool catch_any(struct faults *faults, struct fault_victim *ret) {
     int processes = faults->shared->processes;
     for (int i = 0; i < processes; i++) {
@@ -91,7 +91,7 @@ static bool catch_any(struct faults *faults, struct fault_victim *ret) {
     return false;
 }
 
-/* Tries clients in turn, from the next one on. */
+/* Looks for a client that holds or waits, from the next client on. */
 static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process,
                          uint32_t *skip, struct fault_victim *ret) {
     const struct shared *shared = faults->shared;

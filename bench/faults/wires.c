@@ -10,7 +10,7 @@
 #include "bench/servers/wire.h"
 #include "bench/workload/faults.h"
 
-/* What the wire is told. */
+/* The injection as the wire's process is told. */
 static struct wire_fault wire_fault_of(const struct faults *faults, const struct plan_fault *plan) {
     static const enum wire_way ways[] = {WIRE_BOTH, WIRE_REQUESTS, WIRE_ANSWERS};
     struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION
@@ -49,7 +49,7 @@ static struct wire_fault wire_fault_of(const struct faults *faults, const struct
     return fault;
 }
 
-/* Slow bytes end a session only where its signs of life come too late. */
+/* Delayed bytes end a session only if its signs of life come too late. */
 static bool is_silent(const struct faults *faults, const struct plan_fault *plan) {
     if (plan->kind == INJECT_WIRE_DELAY) {
         return plan->by_ns + plan->jitter_ns >= faults->shared->plan->lease_ns / 2;
@@ -62,7 +62,7 @@ static bool ends_connections(const struct plan_fault *plan) {
     return plan->kind == INJECT_WIRE_RESET || plan->kind == INJECT_WIRE_MIDWAY;
 }
 
-/* lift: what went wrong when it was lifted. */
+/* Logs what the wire counted. lift: what went wrong when the injection was lifted. */
 static void log_wire_sign(struct faults *faults, int number, struct fault_event *fault,
                           const struct lb_err *lift) {
     struct wire_sign seen;
@@ -73,7 +73,7 @@ static void log_wire_sign(struct faults *faults, int number, struct fault_event 
                    lift->text);
 }
 
-/* Sets it, for the victim's process or for everybody. */
+/* Begins the injection, for the victim's process or for all. */
 static void set_wire(struct faults *faults, struct fault_section *section,
                      const struct fault_victim *victim) {
     const struct plan_fault *plan = section->plan;
@@ -143,7 +143,7 @@ bool fault_wire_look(struct faults *faults, struct fault_act *act, int64_t now_n
         fault_oplog_cut(faults, act->first_client, act->client_count, seen.first_ns, LB_NEVER);
         act->cut_told = true;
     }
-    /* One message was asked for, and it is gone; or the connections, each of them. */
+    /* One message was to be dropped, and it was; or each connection was to be ended, and was. */
     if (act->plan->kind == INJECT_WIRE_DROP) return act->plan->message > 0;
     return seen.struck >= seen.matched;
 }
@@ -153,7 +153,7 @@ void fault_wire_end(struct faults *faults, struct fault_act *act) {
     struct lb_err err = {0};
     bool of_clients = act->plan->target != TARGET_REPLICATION;
     int64_t begin_ns = lb_now();
-    /* Who lost bytes is reset now: what ended with a connection ends. */
+    /* Connections that lost bytes are reset now, and what ends with a connection ends. */
     bool resets = of_clients && act->plan->kind == INJECT_WIRE_CUT;
     if (resets)
         fault_excuse_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);

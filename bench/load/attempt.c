@@ -9,8 +9,8 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-/* The client waits for its key from now on, unless it did so already: a run of tries of one key is
- * one wait. */
+/* The client waits for its key from now on, unless it did so already: several tries of one key in a
+ * row are one wait. */
 static void begin_waiting(struct client *client, int64_t started_ns) {
     _Atomic int64_t *waiting_ns = &client->stats->waiting_ns;
     if (atomic_load_explicit(waiting_ns, memory_order_relaxed) == 0) {
@@ -22,7 +22,7 @@ static void end_waiting(struct client *client) {
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
 }
 
-/* A try failed. Until the next one the client rests, and nobody knows whether it would get the
+/* A try failed. Until the next try the client rests, and it is not known whether it would get the
  * key. */
 static void rest_waiting(struct client *client, int64_t now_ns) {
     atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
@@ -48,8 +48,8 @@ static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t n
     return true;
 }
 
-/* Who held the key when, for the distance until a client gets it again: by the moment of the grant,
- * so that grant numbers follow upon each other. */
+/* Notes the number of the grant among the key's grants. Grants count by the time at which they began,
+ * so that the numbers have no gaps. */
 static void note_reacquired(struct client *client, int64_t acquired_ns) {
     const struct shared *shared = client->worker->shared;
     if (client->key_index >= shared->reacquire_keys || client->request.shared) return;

@@ -24,7 +24,7 @@ static bool is_writer(const struct client *client) {
 void entry_enter_other(struct client *client, const struct holding *me) {
     struct shared *shared = client->worker->shared;
     uint32_t key = client->key_index;
-    struct holding no_token = *me; /* of several keys, a grant's token is the first one's */
+    struct holding no_token = *me; /* a grant of several keys has the token of the first key only */
     no_token.token = 0;
     switch (client->worker->shared->entry) {
     case ENTRY_CELL:
@@ -88,7 +88,7 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
         crowd_leave(&shared->crowds, client->index, releasing_ns);
         break;
     }
-    client->at.was_found = true; /* perhaps: a look tells */
+    client->at.was_found = true; /* perhaps; entry_was_found looks */
     client->stats->inside = 0;
 }
 
@@ -99,7 +99,7 @@ void entry_was_found(struct client *client, enum lb_outcome outcome) {
     if (outcome == LB_OK && stalled != client->at.stalled_at) {
         findings_untold(&shared->findings, client->index, stalled - client->at.stalled_at);
     }
-    /* What it was found at until now is not the next grant's. */
+    /* The next grant counts from here. */
     client->at.stalled_at = stalled;
     client->at.found_at = atomic_load(&found->doubled);
     client->at.was_found = false;

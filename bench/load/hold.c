@@ -5,7 +5,7 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-/* Sleeps, unless told that the grant is lost. */
+/* Sleeps until end_ns, or until the client is told that its grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = true;
     while (client->hold.told == LB_OK && lb_now() < end_ns && !lb_stopping())
@@ -13,7 +13,7 @@ static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = false;
 }
 
-/* Passes the hold time once. LB_OK, or what was told about the grant. */
+/* Lets the hold time pass once. LB_OK, or what the client was told about its grant. */
 static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
     const struct shared *shared = client->worker->shared;
     const struct plan *plan = shared->plan;
@@ -23,14 +23,14 @@ static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
         sleep_holding(client, from_ns + hold_ns);
         return client->hold.told;
     }
-    /* Where nobody can meet there is no overlap to make room for. */
+    /* If no two clients can meet on a key, there is no overlap to make room for. */
     bool can_meet = shared->clients > 1 && plan->keys.pick != KEYS_OWN;
     if (plan->gap == GAP_YIELD && can_meet) lb_yield();
     if (plan->gap == GAP_TIME) sleep_holding(client, from_ns + plan->gap_ns);
     return client->hold.told;
 }
 
-/* The key again and again, one inside the other. */
+/* Acquires the key again, up to this depth. */
 static enum lb_outcome acquire_inner(struct client *client, uint32_t depth) {
     const struct lb_lock *lock = client->session->lb.lock;
     enum lb_outcome outcome = LB_OK;
@@ -52,7 +52,7 @@ static enum lb_outcome acquire_inner(struct client *client, uint32_t depth) {
     return outcome;
 }
 
-/* All but the outermost. */
+/* Releases all but the outermost grant. */
 static enum lb_outcome release_inner(struct client *client) {
     const struct lb_lock *lock = client->session->lb.lock;
     enum lb_outcome outcome = LB_OK;
@@ -78,18 +78,18 @@ static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
     if (shared->depth <= 1) return pass_time(client, acquired_ns);
     enum lb_outcome outcome = acquire_inner(client, shared->depth);
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) {
-        *ret_inner = outcome; /* what was taken until then is freed in order */
+        *ret_inner = outcome; /* the inner grants until then are released in order */
         return release_inner(client);
     }
     if (outcome == LB_OK) outcome = pass_time(client, acquired_ns);
     if (outcome == LB_OK) outcome = release_inner(client);
-    /* The inner ones are freed, the outer one must still hold: a lock whose first unlock frees it
-     * shows now. */
+    /* The inner grants are released, and the outer one must still hold: this exposes a lock whose
+     * first unlock frees the key. */
     return outcome == LB_OK ? pass_time(client, lb_now()) : outcome;
 }
 
-/* Whether the grant is not over yet as far as its holder can know: by its lease, or what its
- * session was last known to last. It says nothing of what comes between this look and the write. */
+/* Whether the grant still lasts as far as its holder can know: by its lease, or by the known end of
+ * its session. The grant may still end between this check and the write. */
 static enum lb_outcome check_lease(struct client *client) {
     struct lb_session *session = &client->session->lb;
     bool leased = client->grant.lease_end_ns != LB_NEVER;

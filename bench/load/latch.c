@@ -1,9 +1,9 @@
 /* latch: rounds of a count-down latch, a key a round.
  *
- * One client arms the round's key and a barrier in shared memory, which is not measured, lets all
- * begin. Then the counters hold and count down, and the others await. Checked: no awaiter returns
- * before the last count-down was called, and who comes late to an open latch does not wait. A
- * client that is alone counts down, then awaits. */
+ * One client arms the round's key, and a barrier in shared memory lets all clients begin; this is not
+ * measured. Then the counters hold and count down, and the others await. Two things are checked: no
+ * awaiter returns before the last count-down was called, and a client that comes late to an open
+ * latch does not wait. A client that is alone counts down, then awaits. */
 #include "bench/load/account.h"
 #include "bench/load/attempt.h"
 #include "bench/load/hold.h"
@@ -42,7 +42,8 @@ static void use_round_key(struct client *client, const struct round *round) {
     client->request.bound = round->counters;
 }
 
-/* By the first client alone: the opened latch lets it pass, then its key is taken away. */
+/* Only the first client does this: the open latch must let it pass, then the round's key is removed
+ * from the server. */
 static void end_round(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     struct lb_session *session = &client->session->lb;
@@ -64,7 +65,7 @@ static void end_round(struct client *client, const struct round *round) {
     session_part(client);
 }
 
-/* By the first client alone, while the others wait at the barrier. */
+/* Only the first client does this, while the others wait at the barrier. */
 static void begin_round(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     struct lb_session *session = &client->session->lb;
@@ -93,7 +94,7 @@ static void count_down(struct client *client, const struct round *round) {
     int64_t invoked_ns = lb_now();
     if (joined) {
         atomic_store(&shared->latch.last_invoked_ns, invoked_ns);
-        /* before the call: whoever awaits may return from now on */
+        /* counted before the call, because awaiters may return from now on */
         atomic_fetch_add(&shared->latch.invoked, 1);
         outcome = client->session->lb.lock->algorithm->release(&client->session->lb,
                                                                &client->request, &client->grant);

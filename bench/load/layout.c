@@ -20,8 +20,9 @@ static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lo
     return plan->keys_at_once > 1 && (lock->caps & LB_CAP_MULTI) ? ENTRY_CELLS : ENTRY_CELL;
 }
 
-/* Threads for so many clients: what the plan says; one a client when the lock's waits block the
- * thread; else one for each two processors, since the servers want some too. */
+/* The number of threads for so many clients: one for each client if the lock's waits block the
+ * thread; else what the plan says; else one for each two processors, because the servers need some
+ * too. */
 static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
     if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
     int threads = plan->threads ? plan->threads : (int)sysconf(_SC_NPROCESSORS_ONLN) / 2;
@@ -34,7 +35,7 @@ static size_t align_bytes(size_t bytes) {
     return (bytes + 63) & ~(size_t)63;
 }
 
-/* Carves the mapping up. Called twice: first with no memory, for the size. */
+/* Divides the mapping into parts. Used twice: first without memory, to find the size. */
 struct carver {
     char *base;
     size_t at;
@@ -46,7 +47,7 @@ static void *carve_part(struct carver *carver, size_t bytes) {
     return part;
 }
 
-/* In the order in which they are called. */
+/* Chooses the stage's observers, in the order in which they are called. */
 static void choose_observers(struct shared *shared) {
     const struct observer **next = shared->observers;
     if (shared->store.backend) {
@@ -121,9 +122,10 @@ static uint32_t reacquire_key_count(const struct shared *shape) {
     return shape->key_count < REACQUIRE_KEYS ? shape->key_count : REACQUIRE_KEYS;
 }
 
-/* Where a grant ends with its session, and a session for want of a sign of life, a thread that
- * stands still is as a lease that ends. Half of it: the server counts from the last sign that it
- * got, and clients give one every third of the session. */
+/* If grants end with their session, and a session ends when its client gives no sign of life, a
+ * thread that stands still for long enough ends the grants of its clients. Half of the session is
+ * long enough: the server counts from the last sign that it got, and clients give one every third of
+ * the session. */
 static void link_heartbeats(struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
     bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
@@ -149,8 +151,8 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
                            .key_count = keys_count(&plan->keys, clients),
                            .slots = 1,
                            .depth = 1};
-    /* The tool's own cost has no lock: each client gets a cell of its own, so that the checks cost
-     * what they do. */
+    /* The baseline, which measures the tool's own cost, has no lock: each client gets a cell of its
+     * own, so that the checks cost as much as with a lock. */
     shape.own_cells = lock->lock->caps & LB_CAP_BASELINE;
     if (shape.entry == ENTRY_SLOT && plan->bound > 0) shape.slots = plan->bound;
     shape.cell_count = shape.own_cells ? (uint32_t)clients : shape.key_count * shape.slots;
@@ -164,7 +166,7 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     shape.one_key =
         (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && shape.entry != ENTRY_CELLS;
     shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
-    /* it ends with a look at the clock */
+    /* a careful holder reads the clock at the end of its hold */
     if (plan->careful && !shape.own_cells) shape.no_hold = false;
     store_shape(&shape);
     shape.reacquire_keys = reacquire_key_count(&shape);

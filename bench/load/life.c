@@ -52,7 +52,7 @@ void client_done(struct client *client) {
     for (int i = 0; i < OBSERVERS_MAX; i++) free(client->observing[i]);
 }
 
-/* Waits for the supervisor, whatever the cut-off says. */
+/* Waits until the supervisor begins a phase, also after the cut-off. */
 static void wait_phase(struct client *client, enum phase phase) {
     loop_shield(true);
     while (atomic_load(&client->worker->shared->phase) < (int)phase) lb_sleep_until(LB_NEVER);
@@ -89,7 +89,8 @@ static int64_t connect_anew(struct client *client, int64_t started_ns, bool meas
     return now_ns;
 }
 
-/* The next attempt's moments. False when the load is over for this client. */
+/* Waits for the next attempt, and says when it was due and when it started. False when the load is
+ * over for this client. */
 static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *ret_started_ns) {
     struct worker *worker = client->worker;
     struct shared *shared = worker->shared;
@@ -113,7 +114,7 @@ static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *re
             lb_sleep_until(due_ns);
             now_ns = lb_now();
         } else {
-            /* a free client would have taken it before it was due */
+            /* a client that was free would have waited for this arrival */
             worker->stats->queued += counted;
         }
         if (now_ns < stage_end_ns(shared) && !lb_stopping()) {
@@ -133,8 +134,8 @@ static void run_load(struct client *client) {
     bool closed = !worker->schedule;
     bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
     int64_t due_ns, started_ns;
-    /* Also when the run was cut off: the schedule's slots that nobody came to are still to be
-     * counted. */
+    /* This runs on when the run was cut off, because the arrivals that no client came to must still
+     * be counted. */
     while (next_attempt(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
@@ -151,12 +152,12 @@ static void run_load(struct client *client) {
     }
 }
 
-/* Leaves things in order when the load is over. */
+/* After the load: settles what an attempt may have left, and ends the counting. */
 static void drain_client(struct client *client) {
     struct session *session = client->session;
     struct shared *shared = client->worker->shared;
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
-    /* Others may be waiting for what our last attempt may have left. */
+    /* Other clients may wait for a grant that our last attempt may have left behind. */
     while (client->unsettled_until_ns && !lb_stopping() && !session_restore(client)) {
         lb_sleep_until(lb_now() + RETRY_NS);
     }
@@ -167,14 +168,14 @@ static void drain_client(struct client *client) {
     client->stats->drained = true;
 }
 
-/* What the stage's keys must have on the server, by its first client. */
+/* Makes the server ready for the stage's keys. The first client does it for all. */
 static int prepare_keys(struct client *client, struct lb_err *err) {
     struct shared *shared = client->worker->shared;
     const struct lb_lock *lock = shared->lock->lock;
     struct lb_session *session = &client->session->lb;
     if (lock->algorithm->setup && lock->algorithm->setup(session, err) != 0) return -1;
     if (shared->store.backend && store_prepare(shared, session, err) != 0) return -1;
-    /* a latch: each round's key in its turn */
+    /* the keys of a latch are armed round by round */
     if (!lock->algorithm->arm || lock->primitive == LB_LATCH) return 0;
     for (uint32_t i = 0; i < shared->key_count; i++) {
         char name[KEY_TEXT_MAX];

@@ -9,7 +9,8 @@
 #define RECONNECT_NS (5 * LB_S_NS) /* for one try */
 #define LOOK_NS LB_MS_NS           /* while another client opens or closes it */
 
-/* The driver says that all is lost: from a helper fiber, so nothing is closed here. */
+/* The driver says that the session is lost. It does so on a helper fiber, so nothing is closed
+ * here. */
 static void on_lost(struct lb_session *lb) {
     struct session *session = lb->core;
     for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
@@ -57,7 +58,7 @@ void session_keep_err(struct session *session) {
     err->code = 0;
 }
 
-/* Of whose figures the session's are part: its first client's. */
+/* The session's figures are counted with its first client's. */
 static struct client_stats *stats_of(struct session *session) {
     return session->clients[0].stats;
 }
@@ -67,11 +68,10 @@ static uint64_t bytes_of(const struct session *session) {
     return session->lb.more_bytes + (fd >= 0 ? traffic_bytes(fd) : 0);
 }
 
-/* Adds the bytes since the last time; the next connection counts from nothing. */
+/* Adds the bytes since the last call. The next connection counts from 0. */
 static void take_bytes(struct session *session) {
     if (session->lb.traffic_fd < 0) return;
-    /* A client library may have connected anew by itself: its new socket counts from nothing
-     * too. */
+    /* A client library may have connected again by itself: its new socket counts from 0 too. */
     uint64_t bytes = bytes_of(session);
     stats_of(session)->bytes += bytes >= session->bytes_begin ? bytes - session->bytes_begin : 0;
     stats_of(session)->bytes_known = true;
@@ -107,10 +107,10 @@ int session_open(struct session *session, int64_t deadline_ns, struct lb_err *er
     return 0;
 }
 
-/* Open and fit, or not now. */
+/* Closes a broken session and opens it again. False if that is not possible now. */
 static bool reopen_session(struct session *session) {
     for (;;) {
-        /* Somebody else's calls of it are still to end, or it is at it. */
+        /* Another client still calls through the session, or opens or closes it. */
         while (session->moving || (session->broken && session->users > 0)) {
             if (lb_stopping()) return false;
             lb_sleep_until(lb_now() + LOOK_NS);
@@ -126,7 +126,8 @@ static bool reopen_session(struct session *session) {
     return session->connected;
 }
 
-/* What an unknown attempt may have left is cleared away, on a connection that did not make it. */
+/* Clears away what an attempt with an unknown outcome may have left, on another connection than the
+ * attempt's. */
 static bool settle_attempt(struct client *client) {
     struct session *session = client->session;
     const struct lb_lock *lock = session->lb.lock;
@@ -138,8 +139,8 @@ static bool settle_attempt(struct client *client) {
     bool settled = lock->algorithm->settle(&session->lb, &client->request, &client->grant) == LB_OK;
     if (!settled) {
         session_break(session);
-        /* A lease ends by itself; a session may outlast what was asked for, so it must be
-         * settled. */
+        /* A lease ends by itself. A session may last longer than was asked for, so its grants must
+         * be settled. */
         bool over = lb_now() >= client->unsettled_until_ns;
         if ((lock->caps & LB_CAP_LEASE) && over) client->unsettled_until_ns = 0;
     } else {
@@ -158,7 +159,7 @@ void session_break(struct session *session) {
     if (session->broken) return;
     session->broken = true;
     if (!(session->lb.lock->caps & LB_CAP_SESSION)) return;
-    /* What the others hold through it ends with it. */
+    /* The grants of the other clients end with the session. */
     for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
 }
 

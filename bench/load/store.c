@@ -10,13 +10,13 @@ void store_shape(struct shared *shape) {
                       (lock->caps & LB_CAP_SLOTS));
     if (shape->plan->store == STORE_NONE || !exclusive) return;
     shape->store.kept = true;
-    /* Of several keys a grant's token is the first one's. */
+    /* A grant of several keys has the token of the first key only. */
     shape->store.fenced = (lock->caps & LB_CAP_FENCE) && shape->entry != ENTRY_CELLS;
     if (shape->plan->store == STORE_BACKEND && (shape->store.fenced || shape->plan->stock > 0)) {
         shape->store.backend = lock->store;
     }
     if (shape->store.backend) {
-        shape->no_hold = false; /* the store's calls are part of it */
+        shape->no_hold = false; /* the store's calls belong to the hold */
     }
 }
 
@@ -24,7 +24,7 @@ static uint32_t cell_index(const struct client *client) {
     return (uint32_t)(client->at.cell - client->worker->shared->cells);
 }
 
-/* The store's key of the i-th key of the grant. */
+/* The guarded value of the i-th key of the grant. */
 static struct guarded *key_of(const struct client *client, int i) {
     struct shared *shared = client->worker->shared;
     return &shared->store.keys[i == 0 ? cell_index(client) : client->request.keys[i].index];
@@ -56,15 +56,15 @@ const struct observer store_in_memory = {.client_bytes = LB_KEYS_MAX * sizeof(st
                                          .entered = enter_in_memory,
                                          .leaving = leave_in_memory};
 
-/* What the backend said, as the visit's fence. A session that is over ends the hold. */
-static enum lb_outcome take_word(struct visit *visit, enum lb_outcome outcome) {
+/* Notes the backend's answer. A rejected token is an answer too; another failure ends the hold. */
+static enum lb_outcome note_answer(struct visit *visit, enum lb_outcome outcome) {
     visit->fence = outcome == LB_OK     ? FENCE_ACCEPTED
                    : outcome == LB_LOST ? FENCE_REJECTED
                                         : FENCE_UNSURE;
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-/* The backend has a value for each cell, named like the key of that number. */
+/* The backend keeps one value for each cell, under the name of the key with the cell's number. */
 static struct lb_request value_request(const struct shared *shared, uint32_t cell, char *name) {
     return shared_request(shared, cell, name);
 }
@@ -86,7 +86,7 @@ static enum lb_outcome install_token(struct client *client, void *mine) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = value_request(shared, cell_index(client), name);
         outcome = store->install(&client->session->lb, &request, visit->token, &visit->fenced);
-        outcome = take_word(visit, outcome);
+        outcome = note_answer(visit, outcome);
     }
     client_called(client);
     store_enter_beside(key_of(client, 0), visit);
@@ -108,7 +108,7 @@ static enum lb_outcome write_value(struct client *client, void *mine) {
         struct lb_request request = value_request(shared, cell_index(client), name);
         uint64_t value = sells ? visit->fenced - 1 : visit->fenced + 1;
         outcome = store->write(&client->session->lb, &request, visit->token, value);
-        outcome = take_word(visit, outcome);
+        outcome = note_answer(visit, outcome);
     }
     client_called(client);
     if (writes) store_count(key_of(client, 0), &shared->store.counts, visit);

@@ -1,9 +1,9 @@
-/* store: a client's way to the guarded store of its stage: in shared memory, or, what is fenced, in
- * the lock's own backend. What is unfenced is in memory always.
+/* store: the guarded store of a stage, as its clients use it. The fenced value is in shared memory or
+ * in the lock's own backend; the unfenced value is always in memory.
  *
- * In memory it costs no call: the client enters and leaves it with its cells. In the backend each
- * step is a round trip, so it belongs to the hold: it begins with the installation and ends with
- * the write.
+ * In memory the store needs no call: the client enters and leaves it together with its cells. In the
+ * backend each step is a round trip and belongs to the hold, which begins with the installation of
+ * the token and ends with the write.
  *
  * A sale (check.stock): the backend's value is a stock of goods. Each holder reads it and, if it is
  * above 0, writes it one less; so it is never below 0. Two holders at once sell the same piece, and
@@ -14,7 +14,7 @@
 #include "bench/load/observe.h"
 #include "drivers/store.h"
 
-/* What a stage of this plan and lock has, once its guard and cell_count are known. Only exclusive
+/* What a stage of this plan and lock has, once its entry kind and cell_count are known. Only exclusive
  * grants write: of semaphores, latches and optimistic locks there is none. */
 void store_shape(struct shared *shape);
 
@@ -26,7 +26,7 @@ extern const struct observer store_in_memory, store_in_backend;
  * stock, if the plan has one. 0, or -1 with err. */
 int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err);
 
-/* When all sessions have ended, by a fresh one: reads the values into shared->store_values, as the
+/* When all sessions have ended, by a fresh one: reads the values into shared->store.values, as the
  * number of writes that they show, and deletes them from the server. 0, or -1 with err. */
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
 

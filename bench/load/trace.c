@@ -26,8 +26,8 @@ struct oplog_rules trace_rules(const struct shared *shared) {
     const struct plan *plan = shared->plan;
     const struct lb_lock *lock = shared->lock->lock;
     bool session = lock->caps & LB_CAP_SESSION, at_once = lock->about.crash == LB_CRASH_AT_ONCE;
-    /* Half of it: the server counts from the last sign that it got, and clients give one every
-     * third. */
+    /* Half of the session: the server counts from the last sign of life that it got, and clients
+     * give one every third of the session. */
     int64_t session_ns = plan->lease_ns / 2;
     return (struct oplog_rules){
         .model = model_of(shared),
@@ -54,7 +54,7 @@ static uint32_t keys_of(const struct client *client) {
     return client->worker->shared->entry == ENTRY_CELLS ? (uint32_t)client->request.key_count : 1;
 }
 
-/* Of the attempt's first key. */
+/* A record of the attempt's first key. */
 static struct oplog_record record_of(const struct client *client, enum oplog_kind kind,
                                      int64_t begin_ns, int64_t end_ns, enum lb_outcome outcome) {
     return (struct oplog_record){
@@ -71,9 +71,9 @@ static struct oplog_record record_of(const struct client *client, enum oplog_kin
     };
 }
 
-/* Of one client. */
+/* The state of one client. */
 struct traced {
-    uint8_t recorded; /* of its grant's keys, those whose grant is recorded: a bit each */
+    uint8_t recorded; /* the keys of its grant that are recorded: a bit each */
 };
 
 static void trace_granted(struct client *client, void *mine, int64_t started_ns,

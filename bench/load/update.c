@@ -1,8 +1,9 @@
-/* update: one guarded update with an optimistic lock, which holds nothing: read a version, work,
- * write on condition. A write that somebody else was faster than is a retry, from the read on.
+/* update: one guarded update with an optimistic lock, which holds nothing. The client reads a
+ * version, works, and writes on the condition that the version is still the same. If another client
+ * was faster, it starts again from the read.
  *
- * What a client waited for is the read that its write could build on: so the failed tries are part
- * of `acquire`, as waiting is with other locks. */
+ * The time until the read that the successful write was based on counts as `acquire`, like the
+ * waiting of other locks. So the failed tries are part of `acquire`. */
 #include "bench/load/account.h"
 #include "bench/load/attempt.h"
 #include "bench/load/choose.h"
@@ -10,7 +11,7 @@
 #include "bench/load/session.h"
 
 struct tries {
-    int64_t read_ns, writing_ns, written_ns; /* of the last one */
+    int64_t read_ns, writing_ns, written_ns; /* of the last try */
     uint64_t retries;
 };
 

@@ -1,9 +1,9 @@
 /* watchdog: renews the grants that a session's clients hold, as Redisson's watchdog and etcd's
- * keepalive do: one timer a session, a pass over all that is held every third of the lease, the
- * next one measured from the end of the last. What a renewal says reaches the holder at once.
+ * keepalive do. Each session has one fiber that renews all grants every third of the lease, counted
+ * from the end of the last pass. If a renewal fails, the holder is told at once.
  *
- * It costs a holder nothing but a look at a flag: it does not learn of a grant before its pass,
- * which comes within a third of the lease. */
+ * A holder pays only for reading a flag. The watchdog sees a new grant at its next pass, so within a
+ * third of the lease. */
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/entry.h"
@@ -64,7 +64,7 @@ void watchdog_start(struct session *session) {
     const struct lb_lock *lock = session->lb.lock;
     if (!session->worker->shared->plan->renew || !lock->algorithm->renew) return;
     session->watchdog_ends = false;
-    /* Out of memory: nothing is renewed, and leases end where they end. */
+    /* Without memory for the fiber nothing is renewed, and leases just end. */
     session->watchdog = lb_spawn("watchdog", run_watchdog, session);
 }
 

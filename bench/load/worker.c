@@ -54,8 +54,8 @@ static void note_heartbeat(const struct shared *shared, struct heartbeat *heartb
     atomic_store(&heartbeat->beat_ns, now_ns);
 }
 
-/* Wakes the thread's clients when the phase moves on, closes the recorder's side when asked, marks
- * the window's ends, and measures the engine: how late its own timer is. */
+/* The heartbeat fiber: wakes the thread's clients when the phase changes, hands over the recorder's
+ * figures when asked, marks the ends of the window, and measures how late its own timer is. */
 static void heartbeat_run(void *arg) {
     struct thread_context *context = arg;
     struct shared *shared = context->worker.shared;
@@ -94,7 +94,7 @@ static void heartbeat_run(void *arg) {
     }
 }
 
-/* Clients of a thread share sessions, so many each; the last session may have fewer. */
+/* The clients of a thread share sessions if the plan says so; the last session may have fewer. */
 static int make_sessions(struct thread_context *context) {
     const struct shared *shared = context->worker.shared;
     bool share = shared->lock->lock->caps & LB_CAP_SHARE;
@@ -145,7 +145,8 @@ static void free_clients(struct thread_context *context) {
     free(context->sessions);
 }
 
-/* A thread that could not start counts its clients as failed, so that nobody waits for them. */
+/* A thread that could not start counts its clients as failed, so that the supervisor does not wait
+ * for them. */
 static void count_out(struct shared *shared, uint32_t clients) {
     atomic_fetch_add(&shared->failed, (int)clients);
     atomic_fetch_add(&shared->connected, (int)clients);
@@ -178,7 +179,7 @@ static void *thread_main(void *arg) {
 
 /* Threads first..end-1 in this process. */
 static int start_threads(struct workers *workers, int first, int end, struct lb_err *err) {
-    /* Signals are the main thread's business. */
+    /* The main thread handles all signals. */
     sigset_t all, old;
     sigfillset(&all);
     sigdelset(&all, SIGRTMIN); /* ends a blocking flock */
@@ -210,7 +211,7 @@ static int first_thread(const struct shared *shared, int process) {
 static _Noreturn void process_main(struct workers *workers, int index, pid_t parent) {
     struct shared *shared = workers->shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1); /* it died before the line above */
+    if (getppid() != parent) _exit(1); /* the parent died before the call above */
     /* Ctrl-C is for the supervisor: it tells us through the shared memory. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -254,7 +255,7 @@ struct workers *workers_start(struct shared *shared, struct lb_err *err) {
     return workers;
 failed:
     if (workers) {
-        /* Those that did start find everything over. */
+        /* The threads that did start see that the stage is over. */
         atomic_store(&shared->cutoff_ns, 0);
         atomic_store(&shared->window_end_ns, 0);
         atomic_store(&shared->phase, PHASE_CLOSE);
@@ -300,7 +301,7 @@ int workers_pause(struct workers *workers, int process, bool stop) {
 int workers_kill(struct workers *workers, int process) {
     struct shared *shared = workers->shared;
     uint32_t end, first = workers_clients(shared, process, &end);
-    /* Before it dies, so that whoever meets what it leaves knows. */
+    /* Before the process dies, so that a client that meets what it leaves is not accused. */
     for (uint32_t i = first; i < end; i++) atomic_store(&shared->findings.holders[i].gone, true);
     int status = 0;
     kill(workers->processes[process], SIGKILL);
@@ -326,7 +327,7 @@ static void note_death(struct workers *workers, int index, int status) {
     struct shared *shared = workers->shared;
     const struct lb_err *own = &shared->worker[first_thread(shared, index)].err;
     workers->processes[index] = 0;
-    if (status == 0) return; /* all its clients have closed: it ended in its time */
+    if (status == 0) return; /* all its clients have closed: a normal end */
     uint32_t end, first = workers_clients(shared, index, &end);
     for (uint32_t i = first; i < end; i++) shared->client[i].dead = true;
     if (own->code) {
